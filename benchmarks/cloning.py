@@ -24,7 +24,8 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import VOICES
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.evaluate.wording import compare_words
@@ -77,7 +78,7 @@ class CloningStudy:
     def __init__(self, models_dir: Path, threads: int) -> None:
         kokoro = open_bundle("kokoro", models_dir)
         self.models_dir = models_dir
-        self.book = VoiceTable(kokoro.folder / "voices", catalogue())
+        self.book = VoiceTable(kokoro.folder / "voices", VOICES)
         self._model = KokoroModel(kokoro.file("model.onnx"), threads)
         self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)

@@ -37,7 +37,7 @@ from polyvox.engines.kokoro.native_loading import captured, graph_frames
 from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import VoiceTable
+from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.installation import load_settings
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load

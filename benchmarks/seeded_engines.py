@@ -33,13 +33,13 @@ from polyvox.engines.kokoro.native_loading import captured, graph_frames, load_s
 from polyvox.engines.kokoro.native_wren import NativeWren
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import VoiceTable
+from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
-from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, TARGET_RMS
-from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND
+from polyvox.engines.zipvoice.variants import TARGET_RMS, VARIANTS
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig

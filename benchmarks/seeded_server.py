@@ -8,8 +8,8 @@ import sys
 from functools import partial
 
 from benchmarks.seeded_engines import Seeded, Sizes, seeded_engine
-from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 
 PROGRAM = "benchmarks.seeded_server"
 

@@ -22,7 +22,7 @@ from benchmarks.seeded_engines import SHORT_TEXTS, VOICE, Seeded, SeededEngine, 
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.service.delivery import closing
-from polyvox.service.logs import configure_logging
+from polyvox.service.telemetry.logs import configure_logging
 from polyvox.types import Pcm, PreparedVoice, Utterance
 
 _SAME = 1e-3

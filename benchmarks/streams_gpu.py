@@ -33,7 +33,7 @@ from polyvox.config import Settings
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.runtime.placement import PRECISIONS
-from polyvox.service.logs import configure_logging
+from polyvox.service.telemetry.logs import configure_logging
 from polyvox.types import Utterance
 
 MODELS = {"zipvoice": "zipvoice_distill"}

@@ -20,7 +20,7 @@ from polyvox.audio.analysis import ANALYSIS_RATE, mono_16k
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.evaluate.wer import words_of
 from polyvox.installation import load_settings
-from polyvox.service.word_timer import Stretch, TimedWords, WordTimer
+from polyvox.service.words.word_timer import Stretch, TimedWords, WordTimer
 from polyvox.text.timed_words import timed_words
 from polyvox.types import NormalizationOptions, Pcm, Utterance
 

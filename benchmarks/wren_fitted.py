@@ -28,7 +28,8 @@ from polyvox.engines.base import SupportsStyle
 from polyvox.engines.kokoro.fitting.fitter import Fitter
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis
 from polyvox.engines.kokoro.render import SAMPLE_RATE
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import VOICES
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
 from polyvox.voices.fitted import KEY, fitted_style, shown_report
@@ -84,8 +85,8 @@ class KeptFits:
 
 def perturbed(models_dir: Path) -> list[NamedStyle]:
     """Mixes with random offsets along the principal directions of the built-in voices, in which fits are made."""
-    voices = VoiceTable(open_bundle("kokoro", models_dir).folder / "voices", catalogue())
-    basis = StyleBasis.of(np.stack([voices.style(voice.id)[:, 0] for voice in catalogue()])).matrix.numpy()
+    voices = VoiceTable(open_bundle("kokoro", models_dir).folder / "voices", VOICES)
+    basis = StyleBasis.of(np.stack([voices.style(voice.id)[:, 0] for voice in VOICES])).matrix.numpy()
     styles = []
     for seed, mix in enumerate(_MIXES, start=1):
         coordinates = np.random.default_rng(seed).standard_normal(len(basis)).astype(np.float32) * _DEVIATIONS

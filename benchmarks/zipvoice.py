@@ -17,11 +17,12 @@ import torch
 
 from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
 from polyvox.engines.zipvoice.batch_synthesizer import BatchSynthesizer
-from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE, TARGET_RMS
+from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.synthesizer import ChunkRequest, ChunkSynthesizer, ZipVoiceSynthesizer
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.engines.zipvoice.variants import TARGET_RMS
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.installation import load_settings
 from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput

@@ -33,12 +33,13 @@ from benchmarks.zipvoice import (
 from benchmarks.zipvoice_original import OriginalZipVoice, seeded_original
 from polyvox.bench.engine import Check, as_table
 from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
-from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE, TARGET_RMS
+from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import AcousticModel, ZipVoiceNetworks
 from polyvox.engines.zipvoice.onnx_export.export import write_graphs
 from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.engines.zipvoice.synthesizer import ZipVoiceSynthesizer
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.engines.zipvoice.variants import TARGET_RMS
 from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos

@@ -19,13 +19,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import torch
 from g2p_network import DECODER_LAYERS, END, HEAD, HEADS, PAD, Encode, Network, Step
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
+
+from polyvox.text.phonemes.lexicon import dictionaries
 
 PACKAGE = Path(__file__).parents[1] / "src/polyvox/text/phonemes"
 TAGS = ("us-gold", "us-silver", "gb-gold", "gb-silver")
@@ -42,11 +43,12 @@ class Example:
     phonemes: str
 
 
-def examples(folder: Path) -> list[Example]:
+def examples() -> list[Example]:
     """Every plain word of the dictionaries, in lower case; initials and mixed case are left out."""
     found = []
-    for tag in TAGS:
-        for word, entry in json.loads((folder / f"{tag.replace('-', '_')}.json").read_text(encoding="utf-8")).items():
+    dictionaries_by_tag = zip(TAGS, (*dictionaries("us"), *dictionaries("gb")), strict=True)
+    for tag, dictionary in dictionaries_by_tag:
+        for word, entry in dictionary.items():
             phonemes = entry if isinstance(entry, str) else entry["DEFAULT"]
             plain = re.fullmatch(f"[A-Za-z]{{2,{MAX_LETTERS}}}", word) and word in (word.lower(), word.capitalize())
             if phonemes and plain:
@@ -124,11 +126,11 @@ class TrainingSet:
             yield self.inputs[rows][:, : longest[0]], targets, (targets != PAD) * self.weights[rows][:, None]
 
 
-def train(folder: Path, weights: Path, epochs: int) -> None:
+def train(weights: Path, epochs: int) -> None:
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = True
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    everything = examples(folder)
+    everything = examples()
     symbols = symbol_ids(everything)
     tested = [example for example in everything if is_held_out(example.word)]
     training = TrainingSet([example for example in everything if not is_held_out(example.word)], symbols, device)
@@ -257,27 +259,25 @@ def quantise_weights(path: Path, metadata: dict[str, str]) -> None:
     print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
 
 
-def measure(folder: Path) -> None:
+def measure() -> None:
     from polyvox.text.phonemes.g2p import load
 
-    held_out = [example for example in examples(folder) if is_held_out(example.word) and example.tag.endswith("gold")]
+    held_out = [example for example in examples() if is_held_out(example.word) and example.tag.endswith("gold")]
     report(held_out, lambda tag, words: [load(tag[:2])(word) for word in words])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("train", "export", "measure"))
-    parser.add_argument("--dictionaries", type=Path, help="folder of the dictionaries; misaki's own unless given")
     parser.add_argument("--weights", type=Path, default=Path("g2p.pt"))
     parser.add_argument("--epochs", type=int, default=30)
     given = parser.parse_args()
-    folder = given.dictionaries or Path(str(resources.files("misaki").joinpath("data")))
     if given.what == "train":
-        train(folder, given.weights, given.epochs)
+        train(given.weights, given.epochs)
     elif given.what == "export":
         export(given.weights)
     else:
-        measure(folder)
+        measure()
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ export default defineConfig({
   plugins: [noteSources],
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
   build: {
-    outDir: '../src/polyvox/api/studio/static',
+    outDir: '../src/polyvox/api/dialects/studio/static',
     emptyOutDir: true,
     assetsDir: 'web/assets',
     assetsInlineLimit: 0,

@@ -1,24 +1,20 @@
 import gc
+import importlib.metadata
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import structlog
 from hypothesis import settings
 
-from helpers.attack_report import AttackReport
-from helpers.loose_manifests import without_hashes
-from helpers.trials import STRICT
-from polyvox.bundles.progress import SilentProgress
-from polyvox.bundles.pull import pull
-from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.engines import catalog
-from polyvox.errors import BundleError
-from polyvox.installation import load_settings
-from polyvox.voices.transcribe import Moonshine
+# What a fixture needs is imported by the fixture: every run of one test file reads this one.
+if TYPE_CHECKING:
+    from polyvox.bundles.validate import Bundle
+    from polyvox.voices.transcribe import Moonshine
 
 # A change is judged by the same examples every time; `HYPOTHESIS_PROFILE=search pytest` looks for new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
@@ -42,8 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
         # A worker has one core for itself and the programs that it starts. PyTorch reads this when it is imported.
         os.environ["OMP_NUM_THREADS"] = "1"
     if config.getoption("--attack") or config.getoption("--attack-report"):
+        from helpers.attack_report import AttackReport
+
         config.pluginmanager.register(AttackReport(config.getoption("--attack-report")))
     if config.getoption("--attack"):
+        from helpers.trials import STRICT
+
         os.environ[STRICT] = "1"
 
 
@@ -56,8 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.relative_to(tests).parts[0] in ALONE:
             item.add_marker(pytest.mark.alone)
     # The longest files first: no worker is left with one of them when the others have nothing more to do.
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    slow, long = ({item.path for item in items if item.get_closest_marker(mark)} for mark in ("slow", "long"))
+    items.sort(key=lambda item: (item.path not in slow, item.path not in long))
 
 
 def pytest_collection_finish() -> None:
@@ -75,6 +75,8 @@ def scale(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def loose_manifests() -> Iterator[None]:
     """Shipped models may be installed from files that the test makes."""
+    from helpers.loose_manifests import without_hashes
+
     with without_hashes():
         yield
 
@@ -82,15 +84,19 @@ def loose_manifests() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def fresh_logging() -> None:
     """No test inherits the log level that another one set."""
-    structlog.reset_defaults()
+    if "structlog" in sys.modules:
+        sys.modules["structlog"].reset_defaults()
     logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def packages_read_once() -> Iterator[None]:
     """Nothing is installed while tests run: the packages' entry points are read once, not for each server again."""
+    reader = sys.modules.get(
+        "polyvox.engines.catalog", importlib.metadata
+    )  # where it is not loaded yet, what it imports
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalog, "entry_points", cache(catalog.entry_points))
+        patch.setattr(reader, "entry_points", cache(reader.entry_points))
         yield
 
 
@@ -100,11 +106,17 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def installed() -> Callable[[str], Bundle]:
+def installed() -> "Callable[[str], Bundle]":
     """Opens a real model by its name, in the folder that the settings name; one that is missing is pulled first."""
+    from polyvox.bundles.progress import SilentProgress
+    from polyvox.bundles.pull import pull
+    from polyvox.bundles.validate import open_bundle
+    from polyvox.errors import BundleError
+    from polyvox.installation import load_settings
+
     settings = load_settings()
 
-    def opened(name: str) -> Bundle:
+    def opened(name: str) -> "Bundle":
         try:
             return open_bundle(name, settings.models_dir)
         except BundleError:
@@ -120,7 +132,7 @@ def installed() -> Callable[[str], Bundle]:
 
 
 @pytest.fixture(scope="session")
-def models_dir(installed: Callable[[str], Bundle]) -> Path:
+def models_dir(installed: "Callable[[str], Bundle]") -> Path:
     """The folder of real models, with those in it that nearly every test of the real thing needs."""
     for name in ("kokoro", "moonshine-base"):
         folder = installed(name).folder.parent
@@ -128,6 +140,9 @@ def models_dir(installed: Callable[[str], Bundle]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def moonshine(models_dir: Path) -> Moonshine:
+def moonshine(models_dir: Path) -> "Moonshine":
     """The ear of the tests."""
+    from polyvox.bundles.validate import open_bundle
+    from polyvox.voices.transcribe import Moonshine
+
     return Moonshine(open_bundle("moonshine-base", models_dir))

@@ -2,8 +2,8 @@ import pytest
 from pydantic import SecretStr
 
 from polyvox import config
-from polyvox.api.streamable import StreamableSettings
-from polyvox.api.zipvoice import ZipVoiceApiSettings
+from polyvox.api.dialects.streamable_settings import StreamableSettings
+from polyvox.api.dialects.zipvoice_settings import ZipVoiceApiSettings
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings

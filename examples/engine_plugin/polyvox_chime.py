@@ -71,5 +71,6 @@ CHIME = EngineSpec(
     title="Chime",
     models={"chime": ChimeEngine},
     languages={"chime": LANGUAGES},
+    voices=lambda _model, _settings: ChimeEngine.voices,
     settings=ChimeSettings,
 )

@@ -12,7 +12,7 @@ import grpc
 import numpy as np
 from migration import TIMEOUT, Answer, Call, http, parser, report, server
 
-from polyvox.api.grpc.schema import message_type
+from polyvox.api.dialects.grpc.schema import message_type
 from polyvox.audio.decode import decode
 from polyvox.audio.pcm import to_pcm16
 from polyvox.audio.resample import resampled

@@ -3,6 +3,7 @@
 `settings_loader.py` reads both from the environment and from files.
 """
 
+import base64
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -41,6 +43,28 @@ def _split_commas(value: object) -> object:
 _Item = TypeVar("_Item")
 CommaList = Annotated[list[_Item], BeforeValidator(_split_commas)]
 """A list that may be written as text, `a, b` or `[a, b]`."""
+
+_KEY_PREFIX = "whsec_"
+
+
+def webhook_key(secret: str) -> bytes:
+    """The key that a secret of webhooks stands for: the Base64 behind `whsec_`, or the text itself."""
+    if not secret.startswith(_KEY_PREFIX):
+        return secret.encode()
+    encoded = secret.removeprefix(_KEY_PREFIX).rstrip("=")
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except ValueError:
+        raise ValueError("what follows whsec_ must be Base64") from None
+
+
+def _checked_secret(value: SecretStr) -> SecretStr:
+    if not webhook_key(value.get_secret_value()):
+        raise ValueError("it must not be empty")
+    return value
+
+
+WebhookSecret = Annotated[SecretStr, AfterValidator(_checked_secret)]
 
 VoiceAlias = Annotated[str, StringConstraints(pattern=r"^[^=,]{1,64}=[^=,]{1,200}$")]
 
@@ -320,7 +344,7 @@ class Settings(BaseModel):
         None, description="Folder of jobs and their files, on a local disk; unset: `jobs` in `data_dir`."
     )
     max_jobs: int = Field(
-        1, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
+        2, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
     )
     max_jobs_per_owner: int = Field(
         50, ge=1, le=10_000, description="Jobs that one key may keep, finished ones too, or everyone without keys."
@@ -340,8 +364,10 @@ class Settings(BaseModel):
     job_webhook_hosts: CommaList[str] = Field(
         [], description="Hosts that may be told of the end of a job: `name`, `name:port` or `*.name`; empty: none."
     )
-    job_webhook_secret: SecretStr | None = Field(
-        None, description="Secret by which such messages are signed (HMAC-SHA256); unset: they are not."
+    job_webhook_secret: WebhookSecret | None = Field(
+        None,
+        description="Secret by which such messages are signed as Standard Webhooks are: `whsec_` and a key of 24 to 64"
+        " bytes in Base64, or any text; unset: they are not signed.",
     )
     job_webhook_private: bool = Field(
         False, description="Whether those hosts may have private or loopback addresses, and be called by plain http."

@@ -1,15 +1,14 @@
-"""What this installation consists of: its engines, its doors, and the settings that both bring."""
+"""Parts of this installation: its engines, its doors, and the settings that both bring."""
 
 from collections.abc import Sequence
 
-from polyvox.api.door import Door
-from polyvox.api.doors import DOORS
+from polyvox.api.dialect_settings import DIALECT_SETTINGS, BringsSettings
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.settings_loader import Loader
 
 
-def settings_loader(catalog: Catalog | None = None, doors: Sequence[Door] = DOORS) -> Loader:
+def settings_loader(catalog: Catalog | None = None, doors: Sequence[BringsSettings] = DIALECT_SETTINGS) -> Loader:
     """A loader of every setting there is."""
     engines = Catalog.installed() if catalog is None else catalog
     sections = tuple(door.settings for door in doors if door.settings is not None)

@@ -29,14 +29,15 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
-from polyvox.service.logs import configure_logging
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
-from polyvox.service.script_reader import MarkupRequest
+from polyvox.service.keys.access import OperatorAccess
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.registry.registry import Registry
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.logs import configure_logging
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.voices import VoiceService
 from polyvox.settings_loader import Loader
 from polyvox.text.captions import CaptionFormat, captions, cues
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
@@ -57,7 +58,7 @@ class ReferenceVoice:
 
 
 class SayOptions(TypedDict, total=False):
-    """How a text is spoken; what is left out is the model's own choice."""
+    """Options of speech; what is left out is the model's own choice."""
 
     voice: str | ReferenceVoice | None
     """A voice of the model's, a mix such as `af_heart(2)+bf_emma(1)`, a registered voice, or one made by `clone`."""
@@ -66,13 +67,13 @@ class SayOptions(TypedDict, total=False):
     speed: float
     seed: int | None
     instructions: str | None
-    """How to speak, in words, for models that follow them."""
+    """Manner of speaking, in words, for models that follow them."""
     tuning: Mapping[str, float]
     """Parameters that only this family of models has."""
     dictionaries: Sequence[str]
     """Names of pronunciation dictionaries that `polyvox dictionary` made; default ones are used in any case."""
     words: bool
-    """Whether words are timed also with a model that does not do so itself; they then follow their audio."""
+    """True if words are timed also with a model that does not do so itself; they then follow their audio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ class Speaker:
         self.model = model
         self._voice = voice
         self._service = SpeechService(self._settings, Registry(self._settings, catalog.factories), Metrics())
-        self._voices = VoiceService.for_service(self._service)
+        self._voices = VoiceService.for_service(self._service, OperatorAccess())
         self._loop = _LoopThread(f"polyvox-{model}")
         try:
             self._loop.run(self._start())
@@ -205,7 +206,7 @@ class Speaker:
 
     @property
     def can_clone(self) -> bool:
-        """Whether the model speaks with the voice of a recording."""
+        """True if the model speaks with the voice of a recording."""
         return self._service.registry.engine(self.model).capabilities.cloning
 
     def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:

@@ -1,15 +1,28 @@
-"""Value types that the packages exchange. All are frozen and import nothing of the project."""
+"""Value types that the packages exchange. All are frozen and import nothing of the project.
+
+NumPy is imported when `Pcm` is first asked for: settings, commands and clients of a server do without it.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Pcm = npt.NDArray[np.float32]
-"""Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from a stereo engine."""
+    Pcm = npt.NDArray[np.float32]
+    """Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from a stereo engine."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a type, which has no better name
+    if name != "Pcm":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numpy as np
+    import numpy.typing as npt
+
+    return npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +59,7 @@ class Span:
 
 
 class TimingSource(StrEnum):
-    """Where a word's time comes from, the most exact first.
+    """Source of a word's time, the most exact first.
 
     The durations that the model itself predicts, an alignment of the text with the finished audio, or an estimate from
     its pauses and the lengths of the words.
@@ -144,7 +157,7 @@ class AudioChunk:
     are those that it says or, where they are timed after they were spoken, those of audio before it.
     """
 
-    pcm: Pcm
+    pcm: "Pcm"
     sample_rate: int
     index: int
     start: int
@@ -181,7 +194,7 @@ def least_exact(sources: Iterable[TimingSource]) -> TimingSource | None:
 
 
 class CodeBlocks(StrEnum):
-    """What becomes of fenced blocks of code: their words, an announcement, or nothing."""
+    """Treatment of fenced blocks of code: their words, an announcement, or nothing."""
 
     READ = "read"
     ANNOUNCE = "announce"
@@ -206,7 +219,7 @@ class NormalizationOptions:
 class VoicePrompt:
     """A checked reference recording: mono float32, with its transcript and the hash of its content."""
 
-    pcm: Pcm
+    pcm: "Pcm"
     sample_rate: int
     transcript: str
     digest: str
@@ -221,7 +234,7 @@ class PreparedVoice:
 
     engine: str
     digest: str
-    arrays: Mapping[str, npt.NDArray[Any]]
+    arrays: "Mapping[str, npt.NDArray[Any]]"
 
     @property
     def nbytes(self) -> int:
@@ -274,7 +287,7 @@ class Streaming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineLocation:
-    """Where an engine runs: the device of its networks, and on Ray the ids of its process and of its machine."""
+    """Location of an engine: the device of its networks, and on Ray the ids of its process and of its machine."""
 
     device: str = "cpu"
     actor: str | None = None
@@ -292,16 +305,16 @@ class Capabilities:
     native_speed: bool = False
     cloning: bool = False
     wordless: bool = False
-    """Whether it can clone a voice from a recording without a transcript."""
+    """True if it can clone a voice from a recording without a transcript."""
     instructions: bool = False
     conversion: bool = False
-    """Whether it can convert a recording to another voice."""
+    """True if it can convert a recording to another voice."""
     dialogue: bool = False
     word_timings: bool = False
     phonemes: bool = False
     voice_mixing: bool = False
     stochastic: bool = False
     reads_markup: bool = False
-    """Whether its frontend takes pauses, inline phonemes and Markdown (`text/markup.py`); else the service does."""
+    """True if its frontend takes pauses, inline phonemes and Markdown (`text/markup/`); else the service does."""
     tags: frozenset[str] | None = None
     """Tags that a text may hold, such as `[laughter]`; None for an engine to which brackets are punctuation."""

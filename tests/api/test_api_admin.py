@@ -6,9 +6,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, served
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.runtime.gpu_usage import GpuUsage
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
+from polyvox.text import normalize
+from polyvox.text.normalize import normalizer_for
 
 pytestmark = pytest.mark.anyio
 
@@ -83,7 +86,7 @@ async def test_metrics_are_what_prometheus_reads():
     assert (requests.labels, requests.value) == ({"door": "openai", "model": "tone"}, 1.0)
 
 
-@pytest.mark.parametrize("path", ["/", "/v1"])
+@each_row("path", ["/", "/v1"])
 async def test_the_base_address_answers(path):
     async with called(tone_service()) as client:
         body = (await client.get(path)).json()
@@ -176,6 +179,16 @@ def test_the_app_starts_and_closes_its_service():
         assert engine.started
         assert not engine.is_closed
     assert engine.is_closed
+
+
+async def test_every_language_is_imported_before_the_app_answers():
+    normalize._normalizer.cache_clear()
+    app = create_app(tone_service())
+    async with app.router.lifespan_context(app):
+        imported = normalize._normalizer.cache_info().misses
+        for language in ("cmn", "en-GB", "es", "fr", "hi", "it", "ja", "ms", "pt-br", "zh", "sw"):
+            normalizer_for(language)
+        assert normalize._normalizer.cache_info().misses == imported
 
 
 async def test_the_app_leaves_a_service_alone_that_was_started_before():

@@ -10,33 +10,33 @@ from pydantic import Field
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.app import create_app
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
-from polyvox.api.schemas import RequestBody, SpeechBody, Text
-from polyvox.api.speech_requests import SpeechVariant, speech_request
-from polyvox.api.streaming import SpeechResponse, audio_body
+from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
+from polyvox.api.requests.speech_requests import SpeechVariant, speech_request
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "auth",
-    "body",
     "dependencies",
     "door",
     "errors",
-    "hosts",
-    "key_sources",
-    "origins",
     "paths",
     "refusals",
-    "size_limit",
+    "requests/body",
+    *(f"middleware/{name}" for name in ("auth", "hosts", "key_lifetime", "key_sources", "origins", "route_operations")),
+    "middleware/size_limit",
 )
 
 
@@ -104,6 +104,7 @@ PARROT = Door(
     public=["/parrot/alive"],
     headers=["X-Feathers"],
     adapter=claim,
+    operations={"POST /parrot/*": Operation.SPEAK, "GET /parrot/alive": Operation.PROBE},
 )
 WITH_PARROT = (*DOORS, PARROT)
 
@@ -209,7 +210,7 @@ def test_without_it_the_server_knows_nothing_of_it():
     assert not [path for path in app.openapi()["paths"] if "parrot" in path]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_row("module", MODULES)
 def test_what_all_doors_share_names_no_dialect(module):
     text = (files("polyvox.api") / f"{module}.py").read_text(encoding="utf-8").lower()
     dialects = {door.name for door in DOORS} - {"voices", "fitting", "conversion", "dialogue", "jobs"}

@@ -43,7 +43,7 @@ async def test_an_encoder_that_breaks_is_logged_counted_and_answered(monkeypatch
             raise RuntimeError("secret detail")
         yield
 
-    monkeypatch.setattr("polyvox.api.streaming.encoded", broken)
+    monkeypatch.setattr("polyvox.api.body_format.encoded", broken)
     async with called(tone_service()) as client:
         with capture_logs() as lines:
             response = await client.post(SPEECH, json={"input": "Hello."})

@@ -9,9 +9,9 @@ import pytest
 from helpers.fakes import ToneEngine, missing_bundle, tone_settings, tone_spec
 from helpers.serving import called
 from polyvox.engines.catalog import Catalog
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
 
 pytestmark = pytest.mark.anyio
 
@@ -77,6 +77,7 @@ async def test_a_slow_load_is_503_with_a_time_to_retry_and_shown_by_ready() -> N
     assert other.status_code == 200
 
 
+@pytest.mark.long
 async def test_unload_and_reload_spare_a_model_that_speaks() -> None:
     gate = asyncio.Event()
     engine = ToneEngine("other", gate=gate)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from helpers.audio_signals import at_rate, pieces, tone, voice
+from helpers.tables import each_row
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.types import Pcm
 
@@ -38,7 +39,7 @@ def test_what_is_below_the_ceiling_passes_unchanged() -> None:
     np.testing.assert_allclose(limited(pcm), pcm, atol=1e-7)
 
 
-@pytest.mark.parametrize("rate", [8_000, 24_000, 48_000])
+@each_row("rate", [8_000, 24_000, 48_000])
 def test_peaks_between_the_samples_are_limited_too(rate: int) -> None:
     between = np.sin(np.pi / 4 + np.pi / 2 * np.arange(rate)).astype(np.float32)
     assert np.abs(between).max() < 0.71

@@ -11,6 +11,7 @@ from benchmarks.gpu_watch import GpuLog, watched_gpu  # noqa: E402
 from benchmarks.published_figures import PUBLISHED, published_for  # noqa: E402
 from benchmarks.seeded_engines import ENGINES  # noqa: E402
 from benchmarks.streams_gpu import StreamFigures, arguments, joined, report_published, run  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from polyvox.bench.load import LoadRun, Outcome, RequestResult  # noqa: E402
 from polyvox.bench.report import summarize  # noqa: E402
 from polyvox.runtime.gpu_usage import GpuUsage  # noqa: E402
@@ -24,7 +25,8 @@ async def measured(*options):
     return await run(arguments().parse_args([*SMALL, *options]), said.append), said
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.long
+@each_row("engine", ENGINES)
 async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     result, said = await measured("--engine", engine, "--at-once", "2")
     (row,) = result["rows"]
@@ -37,6 +39,7 @@ async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     assert all(engine in figure["engines"] for figure in json.loads(json.dumps(result))["published"])
 
 
+@pytest.mark.long
 async def test_a_server_is_measured_through_its_door():
     result, _ = await measured("--engine", "speechlm", "--at-once", "2", "--http")
     (row,) = result["rows"]
@@ -46,6 +49,7 @@ async def test_a_server_is_measured_through_its_door():
     assert result["startup_seconds"] > 0
 
 
+@pytest.mark.long
 async def test_requests_arrive_at_a_rate():
     result, said = await measured("--engine", "speechlm", "--at-once", "--rate", "4", "--seconds", "0.5")
     (row,) = result["rows"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.word_timings import RATE, Errors, measure
-from polyvox.service.word_timer import TimedWords
+from polyvox.service.words.word_timer import TimedWords
 from polyvox.types import Span, TimingSource
 
 

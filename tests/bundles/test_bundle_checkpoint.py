@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from helpers.torch_checkpoint import dictionary, integer, name, tensor, text, tuple_of, write_checkpoint, write_program
-from polyvox.bundles.checkpoint import read_checkpoint
+from polyvox.bundles.checkpoint import read_checkpoint, read_names
 from polyvox.errors import BundleError
 
 WEIGHT = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -24,6 +24,18 @@ def test_tensors_are_read_under_their_names(tmp_path):
 def test_dictionaries_within_are_joined_by_dots_and_bare_numbers_left_out(tmp_path):
     weights = read_checkpoint(write_checkpoint(tmp_path / "a.pt", {"model": {"weight": WEIGHT}, "step": 245}))
     assert list(weights) == ["model.weight"]
+
+
+def test_names_are_read_without_the_tensors(tmp_path):
+    path = write_checkpoint(tmp_path / "a.pt", {"anna": {"embedding": WEIGHT}, "中文女": {}})
+    assert read_names(path) == ["anna", "中文女"]
+    hollow = tmp_path / "hollow.pt"
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(hollow, "w") as copy:
+        (program,) = (entry for entry in whole.namelist() if entry.endswith("data.pkl"))
+        copy.writestr(program, whole.read(program))
+    assert read_names(hollow) == ["anna", "中文女"]
+    with pytest.raises(BundleError):
+        read_checkpoint(hollow)
 
 
 def test_the_folder_in_the_archive_may_have_any_name(tmp_path):

@@ -12,7 +12,8 @@ from helpers.loopback_hub import LoopbackHub
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
-from polyvox.engines.cosyvoice.bundle import installed_folder, open_model
+from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.settings import installed_folder
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError
@@ -38,6 +39,7 @@ def polyvox(*command: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in command])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RELEASES)
 def test_pulled_checked_and_converted(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -12,8 +12,8 @@ from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.cli import speakers
 from polyvox.cli.main import app
+from polyvox.cli.speech import speakers
 from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.scorers import Scorers
@@ -55,6 +55,7 @@ def evaluate(*arguments: str):
     return CliRunner().invoke(app, ["eval", *arguments])
 
 
+@pytest.mark.long
 def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, loaded_metrics, tmp_path: Path) -> None:
     files = ("--json", "run.json", "--plot", "run.png", "--keep", "kept")
     result = evaluate("-v", "low", "-v", "high", "-v", "low", "-n", "2", *files)

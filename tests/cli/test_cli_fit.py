@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from helpers.cloning import Studio, sample
 from helpers.scripted_fits import ScriptedFits, fitting_service
-from polyvox.cli import fitting as command
 from polyvox.cli.main import app
-from polyvox.service.fitting import FitJob, FittingService
+from polyvox.cli.voices import fitting as command
+from polyvox.service.voices.fitting import FitJob, FittingService
 
 RATE = 24_000
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from polyvox.cli import server
 from polyvox.cli.main import app
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.kokoro.settings import KokoroSettings
+from polyvox.server import process as server
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings of every server that was started, which starts no further than that."""
     found: list[Settings] = []
 
-    def run(settings: Settings, engines: Any, absence: Any = None) -> None:
+    def run(settings: Settings, *details: Any) -> None:
         found.append(settings)
 
     monkeypatch.setattr(server, "run_server", run)

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from polyvox.api.hosts import check_exposure
+from polyvox.api.middleware.hosts import check_exposure
 from polyvox.cli.main import app
 from polyvox.errors import ForbiddenError
 from polyvox.installation import load_settings
@@ -33,6 +33,7 @@ def test_a_key_is_shown_once_and_listed_without_its_secret():
     assert listed.splitlines() == ["anna\tspeak\tstreams=4 characters_a_day=50000", "boss\tadmin,speak\tno limits"]
 
 
+@pytest.mark.long
 def test_a_key_is_changed_and_revoked():
     keys("create", "anna", "--requests-a-minute", "5")
     keys("change", "anna", "--streams", "2", "--scope", "voices")

@@ -18,13 +18,13 @@ from helpers.agent_engine import ENDED, AgentEngine
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, missing_bundle, tone_catalog, tone_settings
 from helpers.serving import decoded_seconds, served
-from polyvox.api.mcp import door
-from polyvox.api.mcp.backend import McpBackend
-from polyvox.api.mcp.tools import SpeechTools, ToolLimits
-from polyvox.cli import mcp_stdio
+from polyvox.api.dialects.mcp import door
+from polyvox.api.dialects.mcp.backend import McpBackend
+from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
 from polyvox.cli.main import app
-from polyvox.cli.mcp_backends import RemoteBackend, StartingBackend
-from polyvox.cli.mcp_machine import UserMachine
+from polyvox.cli.mcp import stdio as mcp_stdio
+from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
+from polyvox.cli.mcp.machine import UserMachine
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import NotFoundError, PolyvoxError
 
@@ -202,6 +202,7 @@ def test_there_are_three_tools(engine: ToneEngine) -> None:
         call(None, "sing")
 
 
+@pytest.mark.long
 def test_standard_output_holds_the_protocol_and_nothing_else(tmp_path: Path) -> None:
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     messages = [

@@ -14,8 +14,8 @@ import pytest
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, FileEncoder
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli import output as output_module
-from polyvox.cli.output import FileOutput, LoudspeakerOutput, Output, OutputAudio, PipeOutput, output_for
+from polyvox.cli.speech import output as output_module
+from polyvox.cli.speech.output import FileOutput, LoudspeakerOutput, Output, OutputAudio, PipeOutput, output_for
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownFormatError
 from polyvox.types import Pcm
 

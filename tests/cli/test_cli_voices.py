@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from helpers import kokoro_recordings
 from helpers.kokoro_recordings import spoken
-from polyvox.api.auth import owner_of
+from polyvox.api.middleware.auth import owner_of
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.main import app
 from polyvox.voices.cache import PreparedVoiceFiles

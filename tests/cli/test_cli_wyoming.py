@@ -10,15 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.attacked_server import attacked_server
-from polyvox.api.wyoming.event import Event
+from polyvox.api.dialects.wyoming.event import Event
 from polyvox.cli.main import app
-from polyvox.cli.server import run_server
 from polyvox.errors import ForbiddenError, UnavailableError
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 
 SECONDS_OF_NOISE = 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", ["uvicorn", "granian"])
 def test_it_speaks_beside_http_and_a_signal_lets_it_finish(tmp_path: Path, server: str) -> None:
     with attacked_server(tmp_path, server=server, wyoming_port=0) as process:

@@ -10,10 +10,10 @@ from helpers.serving import served, wait_for
 from helpers.slow_speech import SlowWordEngine
 from helpers.speech import HARVARD_SENTENCES
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.installation import settings_loader
+from polyvox.service.local_service import build_service
 
 KEY = "secret"
 KATIE = "f786b574-daa5-4673-aa0c-cbe3e8534c02"

@@ -13,10 +13,10 @@ from helpers.client_environment import run_client
 from helpers.fakes import ToneEngine, tone, tone_service
 from helpers.serving import served, wait_for
 from polyvox.audio.pcm import from_pcm16, to_pcm16
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.wer import word_error_rate, words_of
 from polyvox.installation import settings_loader
+from polyvox.service.local_service import build_service
 from polyvox.voices.transcribe import Moonshine
 
 KEY = "a-long-enough-key"

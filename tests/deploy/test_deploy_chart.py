@@ -15,7 +15,7 @@ from polyvox.config import Settings
 from polyvox.deploy.plan import DeployArgs
 from polyvox.deploy.ray_yaml import ray_yaml
 from polyvox.installation import load_settings, settings_loader
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "helm" / "polyvox"

@@ -5,10 +5,10 @@ import pytest
 
 from helpers.serving import called
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
-from polyvox.service.voices import VoiceService
+from polyvox.service.local_service import build_service
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = pytest.mark.anyio
 

@@ -11,6 +11,7 @@ from helpers.tiny_cosyvoice import GOLDEN, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
+from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.errors import BundleError
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -129,6 +130,7 @@ def test_the_second_language_model_is_checked_and_converted_where_there_is_one(f
         convert(bundle)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["campplus.onnx", "speech_tokenizer_v3.onnx"])
 def test_a_graph_cut_short_or_taken_from_elsewhere_is_found(folder, name):
     whole = (folder / name).read_bytes()
@@ -150,6 +152,7 @@ def test_a_file_that_would_run_code_is_refused(folder):
         list(open_model(folder).check_weights())
 
 
+@pytest.mark.long
 @VERSIONS
 def test_published_files_become_safetensors_with_the_same_weights(tmp_path, version):
     folder = tiny_model(tmp_path, version)
@@ -180,6 +183,7 @@ def test_voices_of_the_model_are_read_without_running_anything(folder):
     (folder / "spk2info.pt").unlink()
     torch.save({"mine": prepared}, folder / "spk2info.pt")
     voice = open_model(folder).voices("cosyvoice3")["mine"]
+    assert [listed.id for listed in voices_in(folder)] == ["mine"]
     assert {name: array.shape for name, array in voice.arrays.items()} == {
         "embedding": (192,),
         "text": (4,),
@@ -192,6 +196,8 @@ def test_voices_of_the_model_are_read_without_running_anything(folder):
     torch.save({"mine": {}}, folder / "spk2info.pt")
     with pytest.raises(BundleError, match="no speaker embedding"):
         open_model(folder).voices("cosyvoice3")
+    (folder / "spk2info.pt").write_bytes(b"no archive")
+    assert voices_in(folder) == []
 
 
 def test_the_command_line_gives_a_verdict(folder):

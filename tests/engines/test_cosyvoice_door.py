@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 from helpers.serving import called, error_of
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.cli.local_service import build_service
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
+from polyvox.service.local_service import build_service
 
 pytestmark = pytest.mark.anyio
 

@@ -18,10 +18,10 @@ from helpers.tiny_cosyvoice import tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
-from polyvox.service.voices import VoiceService
+from polyvox.service.local_service import build_service
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

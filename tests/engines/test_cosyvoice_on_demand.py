@@ -8,9 +8,9 @@ import pytest
 from helpers.fakes import ToneEngine, tone_settings
 from helpers.serving import called
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.service.local_service import build_service
 
 pytestmark = pytest.mark.anyio
 

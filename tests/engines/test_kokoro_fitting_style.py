@@ -15,7 +15,8 @@ from polyvox.engines.kokoro.fitting.sentences import LONG
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit, padded_ids
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue, parse
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import VOICES, parse
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.voices.similarity import SpeakerEncoder
@@ -26,7 +27,7 @@ TOLERANCE = 0.0 if platform.machine() == "x86_64" else 1e-4
 
 def test_each_built_in_voice_is_nearest_to_itself():
     speakers = read_speakers()
-    assert speakers.names == tuple(voice.id for voice in catalogue())
+    assert speakers.names == tuple(voice.id for voice in VOICES)
     for name in ("af_heart", "am_adam", "bf_emma"):
         index = speakers.names.index(name)
         mix, similarity = speakers.nearest(speakers.embeddings[index], float(speakers.pitches[index]))
@@ -66,7 +67,7 @@ def test_the_basis_spans_the_directions_in_which_voices_differ():
 
 @pytest.fixture(scope="module")
 def voices(models_dir) -> VoiceTable:
-    return VoiceTable(models_dir / "kokoro/voices", catalogue())
+    return VoiceTable(models_dir / "kokoro/voices", VOICES)
 
 
 @pytest.mark.slow
@@ -94,7 +95,7 @@ def michael() -> TargetSpeaker:
 
 @pytest.fixture(scope="module")
 def basis(voices) -> StyleBasis:
-    return StyleBasis.of(np.stack([voices.style(voice.id)[:, 0] for voice in catalogue()]))
+    return StyleBasis.of(np.stack([voices.style(voice.id)[:, 0] for voice in VOICES]))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.levels import TARGET_LUFS, gain_for, measured_levels, mix_level, with_gain
 from polyvox.engines.kokoro.render import SAMPLE_RATE, render
 from polyvox.engines.kokoro.request import ModelOutput
-from polyvox.engines.kokoro.voices import catalogue, parse
+from polyvox.engines.kokoro.voices import VOICES, parse
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span
 
@@ -19,7 +19,7 @@ def tone(peak, hertz=440.0, seconds=0.5):
 
 def test_every_built_in_voice_is_measured():
     levels = measured_levels()
-    assert set(levels) == {voice.id for voice in catalogue()}
+    assert set(levels) == {voice.id for voice in VOICES}
     assert all(-30 < level < -12 for level in levels.values())
 
 

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from structlog.testing import capture_logs  # noqa: E402
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
@@ -166,7 +167,7 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
     check_close(Probe(expected.durations, expected.samples * 1.01), expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("broken", "reason"),
     [
         (lambda right: Probe(right.durations + 1, right.samples), "other durations"),
@@ -174,7 +175,6 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
         (lambda right: Probe(right.durations, right.samples * float("nan")), "not what it should be"),
         (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not what it should be"),
     ],
-    ids=["durations", "shifted", "nan", "silence"],
 )
 def test_a_device_that_computes_anything_else_fails(broken, reason):
     expected = tiny_probe()
@@ -224,7 +224,7 @@ def fallback(reason):
     return [f"Kokoro could not be captured ({reason}), so it runs eagerly and more slowly."]
 
 
-@pytest.mark.parametrize("part", ["encode", "decode"])
+@each_row("part", ["encode", "decode"])
 def test_where_nothing_can_be_captured_it_runs_eagerly(part):
     assert capturing(fault=part) == (True, fallback("operation not permitted when stream is capturing"))
 
@@ -252,7 +252,7 @@ def fused(network):
     return {module.kernel is not None for module in network.modules() if isinstance(module, AdaIN)}
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@each_row("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_norms_are_given_a_kernel_that_is_right(dtype):
     network = tiny_kokoro(dtype)
     use_kernel(network, kernel())

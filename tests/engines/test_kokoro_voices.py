@@ -4,6 +4,7 @@ import pytest
 from polyvox.engines.kokoro import voices
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
 from polyvox.installation import load_settings
 from polyvox.text.phonemes.alphabet import ALPHABET
@@ -12,19 +13,19 @@ from polyvox.text.phonemes.alphabet import ALPHABET
 @pytest.fixture
 def styles(tmp_path):
     rng = np.random.default_rng(0)
-    for voice in voices.catalogue():
+    for voice in voices.VOICES:
         rng.standard_normal((510, 1, 256)).astype("<f4").tofile(tmp_path / f"{voice.id}.bin")
-    return voices.VoiceTable(tmp_path, voices.catalogue())
+    return VoiceTable(tmp_path, voices.VOICES)
 
 
 def test_there_are_54_voices_in_nine_languages():
-    catalogue = voices.catalogue()
+    catalogue = voices.VOICES
     assert len(catalogue) == len({voice.id for voice in catalogue}) == 54
     assert {voice.language for voice in catalogue} == set(voices.LANGUAGES.values())
 
 
 def test_voices_have_the_grades_that_were_published_with_them():
-    grades = {voice.id: voice.grade for voice in voices.catalogue()}
+    grades = {voice.id: voice.grade for voice in voices.VOICES}
     assert (grades["af_heart"], grades["bf_emma"], grades["am_adam"]) == ("A", "B-", "F+")
     assert {voice for voice, grade in grades.items() if not grade} == {
         "ef_dora",

@@ -15,9 +15,9 @@ from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
-from polyvox.service.voices import VoiceService
+from polyvox.service.local_service import build_service
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -21,8 +21,8 @@ from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.timed_engine import timed_engine
-from polyvox.service.word_timer import WordTimer
+from polyvox.service.words.timed_engine import timed_engine
+from polyvox.service.words.word_timer import WordTimer
 from polyvox.types import AudioChunk, TimingSource, Utterance, WordTiming
 
 pytestmark = pytest.mark.anyio

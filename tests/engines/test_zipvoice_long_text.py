@@ -17,7 +17,7 @@ from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio

@@ -18,10 +18,10 @@ import numpy as np
 
 from helpers.processes import ProgramProcess, program_process
 from polyvox.bench.null import NullEngine
-from polyvox.cli.server import run_server
 from polyvox.config import Settings
 from polyvox.installation import load_settings
-from polyvox.text import markup
+from polyvox.server.process import run_server
+from polyvox.text.markup import markup
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.types import AudioChunk, NormalizationOptions, Utterance, Voice

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from polyvox.cli.certificate import Certificate
 from polyvox.config import Settings
+from polyvox.server.certificate import Certificate
 
 PASSWORD = "open-the-key"
 

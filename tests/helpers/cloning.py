@@ -13,10 +13,10 @@ import numpy as np
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called
 from polyvox.errors import AudioDecodeError, PolyvoxError, UnknownVoiceError
-from polyvox.service.prompts import Prompts
 from polyvox.service.speech import SpeechService
-from polyvox.service.voice_store import AsyncVoiceStore
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
@@ -139,7 +139,11 @@ class Studio:
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
+            self.speech.settings,
+            self.speech.registry,
+            self.prompts,
+            AsyncVoiceStore(FolderLocation(folder / "voices")),
+            self.speech.accounts.access,
         )
 
     def events(self, kind: str, event: str) -> float:

@@ -18,9 +18,9 @@ from polyvox.errors import BundleError, TextError, UnavailableError, UnknownVoic
 from polyvox.installation import settings_loader
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.settings_loader import Loader
 from polyvox.types import (
     AudioChunk,

@@ -18,9 +18,9 @@ from urllib.parse import unquote
 import httpx
 
 from helpers.quick_server import QuickEngine
-from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
-from polyvox.service import voices
+from polyvox.server.process import run_server
+from polyvox.service.voices import voices
 from polyvox.voices.fetch import Fetcher
 
 PROGRAM = "helpers.fetching_server"

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 import numpy as np
 
 from helpers.attacked_server import AttackedEngine
-from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 from polyvox.types import AudioChunk, Capabilities, Span, Utterance, WordTiming
 
 PROGRAM = "helpers.frequency_server"

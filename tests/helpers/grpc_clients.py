@@ -19,10 +19,10 @@ from grpc_tools import protoc
 
 from helpers.cloning import CloneEngine, SimpleFetcher, SimpleTranscriber, Studio, opened
 from helpers.fakes import ToneEngine
-from polyvox.api.grpc.server import GrpcServer
-from polyvox.service.prompts import Prompts
-from polyvox.service.voice_store import AsyncVoiceStore
-from polyvox.service.voices import VoiceService
+from polyvox.api.dialects.grpc.server import GrpcServer
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.location import FolderLocation
@@ -91,7 +91,7 @@ def _compiled(name: str, text: str) -> Client:
 
 def shipped_proto(name: str) -> str:
     """A .proto text as users find it in the package."""
-    return (files("polyvox.api.grpc") / "protos" / name).read_text(encoding="utf-8")
+    return (files("polyvox.api.dialects.grpc") / "protos" / name).read_text(encoding="utf-8")
 
 
 class SteppedEngine(CloneEngine):
@@ -122,7 +122,11 @@ class GrpcStudio(Studio):
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
+            self.speech.settings,
+            self.speech.registry,
+            self.prompts,
+            AsyncVoiceStore(FolderLocation(folder / "voices")),
+            self.speech.accounts.access,
         )
 
     @property

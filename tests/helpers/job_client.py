@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from helpers.fakes import ToneEngine, tone_service
 from polyvox.api.app import create_app
 from polyvox.service.jobs.service import JobService
+from polyvox.service.keys.accounts import Accounts
 
 RESTING = ("done", "paused", "failed", "cancelled")
 SECONDS = 20.0
@@ -24,6 +25,7 @@ class JobClient:
         self.http = http
         self.engine = engine
         self.service: JobService = app.state.jobs
+        self.accounts: Accounts = app.state.service.accounts
 
     async def submitted(self, text: str = "One. Two.", **fields: Any) -> dict[str, Any]:
         """A new job; what is sent at once with a form goes to `submit` itself."""

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from helpers.attacked_server import AttackedEngine
 from helpers.fakes import tone
 from polyvox.bench.null import SAMPLE_RATE
-from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 from polyvox.types import AudioChunk, Span, Utterance, WordTiming
 
 PROGRAM = "helpers.job_server"

@@ -17,14 +17,14 @@ from helpers.scripted_fits import style
 from helpers.serving import served
 from polyvox.config import Settings
 from polyvox.runtime.gpu_usage import GpuMonitor, GpuUsage
-from polyvox.service.fit_worker import FitStep
-from polyvox.service.fitting import FittingService
-from polyvox.service.metrics import Metrics
-from polyvox.service.prompts import Prompts
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.service.voice_store import AsyncVoiceStore
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.fit_worker import FitStep
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.fitted import FittedStyle
 from polyvox.voices.intake import RecordingIntake
@@ -88,7 +88,8 @@ def making_server(folder: Path, gpus: Sequence[GpuUsage] = (), **settings: Any) 
         transcriber=SimpleTranscriber(),
         metrics=speech.metrics,
     )
-    voices = VoiceService(speech.settings, speech.registry, prompts, AsyncVoiceStore(FolderLocation(folder / "voices")))
+    store = AsyncVoiceStore(FolderLocation(folder / "voices"))
+    voices = VoiceService(speech.settings, speech.registry, prompts, store, speech.accounts.access)
     fits = SteppingFits()
     fitting = FittingService(speech.settings, voices, fits, check=lambda settings: None)
     with served(speech, voices, fitting=fitting) as url:

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 
 from helpers.attacked_server import AttackedEngine
 from polyvox.bench.null import SAMPLE_RATE
-from polyvox.cli.server import run_server
 from polyvox.config import Settings
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 from polyvox.types import AudioChunk, Utterance
 
 CHUNK_SECONDS = 0.5

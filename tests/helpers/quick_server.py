@@ -13,8 +13,8 @@ import numpy as np
 
 from helpers.attacked_server import AttackedEngine
 from polyvox.bench.null import SAMPLE_RATE
-from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, VoicePrompt
 
 PROGRAM = "helpers.quick_server"

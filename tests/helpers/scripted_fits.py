@@ -7,9 +7,9 @@ import numpy as np
 
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
-from polyvox.service.fit_worker import FitStep
-from polyvox.service.fitting import FittingService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fit_worker import FitStep
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.fitted import STYLE_SIZE, FittedStyle
 

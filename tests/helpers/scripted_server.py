@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
-import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 SAMPLE_RATE = 8_000
 
@@ -26,7 +28,9 @@ class ScriptedServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: "Request") -> "Response":
+        from starlette.responses import JSONResponse, StreamingResponse
+
         self.times.append(time.perf_counter())
         body = await request.json()
         self.bodies.append(body)
@@ -50,10 +54,13 @@ class ScriptedServer:
 
 @pytest.fixture
 def scripted_server() -> Iterator[ScriptedServer]:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
     listener = socket.create_server(("127.0.0.1", 0))
     scripted = ScriptedServer(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    app = FastAPI()
-    app.add_api_route("/v1/audio/speech", scripted.answer, methods=["POST"], response_model=None)
+    app = Starlette(routes=[Route("/v1/audio/speech", scripted.answer, methods=["POST"])])
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

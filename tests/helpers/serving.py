@@ -17,14 +17,16 @@ from helpers.fakes import running
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.cli.certificate import Certificate
-from polyvox.cli.descriptors import raise_descriptor_limit
-from polyvox.cli.granian_server import EmbeddedGranian, http1_options
-from polyvox.cli.guarded_http import GuardedConfig
-from polyvox.cli.uvicorn_server import GuardedServer
-from polyvox.service.fitting import FittingService
+from polyvox.server.certificate import Certificate
+from polyvox.server.descriptors import raise_descriptor_limit
+from polyvox.server.granian_server import EmbeddedGranian, http1_options
+from polyvox.server.guarded_config import GuardedConfig
+from polyvox.server.guarded_http import GuardedHttp
+from polyvox.server.guarded_websocket import GuardedWebSocket
+from polyvox.server.uvicorn_server import GuardedServer
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
 
 
 @contextlib.asynccontextmanager
@@ -48,7 +50,12 @@ def served(
 ) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
     app = create_app(service, voices, fitting, doors=doors)
-    options = {"log_config": None, "timeout_graceful_shutdown": 2} | options
+    options = {
+        "http": GuardedHttp,
+        "ws": GuardedWebSocket,
+        "log_config": None,
+        "timeout_graceful_shutdown": 2,
+    } | options
     server = GuardedServer(GuardedConfig(app, service, raise_descriptor_limit(), **options), certificate)
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     host, port = listener.getsockname()[:2]

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import VOICES
 from polyvox.models.kokoro.albert import AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig
 from polyvox.models.kokoro.istftnet import IstftNetConfig
@@ -43,7 +44,7 @@ def tiny_kokoro(decoder_dtype: torch.dtype = torch.float64) -> Kokoro:
 def tiny_voices(folder: Path) -> VoiceTable:
     """Two voices of noise."""
     generator = np.random.Generator(np.random.Philox(7))
-    voices = [voice for voice in catalogue() if voice.id in ("af_heart", "am_adam")]
+    voices = [voice for voice in VOICES if voice.id in ("af_heart", "am_adam")]
     for voice in voices:
         generator.standard_normal((510, 1, 256), np.float32).tofile(folder / f"{voice.id}.bin")
     return VoiceTable(folder, voices)

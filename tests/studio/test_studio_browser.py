@@ -20,9 +20,9 @@ from helpers.studio_browser import (
     wait_until_marked,
 )
 from helpers.studio_engine import StudioEngine
-from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
+from polyvox.service.local_service import build_service
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from helpers.studio_tools import STUDIO, installed_packages, run_npm
-from polyvox.api.studio import files
+from polyvox.api.dialects.studio import files
 
 BUILT = Path(files.__file__).parent / "static"
 SOURCES = ("index.html", "package-lock.json", "package.json", "src", "tsconfig.json", "vite.config.js")

@@ -2,14 +2,14 @@
 
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.detect import detect_language
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "language"),
     [
         ("Hello, world.", "en"),

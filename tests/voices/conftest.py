@@ -1,8 +1,13 @@
+from typing import TYPE_CHECKING
+
 import pytest
 
-from polyvox.voices.vad import SileroVad
+if TYPE_CHECKING:
+    from polyvox.voices.vad import SileroVad
 
 
 @pytest.fixture(scope="session")
-def detector() -> SileroVad:
+def detector() -> "SileroVad":
+    from polyvox.voices.vad import SileroVad
+
     return SileroVad()

@@ -10,7 +10,7 @@ from helpers.cloning import CloneEngine
 from helpers.fakes import tone_service
 from helpers.hostile import FILES, SPEECH
 from helpers.serving import called
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SOME_FILES = list(FILES)[::12]

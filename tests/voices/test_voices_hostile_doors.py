@@ -12,7 +12,7 @@ from helpers.cloning import CloneEngine
 from helpers.fakes import tone_service
 from helpers.hostile import BROKEN, NOT_AUDIO, SPEECH, TOO_LONG, USELESS
 from helpers.serving import called
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
-from polyvox.api.dependencies import Service, Voices
-from polyvox.api.origins import refuse_foreign_pages
-from polyvox.api.rust_metrics import RustServerMetrics
-from polyvox.api.schemas import PRINTABLE, ErrorBody
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
+from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 router = APIRouter(tags=["operation"])
@@ -18,8 +19,13 @@ router = APIRouter(tags=["operation"])
 TAGS = {"operation": "Probes, metrics, and models in memory."}
 PUBLIC = ("/", "/health", "/ready")
 """Paths that need no key."""
-ADMIN = ("/metrics", "/dev/unload", "/dev/reload", "/debug/*")
-"""Paths that need a key with the scope `admin`."""
+OPERATIONS = {
+    **dict.fromkeys((f"GET {path}" for path in PUBLIC), Operation.PROBE),
+    "GET /v1": Operation.LIST,
+    "POST /dev/unload": Operation.CHANGE_MODELS,
+    "POST /dev/reload": Operation.CHANGE_MODELS,
+    "GET /metrics": Operation.READ_METRICS,
+}
 UNTRACED = ("/metrics",)
 """Further paths that monitors ask for all the time."""
 
@@ -28,6 +34,7 @@ _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "No such model."},
     409: {"model": ErrorBody, "description": "Requests use the model."},
 }
+_KEYS_WARNING = "The keys cannot be read; those read before are accepted and no others. The server's log has the cause."
 _NamedModel = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="The model's name.")]
 
 
@@ -53,7 +60,7 @@ async def health() -> dict[str, str]:
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
 async def ready(service: Service, voices: Voices) -> JSONResponse:
-    """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store.
+    """200 when the default model can speak. `warnings` says what else should be mended: the voice store, the keys.
 
     `loading` has the models that requests wait for: `seconds` since the load began, requests `waiting`, and the seconds
     that its last load took. `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
@@ -66,6 +73,8 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
         "reasons": state.reasons,
     }
     warnings = state.warnings | ({"voices": " ".join(voices.warnings)} if voices.warnings else {})
+    if service.accounts.keyring.problem:
+        warnings["keys"] = _KEYS_WARNING
     if warnings:
         body["warnings"] = warnings
     if loading := service.registry.loading():
@@ -76,13 +85,13 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
 
 
 @router.post("/dev/unload", responses=_ADMIN_ERRORS, dependencies=[Depends(refuse_foreign_pages)])
-async def unload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+async def unload(service: Service, owner: Owner, model: _NamedModel = None) -> dict[str, Any]:
     """Unload a model, or all but the default one, to free its memory; the next request that names it loads it again.
 
     `busy` has those that stay loaded since requests use them; a model that is named and in use is answered 409.
     """
     _check_unload(service)
-    done = await service.registry.unload(model)
+    done = await service.unload(model, owner)
     return {"status": "unloaded", "models": done.models, "busy": done.busy}
 
 
@@ -91,10 +100,10 @@ async def unload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
     responses=_ADMIN_ERRORS | {503: {"description": "It cannot be loaded, or not within `model_load_seconds`."}},
     dependencies=[Depends(refuse_foreign_pages)],
 )
-async def reload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+async def reload(service: Service, owner: Owner, model: _NamedModel = None) -> dict[str, Any]:
     """Load a model anew from its files, the default one unless named; also one whose last load has failed."""
     _check_unload(service)
-    return {"status": "loaded", "model": (await service.registry.reload(model)).id}
+    return {"status": "loaded", "model": (await service.reload(model, owner)).id}
 
 
 def _check_unload(service: SpeechService) -> None:
@@ -105,7 +114,8 @@ def _check_unload(service: SpeechService) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: Service) -> Response:
+async def metrics(service: Service, owner: Owner) -> Response:
     """Counters in Prometheus' text format."""
+    service.accounts.access.require(Operation.READ_METRICS, owner)
     await service.metrics.gpus.sample()
     return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)

@@ -1,5 +1,6 @@
 """The HTTP application: the doors, and the middleware that every request and WebSocket passes."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -9,29 +10,33 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth
-from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
-from polyvox.api.hosts import HostCheck
+from polyvox.api.middleware.auth import BearerAuth
+from polyvox.api.middleware.body_intake import BodyIntake
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.hosts import HostCheck
+from polyvox.api.middleware.key_lifetime import KeyLifetime
+from polyvox.api.middleware.origins import OriginCheck
+from polyvox.api.middleware.request_ids import RequestIds
+from polyvox.api.middleware.request_traces import RequestTraces
+from polyvox.api.middleware.route_operations import RouteOperations
+from polyvox.api.middleware.size_limit import SizeLimit, largest_message
+from polyvox.api.middleware.socket_limit import SocketLimit
 from polyvox.api.openapi import describe_access
-from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
-from polyvox.api.request_ids import RequestIds
-from polyvox.api.request_traces import RequestTraces
+from polyvox.api.responses.streaming import PUBLIC_HEADERS
 from polyvox.api.shared_paths import PathSharing
-from polyvox.api.size_limit import SizeLimit, largest_message
-from polyvox.api.socket_limit import SocketLimit
-from polyvox.api.streaming import PUBLIC_HEADERS
-from polyvox.service.downloads import Downloads
-from polyvox.service.fitting import FittingService
+from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
+from polyvox.text.normalize import load_normalizers
 
 _DESCRIPTION = """
 One speech server for many text-to-speech models, behind the APIs that people already call.
@@ -75,13 +80,14 @@ def create_app(
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.downloads = Downloads(service.settings)
-    app.state.ephemeral_keys = EphemeralKeys()
+    app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
+    operations = RouteOperations(route_operations(doors).items())
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals)
-    _install_middleware(app, service, doors, refusals, public)
+    _install_middleware(app, service, doors, refusals, public, operations)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     if service.tracer is not None:
@@ -92,6 +98,7 @@ def create_app(
     for router in (*(door.router for door in doors), admin.router):
         app.router.routes.extend(router.routes)
     install_docs(app, _DOCS)
+    operations.check(app.router.routes)
     return app
 
 
@@ -114,13 +121,24 @@ def _public(doors: Sequence[Door]) -> list[str]:
     return [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
 
 
+def route_operations(doors: Sequence[Door]) -> dict[str, Operation]:
+    """The operations of all routes, by method and path."""
+    documents = dict.fromkeys((f"GET {path}" for path in (_DOCS, _OPENAPI)), Operation.PROBE)
+    return {**documents, **admin.OPERATIONS, **{row: each for door in doors for row, each in door.operations.items()}}
+
+
 def _tags(doors: Sequence[Door]) -> list[dict[str, str]]:
     tags = {name: text for door in doors for name, text in door.tags.items()} | admin.TAGS
     return [{"name": name, "description": text} for name, text in tags.items()]
 
 
 def _install_middleware(
-    app: FastAPI, service: SpeechService, doors: Sequence[Door], refusals: Refusals, public: Sequence[str]
+    app: FastAPI,
+    service: SpeechService,
+    doors: Sequence[Door],
+    refusals: Refusals,
+    public: Sequence[str],
+    operations: RouteOperations,
 ) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
     settings = service.settings
@@ -130,6 +148,7 @@ def _install_middleware(
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(KeyLifetime, calls=service.accounts.calls, refusals=refusals)
     app.add_middleware(
         BearerAuth,
         keys=service.accounts.keyring,
@@ -139,8 +158,7 @@ def _install_middleware(
         sources=[row for door in doors for row in door.keys.items()],
         ephemeral=app.state.ephemeral_keys,
         lent=[path for door in doors for path in door.ephemeral],
-        voices=[path for door in doors for path in door.registered],
-        admin=admin.ADMIN,
+        operations=operations,
     )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
@@ -158,6 +176,7 @@ def _install_middleware(
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
     voices: VoiceService = app.state.voices
+    await asyncio.to_thread(load_normalizers)
     async with AsyncExitStack() as stack:
         if "server" in service.ready.reasons:
             await service.start()

@@ -12,14 +12,16 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 
-from polyvox.api.dependencies import Service
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.dependencies import Owner, Service
+from polyvox.api.requests.schemas import ErrorBody
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.operations import Operation
 
 _MEMORY = Path("/proc/meminfo")
 
 
-async def _check_enabled(service: Service) -> None:
+async def _check_enabled(service: Service, owner: Owner) -> None:
+    service.accounts.access.require(Operation.READ_DEBUG, owner)
     if not service.settings.enable_debug:
         raise ForbiddenError("The debug pages are off on this server; its setting enable_debug turns them on.")
 

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from polyvox.api.speech_requests import SpeechAdapter
-from polyvox.service.downloads import Downloads
+from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
 

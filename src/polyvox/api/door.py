@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.api.responses.streaming import FieldNames
 from polyvox.api.shared_paths import SharedPaths
-from polyvox.api.speech_requests import SpeechAdapter
-from polyvox.api.streaming import FieldNames
 from polyvox.config import Settings, SettingsSection
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 
@@ -20,14 +21,15 @@ class Door:
     """One dialect over HTTP or WebSocket.
 
     Keys of mappings by path, and the paths themselves, are patterns of `PathTable`: a path, or a prefix and `*`. To add
-    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`.
+    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`; its `settings` and `foreign` belong
+    into `DIALECT_SETTINGS` as well.
     """
 
     name: str
     """Its name in logs and metrics."""
     router: APIRouter
     is_open: Callable[[Settings], bool] = lambda settings: True
-    """Whether the settings want it; one that is closed has no paths."""
+    """True if the settings want it; one that is closed has no paths."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the router's tags for the OpenAPI pages."""
     settings: type[SettingsSection] | None = None
@@ -47,9 +49,9 @@ class Door:
     lists: Sequence[str] = ()
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
-    """Where else than as a bearer key a key may come, by path."""
-    registered: Sequence[str] = ()
-    """Paths of what keys register, such as voices: changes there need the scope `voices`."""
+    """Places for a key other than as a bearer key, by path."""
+    operations: Mapping[str, Operation] = field(default_factory=dict)
+    """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /socket`."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None

@@ -20,6 +20,10 @@ from polyvox.errors import InvalidRequestError, NotFoundError, PolyvoxError, sta
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
+class StreamAbortedError(Exception):
+    """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
+
+
 def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestError:
     """The first of pydantic's complaints as one sentence that names the field."""
     first = problems[0]
@@ -156,7 +160,7 @@ def _nothing_at(path: str) -> str:
 
 
 def _field(path: Sequence[str | int]) -> str:
-    """Where in a body, as in `turns[3].voice`."""
+    """The place in a body, as in `turns[3].voice`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
-import av
 import numpy as np
-from av.audio.stream import AudioStream
-from av.container import OutputContainer
 
 from polyvox.audio.mp3_delay import Mp3Trim, mp3_trim
 from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
 from polyvox.audio.resample import StreamResampler
 from polyvox.errors import UnknownFormatError
 from polyvox.types import Pcm
+
+# FFmpeg is loaded by the formats that need it: a command that writes a server's speech as WAV does without.
+if TYPE_CHECKING:
+    import av
+    from av.audio.stream import AudioStream
+    from av.container import OutputContainer
 
 
 class AudioFormat(StrEnum):
@@ -352,6 +355,8 @@ class _CodecWriter:
         file: io.BytesIO | None = None,
         bit_rate: int | None = None,
     ) -> None:
+        import av
+
         self._codec = codec
         self._bit_rate = bit_rate
         self._layout = "mono" if channels == 1 else "stereo"
@@ -369,12 +374,12 @@ class _CodecWriter:
         self._stream = self._opened(container, live=file is None)
         self._container: OutputContainer | None = container
 
-    def _opened(self, container: OutputContainer, *, live: bool) -> AudioStream:
+    def _opened(self, container: "OutputContainer", *, live: bool) -> "AudioStream":
         codec = self._codec
         options = {"flags": "+bitexact", **codec.options}
         if live and codec.live_frame_seconds is not None:
             options["frame_size"] = str(round(codec.live_frame_seconds * self._rate))
-        stream = cast(AudioStream, container.add_stream(codec.codec, rate=self._rate, options=options))
+        stream = cast("AudioStream", container.add_stream(codec.codec, rate=self._rate, options=options))
         stream.layout = self._layout
         stream.format = codec.samples
         if codec.bit_rates is not None:
@@ -412,7 +417,9 @@ class _CodecWriter:
         self._frames_to_drop -= len(packets) - len(kept)
         self._container.mux(kept)
 
-    def _frame(self, pcm: Pcm) -> av.AudioFrame:
+    def _frame(self, pcm: Pcm) -> "av.AudioFrame":
+        import av
+
         if self._codec.samples == "s16":
             frame = av.AudioFrame.from_ndarray(to_int16(pcm).reshape(1, -1), "s16", self._layout)
         elif self._codec.samples == "flt":

@@ -86,7 +86,7 @@ class GrpcDialect:
 
 class _GrpcConnection:
     def __init__(self, channel: "grpc.aio.Channel", metadata: tuple[tuple[str, str], ...]) -> None:
-        from polyvox.api.grpc.schema import COSYVOICE, message_type
+        from polyvox.api.dialects.grpc.schema import COSYVOICE, message_type
 
         self._sft, self._request = message_type("cosyvoice.sftRequest"), message_type("cosyvoice.Request")
         self._response = message_type("cosyvoice.Response")

@@ -11,7 +11,7 @@ from functools import partial
 import grpc
 from rich.table import Table
 
-from polyvox.api.grpc.schema import COSYVOICE, message_type
+from polyvox.api.dialects.grpc.schema import COSYVOICE, message_type
 from polyvox.bench.engine import SETTLE_SECONDS
 from polyvox.bench.process import ServerProcess, server_process
 from polyvox.bench.raw_http import SAMPLE_RATE, TIMEOUT, RequestTiming, connection_to, timed_request

@@ -8,7 +8,7 @@ import time
 def startup(language: str, espeak: str, text: str) -> dict[str, float]:
     """Seconds to import and build the normaliser and use it once, then the same for the phonemiser."""
     began = time.perf_counter()
-    from polyvox.text import markup
+    from polyvox.text.markup import markup
     from polyvox.text.normalize import normalizer_for
     from polyvox.types import NormalizationOptions
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from polyvox.bench.report import Percentiles, percentile_cells
 from polyvox.bench.texts import CHINESE, ENGLISH
 from polyvox.errors import PolyvoxError
-from polyvox.text import markup
+from polyvox.text.markup import markup
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.types import NormalizationOptions

@@ -9,7 +9,7 @@ from polyvox.books.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
 from polyvox.books.words import VOICE_TAG, pieces
 from polyvox.errors import ManuscriptError, MarkupError
-from polyvox.text import markup
+from polyvox.text.markup import markup
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?P<fields>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD: Final = re.compile(
@@ -110,7 +110,7 @@ def _paragraph(lines: list[str]) -> Iterator[Block]:
 
 
 def _plain(text: str) -> str:
-    """The words of a block; voice tags, pauses and phonemes stay for whoever speaks them."""
+    """The words of a block; voice tags, pauses and phonemes stay for the engine."""
     parts: list[str] = []
     done = 0
     for tag in VOICE_TAG.finditer(text):

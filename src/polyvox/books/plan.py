@@ -11,14 +11,14 @@ from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.options import NarrationOptions, Pauses
 from polyvox.books.words import VOICE_TAG, pieces, speakable
 from polyvox.errors import ManuscriptError
-from polyvox.text.segment import bounded_sentences
+from polyvox.text.segmentation.segment import bounded_sentences
 from polyvox.text.tracked import TrackedText
 
 _SEED_BITS: Final = 63
 
 
 class Gap(StrEnum):
-    """What a passage is followed by."""
+    """The pause behind a passage, by what follows."""
 
     SENTENCE = "sentence"
     PARAGRAPH = "paragraph"

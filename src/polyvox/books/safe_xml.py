@@ -26,7 +26,7 @@ class HostileXmlError(ManuscriptError):
 
 @dataclass(frozen=True, slots=True)
 class XmlHandlers:
-    """What is called for the events of a document; names are in lower case and without a prefix, but for attributes
+    """Handlers of the events of a document; names are in lower case and without a prefix, but for attributes
     of another namespace such as `epub:type`."""
 
     start: Callable[[str, Mapping[str, str]], None]

@@ -10,6 +10,7 @@ import pickle
 import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,24 @@ _STORAGE_TYPES = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8"
 
 def read_checkpoint(path: Path) -> dict[str, npt.NDArray[Any]]:
     """All tensors of a checkpoint by their names; dictionaries within dictionaries are joined by dots."""
+    with _refusals(path), zipfile.ZipFile(path) as archive:
+        return dict(_tensors(_TensorUnpickler(archive).load(), ""))
+
+
+def read_names(path: Path) -> list[str]:
+    """The names on the top level of a checkpoint, in their order; its tensors are not read."""
+    with _refusals(path), zipfile.ZipFile(path) as archive:
+        content = _NameUnpickler(archive).load()
+        if not isinstance(content, dict):
+            raise TypeError("it holds no dictionary")
+        return [str(name) for name in content]
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Turn all that reading such a file can raise into a `BundleError`."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return dict(_tensors(_TensorUnpickler(archive).load(), ""))
+        yield
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, LookupError, ValueError, TypeError) as error:
         raise BundleError(f"{path.name} is not a PyTorch file of plain tensors ({error}).") from error
 
@@ -83,3 +99,15 @@ class _TensorUnpickler(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - pickle's own signature
         _, dtype, key, _, count = pid
         return np.frombuffer(self._archive.read(f"{self._folder}data/{key}"), dtype, count)
+
+
+class _NameUnpickler(_TensorUnpickler):
+    """Leaves tensors of any type out."""
+
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - pickle's own signature
+        if module == "torch" and name.endswith("Storage"):
+            return np.dtype("u1")
+        return super().find_class(module, name)
+
+    def persistent_load(self, pid: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - pickle's own signature
+        return np.empty(0, np.uint8)

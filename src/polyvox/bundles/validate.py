@@ -1,19 +1,21 @@
 """Validation of installed bundles, before anything loads from them."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import structlog
+from typing import TYPE_CHECKING
 
 from polyvox.bundles.cache import holds
 from polyvox.bundles.disk import sha256_of
 from polyvox.bundles.manifest import Digest, Manifest, manifest_named
-from polyvox.bundles.progress import Progress
 from polyvox.bundles.record import BundleRecord, FileRecord, read_record
 from polyvox.errors import BundleError
 
-_log = structlog.get_logger(__name__)
+if TYPE_CHECKING:
+    from polyvox.bundles.progress import Progress
+
+_log = logging.getLogger(__name__)
 _NAMED = 3
 
 
@@ -67,7 +69,7 @@ def recorded(manifest: Manifest, record: BundleRecord) -> dict[str, Digest]:
     }
 
 
-def verify(bundle: Bundle, progress: Progress) -> None:
+def verify(bundle: Bundle, progress: "Progress") -> None:
     """Hash every file of a bundle; BundleError names those that are missing or altered."""
     missing, altered = [], []
     with progress.task(f"Checking {bundle.manifest.name}", bundle.manifest.bytes) as advance:
@@ -136,7 +138,7 @@ def _refresh_record(bundle: Bundle, record: BundleRecord, proven: Mapping[str, D
     try:
         record.model_copy(update={"files": files}).write(bundle.folder)
     except OSError as error:
-        _log.info("bundle record not refreshed", bundle=bundle.manifest.name, reason=str(error))
+        _log.info("record of the bundle %s not refreshed: %s", bundle.manifest.name, error)
 
 
 def _problems(bundle: Bundle, missing: list[str], altered: list[str]) -> str:

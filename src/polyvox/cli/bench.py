@@ -112,7 +112,7 @@ def engine(
 
     from polyvox.bench.engine import as_table, bench_engine
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(models_dir=models_dir, log_level="warning")
     configure_logging(settings)
@@ -152,8 +152,8 @@ def null_server(
 ) -> None:
     """A server whose engine costs nothing, to measure the server's own cost."""
     from polyvox.bench.null import NullEngine
-    from polyvox.cli.server import run_server
     from polyvox.installation import load_settings
+    from polyvox.server.process import run_server
 
     null = {"models": ["null"], "default_model": "null", "default_voice": "null", "max_sessions": 256}
     settings = load_settings(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from polyvox.service.dictionaries import Dictionaries
+    from polyvox.service.pronunciation.dictionaries import Dictionaries
     from polyvox.text.dictionary import Dictionary
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Print a dictionary as JSON, or as a file that other programs read."""
-    from polyvox.service.dictionaries import entry_fields
+    from polyvox.service.pronunciation.dictionaries import entry_fields
     from polyvox.text.dictionary import write_pls
 
     found = _run(lambda store, owner: store.get(name, owner), key, data_dir)
@@ -114,7 +114,7 @@ def remove(name: Name, key: Key = None, data_dir: DataDir = None) -> None:
 
 def _read(name: str, data: bytes, limit: int, default: bool | None) -> "Dictionary":
     from polyvox.errors import InvalidRequestError
-    from polyvox.service.dictionaries import dictionary_of
+    from polyvox.service.pronunciation.dictionaries import dictionary_of
     from polyvox.text.dictionary import Dictionary, read_pls
 
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
@@ -129,15 +129,16 @@ def _read(name: str, data: bytes, limit: int, default: bool | None) -> "Dictiona
 
 def _run(work: "Callable[[Dictionaries, str], Awaitable[T]]", key: str | None, data_dir: Path | None) -> T:
     """Do something with the dictionaries of an owner."""
-    from polyvox.api.auth import owner_of
+    from polyvox.api.middleware.auth import owner_of
     from polyvox.installation import load_settings
-    from polyvox.service.dictionaries import Dictionaries
+    from polyvox.service.keys.access import OperatorAccess
+    from polyvox.service.pronunciation.dictionaries import Dictionaries
     from polyvox.voices.records import SHARED_OWNER
 
     settings = load_settings(data_dir=data_dir)
 
     async def done() -> T:
-        store = Dictionaries(settings)
+        store = Dictionaries(settings, OperatorAccess())
         try:
             return await work(store, SHARED_OWNER if key is None else owner_of(key))
         finally:

@@ -58,7 +58,7 @@ def evaluate(
     models_dir: ModelsDir = None,
 ) -> None:
     """Measure word errors, speaker similarity and predicted quality of voices."""
-    from polyvox.cli.speakers import SpeakerOptions, local_speaker, remote_speaker
+    from polyvox.cli.speech.speakers import SpeakerOptions, local_speaker, remote_speaker
     from polyvox.client import server_address
     from polyvox.evaluate.evaluation import Evaluation
     from polyvox.evaluate.plot import check_plottable
@@ -66,7 +66,7 @@ def evaluate(
     from polyvox.evaluate.texts import with_spoken_forms
     from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(
         models_dir=models_dir,
@@ -117,7 +117,7 @@ async def _run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.speakers import keeping
+    from polyvox.cli.speech.speakers import keeping
     from polyvox.evaluate.evaluation import run_evaluation
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -1,4 +1,4 @@
-"""The command `polyvox`. Each command is a module here and imports heavy packages only when it runs."""
+"""The command `polyvox`. Each command is a module or a package here, imported when it runs."""
 
 import errno
 import sys
@@ -8,27 +8,39 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import (
-    bench,
-    book,
-    config,
-    deploy,
-    dictionary,
-    evaluate,
-    keys,
-    languages,
-    mcp,
-    models,
-    pull,
-    say,
-    serve,
-    voices,
-)
+from polyvox.cli.lazy_commands import LazyCommands
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
+_COMMANDS = {
+    "serve": "polyvox.cli.serve.command:serve",
+    "say": "polyvox.cli.say:say",
+    "book": "polyvox.cli.book.command:book",
+    "mcp": "polyvox.cli.mcp.command:serve_mcp",
+    "voices": "polyvox.cli.voices.command:app",
+    "dictionary": "polyvox.cli.dictionary:app",
+    "keys": "polyvox.cli.keys:app",
+    "languages": "polyvox.cli.languages:languages",
+    "models": "polyvox.cli.models:app",
+    "pull": "polyvox.cli.pull:pull",
+    "config": "polyvox.cli.config:config",
+    "deploy": "polyvox.cli.deploy:app",
+    "bench": "polyvox.cli.bench:app",
+    "eval": "polyvox.cli.evaluate:evaluate",
+}
 
-class _PlainErrors(TyperGroup):
-    """Prints errors that a user can fix in one line; a traceback only with `--debug` or for a bug."""
+
+class _Commands(TyperGroup):
+    """Imports a command when it is run, and prints errors that a user can fix in one line.
+
+    A traceback comes only with `--debug` or for a bug.
+    """
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - typer's own signature
+        super().__init__(**options)
+        self.commands = LazyCommands(_COMMANDS)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own signature
+        return list(_COMMANDS)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
         try:
@@ -58,7 +70,7 @@ def _print_version(asked: bool) -> None:
 
 app = typer.Typer(
     name="polyvox",
-    cls=_PlainErrors,
+    cls=_Commands,
     help="One speech server, and its tools.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -74,19 +86,3 @@ def root(
     ] = False,
 ) -> None:
     pass  # `debug` is read where errors are printed; `version` has its callback
-
-
-app.command()(serve.serve)
-app.command()(say.say)
-app.command()(book.book)
-app.command("mcp")(mcp.serve_mcp)
-app.add_typer(voices.app, name="voices")
-app.add_typer(dictionary.app, name="dictionary")
-app.add_typer(keys.app, name="keys")
-app.command()(languages.languages)
-app.add_typer(models.app, name="models")
-app.command()(pull.pull)
-app.command()(config.config)
-app.add_typer(deploy.app, name="deploy")
-app.add_typer(bench.app, name="bench")
-app.command("eval")(evaluate.evaluate)

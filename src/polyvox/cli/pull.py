@@ -29,7 +29,7 @@ def pull(
     from polyvox.bundles.pull import pull as pull_bundle
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     if name in _PART_OF_POLYVOX:
         print(f"{name} is part of Polyvox; there is nothing to fetch.")

@@ -1,6 +1,7 @@
 """`polyvox say`: speak a text, into a file or out loud."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from polyvox.cli.output import Output
-    from polyvox.cli.speech import CommandSpeech
+    from polyvox.cli.speech.output import Output
+    from polyvox.cli.speech.speech import CommandSpeech
+    from polyvox.settings_loader import Loader
     from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
 
@@ -74,23 +76,21 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.output import output_for
-    from polyvox.cli.speech import SayRequest, local_speech, remote_speech
-    from polyvox.cli.turns import check_options, read_turns
+    from polyvox.cli.speech.output import output_for
+    from polyvox.cli.speech.speech import SayRequest, remote_speech
+    from polyvox.cli.speech.turns import check_options, read_turns
     from polyvox.client import server_address
-    from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
 
-    settings = load_settings(
+    debug = context.find_root().params["debug"]
+    settings = _loader(server).load(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
         deadline_seconds=UNLIMITED_SECONDS,
         stall_seconds=UNLIMITED_SECONDS,
-        log_level="debug" if context.find_root().params["debug"] else "error",
+        log_level="debug" if debug else "error",
         log_format="console",
     )
-    configure_logging(settings)
     words = read_text(text, file, settings.max_input_chars)
     target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
@@ -102,14 +102,31 @@ def say(
         words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
     )
     if server is None:
+        from polyvox.cli.speech.local_speech import local_speech
+        from polyvox.service.telemetry.logs import configure_logging
+
+        configure_logging(settings)
         speech = local_speech(request, settings)
     else:
+        if debug:
+            logging.basicConfig(level=logging.DEBUG)
         speech = remote_speech(request, server_address(server, "server"), api_key)
     try:
         asyncio.run(_speak(speech, target, len(words), captions, shown))
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _loader(server: str | None) -> "Loader":
+    """A loader of every setting; where a server speaks, only of those that are no engine's and no dialect's."""
+    if server is not None:
+        from polyvox.settings_loader import Loader
+
+        return Loader(complete=False)
+    from polyvox.installation import settings_loader
+
+    return settings_loader()
 
 
 def read_text(text: str | None, file: Path | None, max_chars: int) -> str:
@@ -152,7 +169,7 @@ def caption_format_of(path: Path) -> "CaptionFormat":
 
 
 def _is_watched() -> bool:
-    """Whether somebody looks at what is shown."""
+    """Return whether somebody looks at what is shown."""
     return sys.stderr.isatty()
 
 
@@ -181,8 +198,8 @@ async def _speak(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.output import OutputAudio
-    from polyvox.cli.spoken_words import SpokenWords
+    from polyvox.cli.speech.output import OutputAudio
+    from polyvox.cli.speech.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)

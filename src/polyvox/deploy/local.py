@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from polyvox.api.hosts import check_exposure
+from polyvox.api.middleware.hosts import check_exposure
 from polyvox.config import Settings
 from polyvox.deploy.plan import EngineArgs, plans_for
 from polyvox.engines.catalog import Catalog

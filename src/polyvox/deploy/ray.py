@@ -19,7 +19,7 @@ from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
@@ -31,11 +31,11 @@ from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
 from polyvox.errors import PolyvoxError, UnavailableError
 from polyvox.installation import settings_loader
-from polyvox.service.logs import configure_logging
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.service.tracing import open_tracer
+from polyvox.service.telemetry.logs import configure_logging
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.tracer_choice import open_tracer
 from polyvox.types import EngineLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

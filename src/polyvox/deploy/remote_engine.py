@@ -24,7 +24,7 @@ from polyvox.deploy.messages import (
 from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
-from polyvox.service.tracing import outgoing_headers
+from polyvox.service.telemetry.tracing import outgoing_headers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice, VoicePrompt
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -67,7 +67,7 @@ class RemoteEngine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.warning = profile.warning
         self.location = profile.location or EngineLocation()
-        """Where the replica that spoke last runs."""
+        """Location of the replica that spoke last."""
 
     @property
     def name(self) -> str:

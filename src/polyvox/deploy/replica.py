@@ -41,7 +41,8 @@ from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
-from polyvox.service.tracing import NO_HEADERS, Span, Tracer
+from polyvox.service.telemetry.tracing import NO_HEADERS, Span, Tracer
+from polyvox.text.normalize import load_normalizers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.cache import BoundedCache, CacheEvent
 
@@ -107,6 +108,7 @@ class EngineReplica:
     async def start(self) -> None:
         """Load the engine, which speaks one short utterance as its self-test."""
         log.info("replica starts", model=self._model, gpus=self._gpus, cpus=os.environ.get("OMP_NUM_THREADS"))
+        await asyncio.to_thread(load_normalizers)
         try:
             self._engine = await self._started(self._settings)
         except PolyvoxError as error:

@@ -1,5 +1,6 @@
 """The families of models that this installation has: the built-in ones, and those of other packages."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,17 +8,16 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Self
 
-import structlog
-
 from polyvox.config import Settings, SettingsSection
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
-from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, PresetVoices, VoiceFitting
+from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, ModelOutline, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
 from polyvox.errors import UnavailableError, UnknownModelError
 
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+# The standard library's: without any set-up it writes to standard error, and engines are found before logs are set up.
+log = logging.getLogger(__name__)
 
 GROUP = "polyvox.engines"
 """The entry-point group under which a package names its `EngineSpec`."""
@@ -41,14 +41,15 @@ class Catalog:
                 continue
             taken = {name for known in specs for name in (*known.models, known.family)}
             if taken & {*spec.models, spec.family}:
-                log.warning("engine left out: its name is taken", entry_point=entry.name, models=sorted(spec.models))
+                names = ", ".join(sorted(spec.models))
+                log.warning("engine %s left out: a name of its models (%s) is taken", entry.name, names)
                 continue
             specs.append(spec)
         return cls(tuple(specs))
 
     @property
     def factories(self) -> Mapping[str, EngineFactory]:
-        """How to make the engine of each model."""
+        """The factory of each model's engine."""
         return {model: partial(spec.make, model) for spec in self.specs for model in spec.models}
 
     @property
@@ -69,7 +70,7 @@ class Catalog:
         return self.spec(model).bundle_of(model) if model in self.factories else model
 
     def absence(self, model: str, settings: Settings) -> str:
-        """Why a model cannot be loaded, with the remedy; empty where its files are here."""
+        """The reason why a model cannot be loaded, with the remedy; empty where its files are here."""
         spec = self.spec(model)
         if not spec.has_files(model, settings):
             return (
@@ -81,6 +82,15 @@ class Catalog:
         except UnavailableError as error:
             return error.message
         return ""
+
+    def outline(self, model: str, settings: Settings) -> ModelOutline:
+        """Describe a model for lists before it is loaded; without voices where its package fails to."""
+        spec = self.spec(model)
+        try:
+            return spec.outline(model, settings)
+        except Exception:  # whatever a stranger's package raises, the lists show the other models
+            log.exception("voices of the model %s cannot be listed before it is loaded", model)
+            return ModelOutline((), spec.languages[model], spec.cloning)
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""
@@ -99,9 +109,9 @@ def _loaded(entry: EntryPoint) -> EngineSpec | None:
     try:
         spec = entry.load()
     except Exception:  # whatever a stranger's package raises, the server still serves the other models
-        log.exception("engine left out: its package failed to load", entry_point=entry.name)
+        log.exception("engine %s left out: its package failed to load", entry.name)
         return None
     if not isinstance(spec, EngineSpec):
-        log.warning("engine left out: its entry point is no EngineSpec", entry_point=entry.name)
+        log.warning("engine %s left out: its entry point is no EngineSpec", entry.name)
         return None
     return spec

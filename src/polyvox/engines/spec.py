@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from polyvox.config import Settings, SettingsSection
-from polyvox.engines.base import Engine
 from polyvox.engines.kit.tuning import Tuning
 from polyvox.errors import UnavailableError, install_hint
+from polyvox.types import Voice
 
-EngineFactory = Callable[[Settings], Engine]
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
+
+EngineFactory = Callable[[Settings], "Engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class VoiceFitting:
-    """How a family fits one of its voices to a recording, in a process of its own.
+    """The program with which a family fits one of its voices to a recording, in a process of its own.
 
     `worker` is a module that is run as a program; `engines/kit/fit_protocol.py` says what it reads and writes.
     """
@@ -84,7 +87,7 @@ class FolderCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderTools:
-    """What `polyvox models` can do with a folder of this family; None where it cannot."""
+    """Tools of `polyvox models` for a folder of this family; None where it cannot."""
 
     check: FolderCheck | None = None
     convert: Callable[[Path], Sequence[Path]] | None = None
@@ -95,6 +98,19 @@ class FolderTools:
     Without the other folder, to where the engine looks for them; `InvalidRequestError` where it has no such place."""
     locate: Callable[[str, Settings], Path | None] | None = None
     """The folder of one of the family's models by its name, or None for the one in the folder of models."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOutline:
+    """A model as lists show it before it is loaded: its built-in voices, its languages, and whether it clones."""
+
+    voices: Sequence[Voice] = ()
+    languages: frozenset[str] = frozenset()
+    cloning: bool = False
+
+
+def _no_voices(_model: str, _settings: Settings) -> Sequence[Voice]:
+    return ()
 
 
 def _no_folder(_: Path) -> ModelFolder | None:
@@ -115,11 +131,15 @@ class EngineSpec:
     """A factory for each model of the family, by the name that callers use."""
     languages: Mapping[str, frozenset[str]]
     """BCP 47 tags that each model speaks."""
+    voices: Callable[[str, Settings], Sequence[Voice]] = _no_voices
+    """The built-in voices of a model by its name, without loading it or importing anything heavy."""
+    cloning: bool = False
+    """True if its models clone voices."""
     settings: type[SettingsSection] | None = None
     tuning: type[Tuning] | None = None
     requires: tuple[Requirement, ...] = ()
     uses_gpu: Callable[[Settings], bool] = _always
-    """Whether a process of this family should be given a GPU where there is one."""
+    """True if a process of this family should be given a GPU where there is one."""
     threads_field: str | None = None
     """The field of its settings that bounds the CPU threads of one process."""
     device_field: str | None = None
@@ -134,10 +154,14 @@ class EngineSpec:
     bundles: Mapping[str, str] = field(default_factory=dict)
     """The installed model whose files a model uses, where that has another name."""
 
-    def make(self, model: str, settings: Settings) -> Engine:
+    def make(self, model: str, settings: Settings) -> "Engine":
         """Make the engine for one model; `UnavailableError` names what has to be installed first."""
         self.check_installed()
         return self.models[model](settings)
+
+    def outline(self, model: str, settings: Settings) -> ModelOutline:
+        """Describe a model for lists before it is loaded; may read small files."""
+        return ModelOutline(tuple(self.voices(model, settings)), self.languages[model], self.cloning)
 
     def check_installed(self) -> None:
         """Raise `UnavailableError` with the remedy where a module is missing."""
@@ -152,7 +176,7 @@ class EngineSpec:
         return self.bundles.get(model, model)
 
     def has_files(self, model: str, settings: Settings) -> bool:
-        """Whether the files of a model are where its engine looks for them; they are not read."""
+        """Return whether the files of a model are where its engine looks for them; they are not read."""
         chosen = None if self.tools.locate is None else self.tools.locate(model, settings)
         return (settings.models_dir / self.bundle_of(model) if chosen is None else chosen).is_dir()
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from polyvox.evaluate.wer import WerResult, word_error_rate, words_of
-from polyvox.text import markup
 from polyvox.text.detect import detect_language
+from polyvox.text.markup import markup
 from polyvox.text.normalize import normalizer_for
 from polyvox.types import NormalizationOptions
 
@@ -53,7 +53,7 @@ def _joined(text: str) -> str:
 
 
 def is_english(text: str, language: str | None) -> bool:
-    """Whether a text is English, by the language it is read in or, without one, by detection."""
+    """Return whether a text is English, by the language it is read in or, without one, by detection."""
     return (language or detect_language(text)).lower().replace("_", "-").partition("-")[0] == "en"
 
 

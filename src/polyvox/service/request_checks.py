@@ -8,11 +8,11 @@ import structlog
 from polyvox.engines.base import Engine
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError
 from polyvox.service.delivery import Delivery, closing
-from polyvox.service.request_kind import RequestKind
-from polyvox.service.script_reader import tag_rules
+from polyvox.service.kinds.request_kind import RequestKind
+from polyvox.service.kinds.script_reader import tag_rules
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.text.inline_tags import cleaned
+from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
@@ -81,7 +81,7 @@ def adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utteran
 
 
 def delivery_of(request: SpeechRequest, engine: Engine) -> Delivery:
-    """How the engine's audio becomes what the caller asked for."""
+    """The delivery that makes of the engine's audio what the caller asked for."""
     can = engine.capabilities
     return Delivery(
         source_rate=can.sample_rate,

@@ -14,19 +14,19 @@ from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, SilentTextError, StalledError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.admission.output_budget import OutputReservation
+from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Ticket
 from polyvox.service.buffer import ChunkBuffer
-from polyvox.service.chunk_log import ChunkLog
-from polyvox.service.chunk_summary import ChunkSummary
+from polyvox.service.cache.speech_cache import CacheUse
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import Allowance
-from polyvox.service.metrics import Metrics
-from polyvox.service.output_budget import OutputReservation
 from polyvox.service.playback import Playback
 from polyvox.service.session_trace import SessionTrace
-from polyvox.service.slotless import SlotlessTicket
-from polyvox.service.speech_cache import CacheUse
-from polyvox.service.ticket import Ticket
-from polyvox.service.tracing import enter_origin
+from polyvox.service.telemetry.chunk_log import ChunkLog
+from polyvox.service.telemetry.chunk_summary import ChunkSummary
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.tracing import enter_origin
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk
 

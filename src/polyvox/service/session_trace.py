@@ -10,7 +10,7 @@ from structlog.contextvars import bound_contextvars
 
 from polyvox.engines.base import Engine
 from polyvox.errors import PolyvoxError, status_of
-from polyvox.service.tracing import (
+from polyvox.service.telemetry.tracing import (
     NO_ATTRIBUTES,
     Attributes,
     Span,
@@ -18,7 +18,7 @@ from polyvox.service.tracing import (
     Tracer,
     current_origin,
 )
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Seconds
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class SessionTrace:
 
     @property
     def origin(self) -> TraceOrigin:
-        """Where work for the session comes from."""
+        """The origin of work for the session."""
         return TraceOrigin(span=self.span)
 
     def opened(self, *, model: str, engine: str, voice: str, seed: int | None) -> None:

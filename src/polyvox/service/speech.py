@@ -18,24 +18,37 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission import Admission
-from polyvox.service.batch_slots import BatchSlots
-from polyvox.service.chunk_log import ChunkLog
+from polyvox.service.admission.batch_slots import BatchSlots
+from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.output_budget import OutputBudget
+from polyvox.service.admission.pending_bodies import PendingBodies
+from polyvox.service.admission.queue import Job
+from polyvox.service.admission.side_work import SideWork
+from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Ticket
+from polyvox.service.cache.model_fingerprint import ModelFingerprints
+from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
+from polyvox.service.cache.speech_key import speech_key
 from polyvox.service.delivery import Delivery
-from polyvox.service.dictionaries import Dictionaries
+from polyvox.service.keys.access import require
 from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
-from polyvox.service.keys.limiter import Allowance, Holder, require
-from polyvox.service.keys.record import Scope
-from polyvox.service.metrics import Metrics
-from polyvox.service.model_fingerprint import ModelFingerprints
-from polyvox.service.model_loader import Hold
-from polyvox.service.output_budget import OutputBudget
-from polyvox.service.pending_bodies import PendingBodies
-from polyvox.service.pronunciation import Pronunciation
-from polyvox.service.quickest_pace import QuickestPace
-from polyvox.service.readiness import Readiness
-from polyvox.service.registry import Registry
+from polyvox.service.keys.limiter import Allowance, Holder
+from polyvox.service.keys.operations import Operation
+from polyvox.service.kinds.request_kind import (
+    CollectsWarnings,
+    RequestKind,
+    SpeakSilence,
+    SpeakText,
+    TakesPronunciation,
+)
+from polyvox.service.kinds.script_reader import ScriptReader
+from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.pronunciation.dictionaries import Dictionaries
+from polyvox.service.pronunciation.pronunciation import Pronunciation
+from polyvox.service.registry.model_loader import Hold
+from polyvox.service.registry.registry import ModelInfo, Readiness, Registry, Unloaded
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,
@@ -43,26 +56,19 @@ from polyvox.service.request_checks import (
     delivery_of,
     with_code_blocks,
 )
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
-from polyvox.service.rotated_file import RotatedFile
-from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.side_work import SideWork
-from polyvox.service.slotless import SlotlessTicket
-from polyvox.service.speech_cache import SpeechCache, SpeechKey
-from polyvox.service.speech_key import speech_key
-from polyvox.service.speech_output import SpeechOutput
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.speech_source import SpeechSource
-from polyvox.service.stream_in import SpeakStream
+from polyvox.service.telemetry.chunk_log import ChunkLog
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.rotated_file import RotatedFile
+from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.ticket import Job, Ticket
-from polyvox.service.timed_engine import timed_engine
-from polyvox.service.tracing import Tracer
-from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.service.word_timer import WordTimer
+from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.service.words.timed_engine import timed_engine
+from polyvox.service.words.word_timer import WordTimer
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 from polyvox.voices.records import SHARED_OWNER
@@ -103,7 +109,7 @@ class SpeechService:
         self.metrics = metrics
         self.accounts = Accounts(settings, metrics)
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
-        self._admission = Admission(
+        self._admission = AdmissionController(
             settings.max_sessions,
             settings.max_queue,
             adaptive=settings.adaptive_sessions,
@@ -114,7 +120,6 @@ class SpeechService:
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", _side_threads())
         self._limits = TextLimits.of(settings)
-        self._pace = QuickestPace()
         self._output = OutputBudget(settings.max_buffered_bytes)
         self._background_output = OutputBudget(settings.batch_buffered_bytes)
         metrics.watch_output(lambda: self._output.used + self._background_output.used)
@@ -122,8 +127,8 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
-        self.side_requests = SideRequests(self._hold, self.side_work, self._limits)
-        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
+        self.side_requests = SideRequests(self._hold, self.side_work, self._limits, self.accounts.access)
+        self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
         self._fingerprints = ModelFingerprints(settings)
         self._chunk_log: ChunkLog | None = None
@@ -222,7 +227,7 @@ class SpeechService:
         holder = limiter.holder(request.client)
         if holder is None:
             return _Caller(None, None)
-        require(holder.scopes, Scope.SPEAK)
+        require(holder.scopes, Operation.SPEAK)
         return _Caller(holder, None if request.background else await limiter.count_request(holder))
 
     async def count_request(self, client: str) -> None:
@@ -230,8 +235,18 @@ class SpeechService:
         limiter = self.accounts.limiter
         holder = limiter.holder(client)
         if holder is not None:
-            require(holder.scopes, Scope.SPEAK)
+            require(holder.scopes, Operation.SPEAK)
             await limiter.count_request(holder)
+
+    async def unload(self, model: str | None, owner: str) -> Unloaded:
+        """Unload a model, or all but the default one."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.unload(model)
+
+    async def reload(self, model: str | None, owner: str) -> ModelInfo:
+        """Load a model anew from its files, the default one unless named."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.reload(model)
 
     async def output(self, request: SpeechRequest) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
@@ -271,6 +286,7 @@ class SpeechService:
         session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log, trace)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
+        self._end_with_key(session, owner_in(request.client))
         if isinstance(source.kind, SpeakStream):
             source.kind.on_idle = session.idle
         return session
@@ -427,17 +443,23 @@ class SpeechService:
             raise UnavailableError(self._refusal)
         return self.registry.engine(model)
 
+    def _end_with_key(self, session: Session, owner: str | None) -> None:
+        if owner:
+            calls, end = self.accounts.calls, session.cancel
+            calls.add(owner, end)
+            session.task.add_done_callback(lambda _: calls.remove(owner, end))
+
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)
         if session.cache is None or not session.cache.hit:
-            self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
+            self._admission.completed(session.model, session.audio_seconds, session.busy_seconds)
 
     def _check_text(self, request: SpeechRequest, model: str) -> None:
         """Refuse a text beyond the limits, and one whose whole answer cannot be ready in time."""
         utterance, deadline = request.utterance, self.settings.deadline_seconds
         speed = utterance.speed if utterance.speed in SPEED_RANGE else 1.0
         seconds = self._limits.check(utterance.text, speed)
-        needed = self._pace.needed(model, seconds)
+        needed = self._admission.least_seconds(model, seconds)
         if request.whole and needed > deadline * _ESTIMATE_ERROR:
             raise TextError(
                 f"The text takes about {seconds / 60:,.0f} minutes to speak, and this server at least {needed:,.0f} s "

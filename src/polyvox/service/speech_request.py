@@ -1,11 +1,11 @@
-"""What a door asks the speech service for."""
+"""The request of a door to the speech service."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from polyvox.service.request_kind import RequestKind
-from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.kinds.request_kind import RequestKind
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import Utterance
 
@@ -48,3 +48,13 @@ class SpeechRequest:
     use_cache: bool = True
     dictionary_names: tuple[str, ...] = ()
     dictionaries: tuple[Dictionary, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOutput:
+    """The form of a request's audio, known before its text is; `warnings` are of what the model does not obey."""
+
+    model: str
+    sample_rate: int
+    channels: int
+    warnings: tuple[str, ...] = ()

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from polyvox.engines.base import Engine
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.cache.speech_cache import CachedSpeech, CacheUse, SpeechCache, SpeechKey
 from polyvox.service.delivery import Delivery
+from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.request_checks import speak_with_voice
-from polyvox.service.request_kind import RequestKind
-from polyvox.service.speech_cache import CachedSpeech, CacheUse, SpeechCache, SpeechKey
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 

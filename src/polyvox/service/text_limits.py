@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from polyvox.config import Settings
 from polyvox.errors import MarkupError, TextError
-from polyvox.text import markup
-from polyvox.text.spoken_length import spoken_seconds
+from polyvox.text.markup import markup
+from polyvox.text.segmentation.spoken_length import spoken_seconds
 
 
 @dataclass(frozen=True, slots=True)
 class TextLimits:
-    """What one request may ask for; all of it is checked before any work."""
+    """Limits of one request; all of it is checked before any work."""
 
     max_chars: int
     max_pause_seconds: float

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from polyvox.text import markup
-from polyvox.text.code_blocks import announcement
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup import markup
+from polyvox.text.markup.code_blocks import announcement
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.normalize import Normalizer, normalizer_for
 from polyvox.text.placeholders import PLACEHOLDERS, placeholder_pattern
-from polyvox.text.segment import merge, sentence_blocks, split_at_pauses, word_boundary
-from polyvox.text.split import clauses, sentences
+from polyvox.text.segmentation.segment import merge, sentence_blocks, split_at_pauses, word_boundary
+from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions, Span

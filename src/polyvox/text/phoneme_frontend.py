@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from threading import Lock
 
-from polyvox.text import markup, split
-from polyvox.text.code_blocks import announcement
+from polyvox.text.markup import markup
+from polyvox.text.markup.code_blocks import announcement
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
-from polyvox.text.segment import sentence_blocks
+from polyvox.text.segmentation import split
+from polyvox.text.segmentation.segment import sentence_blocks
 from polyvox.text.spoken import Pause, Sentence
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

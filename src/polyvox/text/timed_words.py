@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyvox.errors import MarkupError
-from polyvox.text import markup
-from polyvox.text.code_blocks import announcement
 from polyvox.text.detect import detect_language
+from polyvox.text.markup import markup
+from polyvox.text.markup.code_blocks import announcement
 from polyvox.text.normalize import normalizer_for
-from polyvox.text.segment import bounded_sentences
+from polyvox.text.segmentation.segment import bounded_sentences
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions, Span
 

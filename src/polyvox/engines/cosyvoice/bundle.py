@@ -15,6 +15,7 @@ from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig, read_config
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.voice_file import VOICES_FILE
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer, find_vocabulary
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
@@ -31,7 +32,6 @@ from polyvox.types import PreparedVoice
 CONFIG_FILES: Mapping[int, str] = MappingProxyType({3: "cosyvoice3.yaml", 2: "cosyvoice2.yaml", 1: "cosyvoice.yaml"})
 """The file that a folder of each version is recognised by, the preferred version first."""
 BACKBONE = "CosyVoice-BlankEN"
-_V1_RELEASES = ("cosyvoice1-sft", "cosyvoice1-instruct")
 _TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 _RL = "llm.rl"
 _WEIGHTS = ("llm", _RL, "flow", "hift")
@@ -113,21 +113,14 @@ class CosyVoiceBundle:
 
     def voices(self, engine: str) -> dict[str, PreparedVoice]:
         """The built-in voices of the model by name; there may be none."""
-        path = self.folder / "spk2info.pt"
+        path = self.folder / VOICES_FILE
         if not path.is_file():
             return {}
         content = read_plain(path)
         if not isinstance(content, dict):
-            raise BundleError("spk2info.pt does not hold voices by name; fetch it again, or remove it.")
+            raise BundleError(f"{VOICES_FILE} does not hold voices by name; fetch it again, or remove it.")
         rate = None if self.version == 1 else FRAMES_PER_TOKEN
         return {str(name): _voice(engine, str(name), entry, rate) for name, entry in content.items()}
-
-
-def installed_folder(models_dir: Path, version: int) -> Path:
-    """Where `polyvox pull` puts a version; of version 1 there are three models, the first that is there is taken."""
-    folder = models_dir / f"cosyvoice{version}"
-    others = [models_dir / name for name in _V1_RELEASES] if version == 1 else []
-    return next((each for each in (folder, *others) if each.is_dir()), folder)
 
 
 def open_model(folder: Path, lm: str = "auto") -> CosyVoiceBundle:

@@ -9,8 +9,8 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.cosyvoice.bundle import installed_folder
 from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.lm_prompt import (
     LmPrompt,
     PromptMode,
@@ -25,8 +25,7 @@ from polyvox.engines.cosyvoice.model_config import SAMPLE_RATES
 from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFrontend
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.running_model import RunningModel, start_model
-from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.spec import LANGUAGES
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
@@ -36,6 +35,7 @@ from polyvox.engines.cosyvoice.synthesis import (
 )
 from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS, Tags
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.cosyvoice.voice_file import voices_named
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
@@ -89,7 +89,7 @@ class CosyVoiceEngine:
     @property
     def voices(self) -> Sequence[Voice]:
         built_in = self._running.model.voices if self._running else {}
-        return [Voice(id=name, name=name, language="mul") for name in built_in]
+        return voices_named(built_in)
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
@@ -112,7 +112,7 @@ class CosyVoiceEngine:
 
     @property
     def warning(self) -> str:
-        """What is not as the settings ask, such as a missing GPU."""
+        """The part that is not as the settings ask, such as a missing GPU."""
         return " ".join(filter(None, self._warnings))
 
     async def captured(self) -> None:
@@ -319,7 +319,7 @@ class CosyVoiceEngine:
 
 @dataclass(frozen=True, slots=True)
 class _UtteranceContext:
-    """What all segments of one utterance share."""
+    """Values that all segments of one utterance share."""
 
     prompt: LmPrompt
     base: "asyncio.Task[DecoderState]"

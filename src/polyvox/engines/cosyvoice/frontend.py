@@ -8,10 +8,10 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import TextError
 from polyvox.text.characters import INVISIBLE
 from polyvox.text.detect import detect_language
-from polyvox.text.inline_tags import cleaned
+from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index, placeholder_pattern
-from polyvox.text.segment import merge, sentence_blocks
+from polyvox.text.segmentation.segment import merge, sentence_blocks
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import NormalizationOptions

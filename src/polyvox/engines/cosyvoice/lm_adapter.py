@@ -13,8 +13,8 @@ from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.models.cosyvoice.relative_decoder import RelativeDecoder
 from polyvox.models.qwen.model import Qwen
+from polyvox.runtime.causal_lm import CausalLm
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.lm_runner import CausalLm
 from polyvox.runtime.tokens import Prompt
 
 

@@ -9,7 +9,7 @@ from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoic
 from polyvox.engines.cosyvoice.synthesis import ChunkText
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
-from polyvox.text.assembler import StreamSegment, TextAssembler
+from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
 from polyvox.types import NormalizationOptions, Span
 
 _MAX_CHARS: Final = 160
@@ -109,5 +109,5 @@ class Passages:
 
     @property
     def wording(self) -> ChunkText:
-        """What the caller wrote of the passage so far, runs of white space as one space."""
+        """The caller's text of the passage so far, runs of white space as one space."""
         return ChunkText("".join(self._words).strip(), self._span)

@@ -15,6 +15,8 @@ WHOLE_SEGMENT = 10_000
 _MIN_HOP = 25
 """Version 1's shortest chunk: it must be longer than its overlaps at both ends."""
 
+_V1_RELEASES = ("cosyvoice1-sft", "cosyvoice1-instruct")
+
 Executor = Literal["auto", "eager", "cuda_graphs", "onnxruntime", "tensorrt"]
 """`eager` is PyTorch, operation by operation."""
 
@@ -131,7 +133,7 @@ class CosyVoiceSettings(SettingsSection):
         return {1: self.version1_dir, 2: self.version2_dir, 3: self.version3_dir}[version]
 
     def graphs_folder(self, model_folder: Path, version: int) -> Path:
-        """Where the exported graphs of a model are."""
+        """The folder of a model's exported graphs."""
         return model_folder / "onnx" if self.onnx_dir is None else self.onnx_dir / f"cosyvoice{version}"
 
     def policy(self, version: int) -> ChunkPolicy:
@@ -147,3 +149,10 @@ class CosyVoiceSettings(SettingsSection):
         if 0 < hop < _MIN_HOP:
             raise ValueError(f"it is 0 or at least {_MIN_HOP}")
         return hop
+
+
+def installed_folder(models_dir: Path, version: int) -> Path:
+    """The folder of a pulled version; of version 1 there are three models, the first that is there is taken."""
+    folder = models_dir / f"cosyvoice{version}"
+    others = [models_dir / name for name in _V1_RELEASES] if version == 1 else []
+    return next((each for each in (folder, *others) if each.is_dir()), folder)

@@ -4,28 +4,33 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.cosyvoice.languages import LANGUAGES
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
+from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
 _CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2, "cosyvoice.yaml": 1})
 
-LANGUAGES = MappingProxyType(
-    {
-        1: frozenset(("zh", "en", "ja", "ko", "yue")),
-        2: frozenset(("zh", "en", "ja", "ko")),
-        3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
-    }
-)
 
-
-def _make(version: int, settings: Settings) -> Engine:
+def _make(version: int, settings: Settings) -> "Engine":
     from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 
     return CosyVoiceEngine(settings, version)
+
+
+def _voices(model: str, settings: Settings) -> Sequence[Voice]:
+    version = int(model.removeprefix("cosyvoice"))
+    from polyvox.engines.cosyvoice.voice_file import voices_in
+
+    return voices_in(_locate(model, settings) or installed_folder(settings.models_dir, version))
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
@@ -62,6 +67,8 @@ COSYVOICE = EngineSpec(
     title="CosyVoice",
     models={f"cosyvoice{version}": partial(_make, version) for version in LANGUAGES},
     languages={f"cosyvoice{version}": languages for version, languages in LANGUAGES.items()},
+    voices=_voices,
+    cloning=True,
     settings=CosyVoiceSettings,
     tuning=CosyVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from polyvox.text.inline_tags import TagRules, cleaned
+from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 
@@ -64,7 +64,7 @@ class Tags:
 
     @cached_property
     def rules(self) -> TagRules:
-        """How a text's markup is read."""
+        """Rules by which a text's markup is read."""
         return TagRules(self.allowed, reads_markup=False)
 
     def clean(self, text: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,15 @@ from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of, parse, resolved
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import (
+    LANGUAGE_TAGS,
+    VOICES,
+    available_voices,
+    language_of,
+    parse,
+    resolved,
+)
 from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
@@ -70,18 +78,16 @@ class KokoroEngine:
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
-        self.voices = tuple(
-            replace(voice, reason=unspoken((voice.language,), settings.espeak)) for voice in catalogue()
-        )
+        self.voices = available_voices(settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
+        """The part that does not run as the settings ask, such as a GPU that failed; languages that lack packages."""
         self.pace: float | None = None
 
     style_model = _MODEL
-    voices: Sequence[Voice] = catalogue()
+    voices: Sequence[Voice] = VOICES
     capabilities = Capabilities(
         languages=LANGUAGE_TAGS,
         sample_rate=SAMPLE_RATE,

@@ -49,7 +49,7 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
 
 
 def _gpu_expected(settings: KokoroSettings) -> bool:
-    """Whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
+    """Return whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
     if settings.device == "cpu" or find_spec("torch") is None:
         return False
     return settings.device == "cuda" or any(map(_can_load, _DRIVERS))

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from polyvox.engines.kokoro.voices import catalogue, language_of
+from polyvox.engines.kokoro.voices import VOICES, language_of
 from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import UnknownVoiceError
 
@@ -31,4 +31,4 @@ def _find(name: str) -> PresetPrompt | None:
     return PresetPrompt(name, _SENTENCES[language], language, _ENGLISH)
 
 
-PRESETS = PresetVoices("kokoro", tuple(voice.id for voice in catalogue()), _find)
+PRESETS = PresetVoices("kokoro", tuple(voice.id for voice in VOICES), _find)

@@ -16,7 +16,8 @@ from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import LANGUAGES, VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import LANGUAGES, VOICES
 from polyvox.voices.mixing import MixTerm
 from polyvox.voices.similarity import SpeakerEncoder
 
@@ -58,7 +59,7 @@ def read_speakers() -> SpeakerTable:
     """Read the table that was measured."""
     with np.load(_TABLE, allow_pickle=False) as table:
         embeddings = table["embeddings"].astype(np.float32)
-        names = tuple(voice.id for voice in catalogue())
+        names = tuple(voice.id for voice in VOICES)
         return SpeakerTable(names, embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True), table["pitches"])
 
 
@@ -73,8 +74,8 @@ def measure_speaker(
 
 def _measure(kokoro: Bundle, campplus: Bundle) -> None:
     model, encoder = KokoroModel(kokoro.file("model.onnx"), 2), SpeakerEncoder(campplus)
-    voices = VoiceTable(kokoro.folder / "voices", catalogue())
-    measured = [measure_speaker(model, encoder, voices.style(voice.id)) for voice in catalogue()]
+    voices = VoiceTable(kokoro.folder / "voices", VOICES)
+    measured = [measure_speaker(model, encoder, voices.style(voice.id)) for voice in VOICES]
     embeddings, pitches = (np.stack([np.asarray(row) for row in column]) for column in zip(*measured, strict=True))
     np.savez_compressed(_TABLE, embeddings=embeddings.astype(np.float16), pitches=pitches.astype(np.float32))
 

@@ -1,24 +1,34 @@
 """Kokoro's `EngineSpec`."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.presets import PRESETS
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, available_voices
 from polyvox.engines.spec import EngineSpec, VoiceFitting
+from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
 
-def _make(settings: Settings) -> Engine:
+def _make(settings: Settings) -> "Engine":
     from polyvox.engines.kokoro.engine import KokoroEngine
 
     return KokoroEngine(settings)
 
 
-def _make_wren(settings: Settings) -> Engine:
+def _make_wren(settings: Settings) -> "Engine":
     from polyvox.engines.kokoro.engine import KokoroEngine
 
     own = settings.section(KokoroSettings).model_copy(update={"decoder": "wren"})
     return KokoroEngine(settings.with_section(own), "wren")
+
+
+def _voices(_: str, settings: Settings) -> Sequence[Voice]:
+    return available_voices(settings.espeak)
 
 
 def _uses_gpu(settings: Settings) -> bool:
@@ -31,6 +41,7 @@ KOKORO = EngineSpec(
     title="Kokoro",
     models={"kokoro": _make, "wren": _make_wren},
     languages={"kokoro": LANGUAGE_TAGS, "wren": LANGUAGE_TAGS},
+    voices=_voices,
     settings=KokoroSettings,
     uses_gpu=_uses_gpu,
     threads_field="threads",

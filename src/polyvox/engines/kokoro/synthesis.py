@@ -31,15 +31,15 @@ class KokoroSynthesis(Protocol):
 
     @property
     def lookahead(self) -> int:
-        """How many chunks of one utterance may be in flight at once."""
+        """Number of chunks of one utterance that may be in flight at once."""
 
     @property
     def workers(self) -> int | None:
-        """How many chunks are computed side by side, each for itself; None where they are batched."""
+        """Number of chunks that are computed side by side, each for itself; None where they are batched."""
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a GPU runs the network."""
+        """True if a GPU runs the network."""
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""

@@ -2,19 +2,14 @@
 
 import difflib
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from types import MappingProxyType
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final
 
 from polyvox.config import OPENAI_VOICES
 from polyvox.errors import UnknownVoiceError
 from polyvox.types import Voice
 from polyvox.voices.mixing import MixTerm, parse_mix
-
-VoicePack = npt.NDArray[np.float32]
-"""The style vectors of a voice: float32 [510, 1, 256], one for each number of phonemes."""
 
 LANGUAGES = MappingProxyType(
     {
@@ -70,35 +65,22 @@ _GRADES = {voice: grade for grade, voices in _GRADED.items() for voice in voices
 _ALIASES = dict(alias.split("=", 1) for alias in OPENAI_VOICES)
 
 
-def catalogue() -> tuple[Voice, ...]:
-    """All 54 voices; a name's first letter is its language, the second its gender."""
-    return tuple(
-        Voice(voice, name.capitalize(), LANGUAGES[prefix[0]], _GENDERS[prefix[1]], grade=_GRADES.get(voice, ""))
-        for prefix, names in _NAMES.items()
-        for name in names.split()
-        for voice in (f"{prefix}_{name}",)
-    )
+VOICES: Final = tuple(
+    Voice(voice, name.capitalize(), LANGUAGES[prefix[0]], _GENDERS[prefix[1]], grade=_GRADES.get(voice, ""))
+    for prefix, names in _NAMES.items()
+    for name in names.split()
+    for voice in (f"{prefix}_{name}",)
+)
+"""All 54 voices; a name's first letter is its language, the second its gender."""
+_IDS: Final = frozenset(voice.id for voice in VOICES)
 
 
-class VoiceTable:
-    """The voice packs of an installed bundle, read once; mixes are computed from them."""
+def available_voices(espeak: str) -> tuple[Voice, ...]:
+    """All voices, each with the reason where its language cannot be spoken on this machine."""
+    from polyvox.text.phonemes.availability import unspoken
 
-    def __init__(self, folder: Path, voices: Sequence[Voice]) -> None:
-        self._packs = {
-            voice.id: np.fromfile(folder / f"{voice.id}.bin", dtype="<f4").reshape(510, 1, 256) for voice in voices
-        }
-
-    def style(self, expression: str) -> VoicePack:
-        """The voice pack of a voice name or a mix expression."""
-        return self.blend(parse_mix(expression))
-
-    def blend(self, mix: Sequence[MixTerm]) -> VoicePack:
-        """The voice pack of a mix: the weighted mean of its voices."""
-        parts = resolved(mix)
-        if len(parts) == 1:
-            return self._packs[parts[0].voice]
-        mixed = sum((np.float32(part.share) * self._packs[part.voice] for part in parts), np.float32(0))
-        return np.asarray(mixed, dtype=np.float32)
+    reasons = {language: unspoken((language,), espeak) for language in LANGUAGES.values()}
+    return tuple(replace(voice, reason=reasons[voice.language]) for voice in VOICES)
 
 
 def parse(expression: str) -> tuple[MixTerm, ...]:
@@ -108,11 +90,10 @@ def parse(expression: str) -> tuple[MixTerm, ...]:
 
 def resolved(mix: Sequence[MixTerm]) -> tuple[MixTerm, ...]:
     """A mix with OpenAI's names resolved; a voice that Kokoro does not have is refused."""
-    known = {voice.id for voice in catalogue()}
     parts = tuple(MixTerm(_ALIASES.get(part.voice, part.voice), part.share) for part in mix)
     for part in parts:
-        if part.voice not in known:
-            raise UnknownVoiceError(f"There is no voice {part.voice!r}; {_hint(part.voice, known)}", field="voice")
+        if part.voice not in _IDS:
+            raise UnknownVoiceError(f"There is no voice {part.voice!r}; {_hint(part.voice)}", field="voice")
     return parts
 
 
@@ -121,6 +102,6 @@ def language_of(expression: str) -> str:
     return LANGUAGES[parse(expression)[0].voice[0]]
 
 
-def _hint(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
+def _hint(name: str) -> str:
+    close = difflib.get_close_matches(name, sorted(_IDS), n=1)
     return (f"did you mean {close[0]!r}? " if close else "") + "GET /v1/audio/voices lists them all."

@@ -14,8 +14,7 @@ from polyvox.engines.speechlm.execution import capture_decoder, capture_schedule
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, load_networks
 from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
-from polyvox.engines.speechlm.settings import SpeechLmSettings
-from polyvox.engines.speechlm.spec import LANGUAGES, NAME
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
 from polyvox.errors import EngineError, SilentTextError, UnavailableError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
@@ -50,7 +49,7 @@ _WARM_UP = Utterance("Sedia.", "", seed=0, tuning={"max_tokens": 30.0})
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """What exists between `start` and `close`."""
+    """The parts that exist between `start` and `close`."""
 
     networks: SpeechLmNetworks
     prompts: PromptBuilder
@@ -85,11 +84,11 @@ class SpeechLmEngine:
         self._running: _Running | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """What does not run as the settings ask: no GPU, or no captured CUDA graphs."""
+        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
 
     @property
     def voices(self) -> Sequence[Voice]:
-        return [Voice(id=name, name=name.capitalize(), language="ms") for name in self._settings.speakers]
+        return built_in_voices(NAME, self._server_settings)
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
@@ -238,7 +237,7 @@ class SpeechLmEngine:
         return device, Stage(f"{NAME} encoder", encode, executor=device, observer=self._observer)
 
     def _recorder(self, networks: SpeechLmNetworks) -> Callable[[], Replay] | None:
-        """What captures CUDA graphs, where the device and the settings allow it."""
+        """The recorder of CUDA graphs, where the device and the settings allow it."""
         return CudaGraphs if networks.device.type == "cuda" and self._settings.graph_seconds else None
 
     def _report(self, report: LmReport) -> None:

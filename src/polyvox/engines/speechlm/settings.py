@@ -1,19 +1,23 @@
 """Settings of the codec language model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
-from polyvox.config import CommaList, SettingsSection
+from polyvox.config import CommaList, Settings, SettingsSection
+from polyvox.types import Voice
+
+NAME = "speechlm"
+LANGUAGES = frozenset({"ms", "en", "zh"})
 
 
 class SpeechLmSettings(SettingsSection):
     """`POLYVOX_SPEECHLM_…`, and what the engine shares with the Streamable TTS API, which named it first."""
 
-    section: ClassVar[str] = "speechlm"
+    section: ClassVar[str] = NAME
     names: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "neucodec_dir": "neucodec_dir",
@@ -93,3 +97,9 @@ class SpeechLmSettings(SettingsSection):
     playback_overlap_speed: float = Field(
         0.2, ge=0, le=10, description="Seconds on both sides of a chunk that are decoded with it, likewise."
     )
+
+
+def built_in_voices(_: str, settings: Settings) -> Sequence[Voice]:
+    """The speakers that the settings name."""
+    speakers = settings.section(SpeechLmSettings).speakers
+    return [Voice(id=name, name=name.capitalize(), language="ms") for name in speakers]

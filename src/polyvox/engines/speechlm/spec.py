@@ -1,19 +1,20 @@
 """Spec of the codec language model."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
-from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
 
-NAME = "speechlm"
-LANGUAGES = frozenset({"ms", "en", "zh"})
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
+
 _FILES = ("config.json", "tokenizer.json")
 
 
-def _make(settings: Settings) -> Engine:
+def _make(settings: Settings) -> "Engine":
     from polyvox.engines.speechlm.engine import SpeechLmEngine
 
     return SpeechLmEngine(settings)
@@ -34,6 +35,8 @@ SPEECHLM = EngineSpec(
     title="The codec language model",
     models={NAME: _make},
     languages={NAME: LANGUAGES},
+    voices=built_in_voices,
+    cloning=True,
     settings=SpeechLmSettings,
     tuning=SpeechLmTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

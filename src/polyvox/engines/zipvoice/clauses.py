@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.errors import TextError
-from polyvox.text import markup, split
 from polyvox.text.characters import HAN
 from polyvox.text.detect import detect_language
-from polyvox.text.markup import InlinePhonemes, Insert, insert_at
+from polyvox.text.markup import markup
+from polyvox.text.markup.markup import InlinePhonemes, Insert, insert_at
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
-from polyvox.text.segment import bounded_sentences, split_at_pauses
+from polyvox.text.segmentation import split
+from polyvox.text.segmentation.segment import bounded_sentences, split_at_pauses
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import MARK
 from polyvox.text.tracked import TrackedText

@@ -10,9 +10,9 @@ from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
 from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
-from polyvox.text.code_blocks import announcement
 from polyvox.text.detect import detect_language
-from polyvox.text.markup import InlinePhonemes
+from polyvox.text.markup.code_blocks import announcement
+from polyvox.text.markup.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
@@ -39,7 +39,7 @@ class ZipVoiceFrontend:
 
     @property
     def uses_espeak(self) -> bool:
-        """Whether English is phonemized by the program espeak-ng, as in the models' training data."""
+        """True if English is phonemized by the program espeak-ng, as in the models' training data."""
         return self._tokenizer.uses_espeak
 
     def read(

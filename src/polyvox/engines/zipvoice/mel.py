@@ -10,8 +10,6 @@ HOP = 256
 BINS = 100
 FFT = 1024
 FRAMES_PER_SECOND = SAMPLE_RATE / HOP
-TARGET_RMS = 0.1
-"""The RMS of the models' training data."""
 FLOOR = 1e-7
 """The least magnitude of which the logarithm is taken."""
 

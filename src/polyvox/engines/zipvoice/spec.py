@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, VARIANTS
 from polyvox.errors import InvalidRequestError
 
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
-def _make(variant: str, settings: Settings) -> Engine:
+
+def _make(variant: str, settings: Settings) -> "Engine":
     from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 
     return ZipVoiceEngine(VARIANTS[variant], settings)
@@ -39,6 +42,7 @@ ZIPVOICE = EngineSpec(
     title="ZipVoice",
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
+    cloning=True,
     settings=ZipVoiceSettings,
     tuning=ZipVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from polyvox.engines.kit.tuning import Tuning
-from polyvox.engines.zipvoice.mel import TARGET_RMS
-from polyvox.engines.zipvoice.variants import Variant
+from polyvox.engines.zipvoice.variants import TARGET_RMS, Variant
 
 MAX_STEPS = 32
 _TIME_SHIFT = 0.5

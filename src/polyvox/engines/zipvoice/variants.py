@@ -19,6 +19,8 @@ class Variant:
 
 
 LANGUAGES = frozenset(("en-us", "zh"))
+TARGET_RMS = 0.1
+"""The RMS of the models' training data."""
 
 VARIANTS = MappingProxyType(
     {

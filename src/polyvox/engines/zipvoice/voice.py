@@ -9,7 +9,8 @@ import numpy as np
 from polyvox.audio.features import Features
 from polyvox.audio.resample import resampled
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
-from polyvox.engines.zipvoice.mel import BINS, FLOOR, FRAMES_PER_SECOND, SAMPLE_RATE, TARGET_RMS, mel_spectrogram
+from polyvox.engines.zipvoice.mel import BINS, FLOOR, FRAMES_PER_SECOND, SAMPLE_RATE, mel_spectrogram
+from polyvox.engines.zipvoice.variants import TARGET_RMS
 from polyvox.errors import InvalidRequestError, PromptError, UnknownVoiceError
 from polyvox.types import Pcm, PreparedVoice
 

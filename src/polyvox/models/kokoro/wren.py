@@ -57,7 +57,7 @@ class WrenConfig:
     modulation_harmonics: int = 2
     """Harmonics of the pitch by which the noise may be amplitude-modulated."""
     utterance_dim: int = 0
-    """Size of what blocks are told of the whole utterance, 0 for nothing."""
+    """Size of the blocks' condition on the whole utterance, 0 for none."""
     refiner: RefinerConfig = field(default_factory=RefinerConfig)
 
     @classmethod
@@ -172,7 +172,7 @@ class Wren(nn.Module):
         return self.refine(self.decode(self.project(hidden), pitch, phase, noise), hidden, condition)
 
     def condition(self, style: Tensor, utterance: Tensor | None = None) -> Condition:
-        """What modulates every block of an utterance; pieces of one share it."""
+        """The condition that modulates every block of an utterance; pieces of one share it."""
         if self.utterance_encoder is None:
             return Condition(self.style_mlp(style)[:, None])
         if utterance is None:

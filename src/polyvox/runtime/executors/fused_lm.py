@@ -8,8 +8,8 @@ import torch
 from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
+from polyvox.runtime.causal_lm import Backbone
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
-from polyvox.runtime.lm_runner import Backbone
 from polyvox.runtime.sampling import FusedSampling, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 

@@ -26,16 +26,16 @@ class JobStatus(StrEnum):
 
 
 ACTIVE = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.BINDING)
-"""What a runner works on, or will. All others are at rest."""
+"""States in which a runner works on a job, or will. All others are at rest."""
 FINAL = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
-"""What the webhook is told of."""
+"""States that the webhook is told of."""
 RESUMABLE = (JobStatus.PAUSED, JobStatus.FAILED)
 CANCELLABLE = (*ACTIVE, *RESUMABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job does not go on."""
+    """The reason why a job does not go on."""
 
     code: str
     message: str
@@ -46,8 +46,17 @@ class JobError:
 
 
 @dataclass(frozen=True, slots=True)
+class JobWait:
+    """A quota that a job waits for: `limit` of a `resource` a day, back at `until` in seconds since 1970."""
+
+    until: float
+    resource: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a job is; `chapter` counts from 1."""
+    """Progress of a job; `chapter` counts from 1."""
 
     sentences_done: int = 0
     sentences: int = 0
@@ -71,7 +80,7 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """What is made of a job's speech, by the names of formats; `chapters` is the format of single chapters, if any."""
+    """Files of a job's speech, by the names of formats; `chapters` is the format of single chapters, if any."""
 
     books: tuple[str, ...] = ("m4b",)
     chapters: str | None = None
@@ -83,7 +92,7 @@ class JobRecord:
     """One job as it is stored.
 
     `keep_seconds` is how long it is kept once it is at rest, `expires` when that will be over. `untold` says that its
-    webhook has still to be told of its end.
+    webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back.
     """
 
     id: str
@@ -100,6 +109,7 @@ class JobRecord:
     error: JobError | None = None
     files: tuple[JobFile, ...] = ()
     untold: bool = False
+    wait: JobWait | None = None
 
     def file(self, name: str) -> JobFile | None:
         return next((file for file in self.files if file.name == name), None)
@@ -122,10 +132,17 @@ class JobRecord:
                 "seconds_spoken": round(progress.seconds_spoken, 3),
                 "percent": round(progress.percent, 1),
             },
+            "waits": self._public_wait() if self.status is JobStatus.QUEUED else None,
             "error": None if error is None else {"code": error.code, "message": error.message},
             "files": [self._public_file(file) for file in self.files],
             "expires": None if self.expires is None else int(self.expires),
         }
+
+    def _public_wait(self) -> dict[str, Any]:
+        """The reason why a queued job waits: its `turn`, a `retry` of what broke off, or its owner's `quota`."""
+        if self.wait is not None:
+            return {"for": "quota", "until": int(self.wait.until)}
+        return {"for": "turn" if self.error is None else "retry", "until": None}
 
     def _public_file(self, file: JobFile) -> dict[str, Any]:
         return {

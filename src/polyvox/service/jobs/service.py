@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
@@ -25,7 +24,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.client_names import job_client
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -36,14 +35,16 @@ from polyvox.service.jobs.record import (
     JobRecord,
     JobStatus,
 )
-from polyvox.service.jobs.runner import JobRunner, clear_speech
+from polyvox.service.jobs.runner import JobRunner, LimitOf, clear_speech
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
-from polyvox.service.metrics import Metrics
-from polyvox.service.narrator import Narrator
+from polyvox.service.keys.access import Access
+from polyvox.service.keys.client_names import job_client
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -54,9 +55,9 @@ _MOST_INTAKES = 8
 _READ_AT_ONCE = 2
 _RETRY_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
-"""How often a server without jobs looks whether another process has some."""
+"""Interval at which a server without jobs looks whether another process has some."""
 _LOOK_AGAIN_SECONDS = 60.0
-"""How often it looks where that failed."""
+"""Interval at which it looks where that failed."""
 _WATCH_SECONDS = 1.0
 _SHORTEST_WATCH_SECONDS = 0.2
 
@@ -79,11 +80,19 @@ class JobService:
     """
 
     def __init__(
-        self, settings: Settings, metrics: Metrics, speak_for: SpeakFor, webhooks: Webhooks | None = None
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        access: Access,
+        speak_for: SpeakFor,
+        limit_of: LimitOf,
+        webhooks: Webhooks | None = None,
     ) -> None:
         self._settings = settings
+        self._access = access
         self._metrics = metrics
         self._speak_for = speak_for
+        self._limit_of = limit_of
         self._webhooks = Webhooks(settings) if webhooks is None else webhooks
         self._folder = settings.data_dir / "jobs" if settings.jobs_folder is None else settings.jobs_folder
         self._store: JobStore | None = None
@@ -105,7 +114,10 @@ class JobService:
             resolver = voices.resolver
             return Narrator(service, resolver, options, owner=record.owner, client=client, door=DOOR).speak
 
-        return cls(service.settings, service.metrics, speak_for)
+        def limit_of(owner: str, resource: str) -> int | None:
+            return service.accounts.limiter.daily_limit(job_client(owner), resource)
+
+        return cls(service.settings, service.metrics, service.accounts.access, speak_for, limit_of)
 
     async def start(self) -> None:
         """Go on with the jobs that there are, now or as soon as another process has made the folder."""
@@ -144,8 +156,9 @@ class JobService:
         finally:
             self._intakes -= 1
 
-    def check_new(self, webhook: str | None) -> None:
+    def check_new(self, webhook: str | None, owner: str) -> None:
         """Refuse what no job may have, before its manuscript is read."""
+        self._access.require(Operation.SUBMIT_JOBS, owner)
         if not self._settings.max_jobs:
             raise ForbiddenError("This server takes no jobs; its setting max_jobs turns them on.")
         self._check_open()
@@ -154,7 +167,7 @@ class JobService:
 
     async def submit(self, new: NewJob, owner: str) -> JobRecord:
         """Store a job, to be spoken when its turn comes."""
-        self.check_new(new.webhook)
+        self.check_new(new.webhook, owner)
         store = await self._opened()
         longest = self._settings.job_expiry_seconds
         record = JobRecord(
@@ -173,11 +186,13 @@ class JobService:
 
     async def jobs(self, owner: str) -> list[JobRecord]:
         """The jobs of an owner, the newest first."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         return [] if store is None else list(map(self._live, await asyncio.to_thread(store.owned, owner)))
 
     async def get(self, job_id: str, owner: str) -> JobRecord:
         """A job of this owner's."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         record = None if store is None else await asyncio.to_thread(store.find, job_id)
         if record is None or record.status.hidden or not secrets.compare_digest(record.owner, owner):
@@ -194,7 +209,7 @@ class JobService:
 
     async def pause(self, job_id: str, owner: str) -> JobRecord:
         """Stop speaking a job; what is spoken stays."""
-        edit = partial(replace, status=JobStatus.PAUSED, error=None)
+        edit = partial(replace, status=JobStatus.PAUSED, error=None, wait=None)
         return await self._moved(job_id, owner, ACTIVE, edit, "be paused", unchanged=(JobStatus.PAUSED,))
 
     async def resume(self, job_id: str, owner: str) -> JobRecord:
@@ -260,7 +275,7 @@ class JobService:
         return created
 
     def _check_room(self, store: JobStore) -> None:
-        if shutil.disk_usage(store.folder("")).free < self._settings.job_min_free_bytes:
+        if store.free_bytes < self._settings.job_min_free_bytes:
             raise _no_room()
 
     async def _moved(
@@ -274,6 +289,7 @@ class JobService:
         unchanged: Collection[JobStatus] = (),
     ) -> JobRecord:
         """Change the status of a job; one that is as it is to be stays so."""
+        self._access.require(Operation.CHANGE_JOBS, owner)
         record = await self.get(job_id, owner)
         if record.status in unchanged:
             return record
@@ -331,7 +347,9 @@ class JobService:
             if self._store is None:
                 self._store = await asyncio.to_thread(JobStore, self._folder)
             if self._runner is None and self._settings.max_jobs:
-                self._runner = JobRunner(self._settings, self._store, self._make_work, self._webhooks, self._metrics)
+                self._runner = JobRunner(
+                    self._settings, self._store, self._make_work, self._limit_of, self._webhooks, self._metrics
+                )
             return self._store
 
     def _check_open(self) -> None:

@@ -5,6 +5,7 @@ on a job's folder, which the system releases when its process ends, says who spe
 """
 
 import json
+import re
 import shutil
 import sqlite3
 import threading
@@ -18,7 +19,7 @@ from typing import Any
 import structlog
 
 from polyvox.errors import DiskFullError, JobLimitError, RefusalReason, UnavailableError
-from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
+from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus, JobWait
 from polyvox.voices.database import connected
 from polyvox.voices.folder_lock import FolderLock
 from polyvox.voices.reserve import is_full
@@ -41,6 +42,7 @@ _SCHEMA = (
     "CREATE INDEX jobs_by_status ON jobs (status, serial)",
     f"PRAGMA user_version = {_VERSION}",
 )
+_ID = re.compile(r"job_[0-9a-f]{32}")
 _LOCK = "lock"
 _RETRY_SECONDS = 60.0
 _HIDDEN = tuple(str(status) for status in JobStatus if status.hidden)
@@ -70,14 +72,22 @@ class JobStore:
         with self._lock:
             self._db.close()
 
+    @property
+    def free_bytes(self) -> int:
+        """Bytes that the disk of the jobs has left."""
+        return shutil.disk_usage(self._folder).free
+
     def folder(self, job_id: str) -> Path:
-        """Where the speech and the files of a job are; the id is one of the store's own."""
+        """The folder of a job's speech and files; UnavailableError for an id that leads elsewhere."""
+        if not _ID.fullmatch(job_id):
+            raise UnavailableError("The database of jobs was changed from elsewhere; restore it, or delete it.")
         return self._folder / job_id
 
     def lock(self, job_id: str) -> FolderLock | None:
         """The right to work on a job's folder; None where somebody has it, or where there is no such folder."""
+        path = self.folder(job_id) / _LOCK
         try:
-            return FolderLock(self.folder(job_id) / _LOCK, alone=True)
+            return FolderLock(path, alone=True)
         except (UnavailableError, FileNotFoundError):
             return None
 
@@ -124,7 +134,7 @@ class JobStore:
         return self._select("expires < ? ORDER BY serial", self._clock())
 
     def counts(self) -> dict[str, int]:
-        """How many jobs there are by status, of those that are shown."""
+        """Number of jobs by status, of those that are shown."""
         with _failures(), self._lock:
             found = dict(self._db.execute("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
         return {str(status): found.get(status, 0) for status in JobStatus if not status.hidden}
@@ -194,9 +204,13 @@ class JobStore:
             for statement in _SCHEMA:
                 self._db.execute(statement)
         known = {row["id"] for row in self._db.execute("SELECT id FROM jobs")}
-        for path in self._folder.glob("job_*"):
-            if path.name not in known:  # its process was killed before the row was there
+        strays = [path for path in self._folder.glob("job_*/") if path.name not in known]
+        held = [path.name for path in strays if any(file.name != _LOCK for file in path.iterdir())]
+        for path in strays:
+            if path.name not in held:  # its process was killed before the row was there
                 shutil.rmtree(path, ignore_errors=True)
+        if held:
+            log.error("the database of jobs does not know these folders; put it back or delete them", jobs=held)
 
 
 @contextmanager
@@ -231,5 +245,6 @@ def _record_of(text: str) -> JobRecord:
             "progress": JobProgress(**values["progress"]),
             "error": None if values["error"] is None else JobError(**values["error"]),
             "files": tuple(JobFile(**file) for file in values["files"]),
+            "wait": None if values.get("wait") is None else JobWait(**values["wait"]),
         }
     )

@@ -1,6 +1,10 @@
-"""Messages to the hosts that the settings allow: signed, to the very address that was checked, and tried again."""
+"""Messages to the hosts that the settings allow: signed, to the very address that was checked, and tried again.
+
+Ids, times and signatures are those of Standard Webhooks. Two older headers stay for those who read them.
+"""
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import ssl
@@ -13,7 +17,7 @@ import httpx
 import structlog
 
 from polyvox import __version__
-from polyvox.config import Settings
+from polyvox.config import Settings, webhook_key
 from polyvox.errors import FetchError, ForbiddenError, InvalidRequestError
 from polyvox.voices.addresses import bracketed, is_allowed, is_number, is_public, plain_host
 from polyvox.voices.fetch import Resolve, Transport, direct, resolve
@@ -134,7 +138,7 @@ class Webhooks:
             "Content-Type": "application/json",
             "Content-Length": str(len(body)),
             EVENT_HEADER: job_id,
-            **self._signature(body),
+            **self._standard_headers(body),
         }
         timeout = httpx.Timeout(_SECONDS, connect=_CONNECT_SECONDS).as_dict()
         name = {} if is_number(target.host) else {"sni_hostname": target.host}
@@ -150,11 +154,19 @@ class Webhooks:
             await response.aclose()
             return response.status_code
 
-    def _signature(self, body: bytes) -> dict[str, str]:
-        """The time and the HMAC of time and body, so that an old message cannot be sent again unnoticed."""
-        secret = self._settings.job_webhook_secret
-        if secret is None:
-            return {}
-        sent = str(int(self._clock()))
-        digest = hmac.new(secret.get_secret_value().encode(), f"{sent}.".encode() + body, hashlib.sha256).hexdigest()
-        return {SIGNATURE_HEADER: f"t={sent},v1={digest}"}
+    def _standard_headers(self, body: bytes) -> dict[str, str]:
+        """The id of the message, which every attempt has, its time, and the HMAC of both and the body.
+
+        With the time signed, an old message cannot be sent again unnoticed.
+        """
+        message_id, sent = f"msg_{hashlib.sha256(body).hexdigest()[:32]}", str(int(self._clock()))
+        headers = {"webhook-id": message_id, "webhook-timestamp": sent}
+        if (setting := self._settings.job_webhook_secret) is None:
+            return headers
+        secret = setting.get_secret_value()
+        digest = hmac.digest(webhook_key(secret), f"{message_id}.{sent}.".encode() + body, "sha256")
+        older = hmac.digest(secret.encode(), f"{sent}.".encode() + body, "sha256").hex()
+        return headers | {
+            "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+            SIGNATURE_HEADER: f"t={sent},v1={older}",
+        }

@@ -24,12 +24,23 @@ from polyvox.errors import (
     JobTooLargeError,
     OverloadedError,
     PolyvoxError,
+    QuotaError,
     UnavailableError,
+    status_of,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
+from polyvox.service.jobs.record import (
+    ACTIVE,
+    JobError,
+    JobFile,
+    JobOutput,
+    JobProgress,
+    JobRecord,
+    JobStatus,
+    JobWait,
+)
 from polyvox.service.jobs.store import JobStore
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.captions import CaptionFormat
 from polyvox.voices.reserve import is_full
 
@@ -42,6 +53,7 @@ _SPEAKING_PERCENT = 95.0
 """Share of a job's progress that is its speech; the rest is binding."""
 _STORE_SECONDS = 1.0
 _MEASURE_SECONDS = 5.0
+_SHORTEST_WAIT_SECONDS = 1.0
 _WORKING = (JobStatus.RUNNING, JobStatus.BINDING)
 
 T = TypeVar("T")
@@ -72,6 +84,7 @@ class JobWork:
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
         self.progress = record.progress
+        self.began = time.monotonic()
         self._record = record
         self._store = store
         self._settings = settings
@@ -163,10 +176,26 @@ class JobWork:
         return EngineError(f"The job failed; the server's log has the cause under {self._record.id}.")
 
     async def _broken_off(self, error: PolyvoxError) -> None:
+        if isinstance(error, QuotaError):
+            await self._set_aside(error)
+            return
         if _may_pass(error):
             raise TryAgainError(error)
         full = isinstance(error, DiskFullError)
         await self._end(JobStatus.PAUSED if full else JobStatus.FAILED, error=JobError.of(error))
+
+    async def _set_aside(self, error: QuotaError) -> None:
+        """Let the job wait for its owner's quota, and others have its place meanwhile."""
+        wait = JobWait(time.time() + max(_SHORTEST_WAIT_SECONDS, error.retry_after), error.resource, error.limit)
+        reason = JobError(
+            status_of(error).code,
+            f"The job's key may have {error.limit:,} {error.resource.replace('-', ' ')} a day, of which too few are "
+            "left; it goes on by itself when the day ends in UTC, or when the limit is raised.",
+        )
+        edit = _to(JobStatus.QUEUED, error=reason, wait=wait, progress=self.progress)
+        await asyncio.to_thread(self._store.change, self._record.id, ACTIVE, edit)
+        log.info("job set aside", resource=error.resource, limit=error.limit, seconds=round(error.retry_after))
+        self._notify()
 
     async def _end(self, status: JobStatus, *, error: JobError | None = None, files: tuple[JobFile, ...] = ()) -> None:
         """Store the end, unless the owner was faster to pause, cancel or delete the job."""
@@ -205,7 +234,7 @@ def _to(status: JobStatus, **changes: object) -> Callable[[JobRecord], JobRecord
 
 
 def _may_pass(error: PolyvoxError) -> bool:
-    """Whether the same work may succeed a little later without anybody's doing."""
+    """Return whether the same work may succeed a little later without anybody's doing."""
     if isinstance(error, DiskFullError):
         return False
     if isinstance(error, UnavailableError):

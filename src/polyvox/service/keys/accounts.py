@@ -4,17 +4,24 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
+import structlog
+
 from polyvox.config import Settings
+from polyvox.errors import PolyvoxError
+from polyvox.service.keys.access import KeyAccess
 from polyvox.service.keys.counters import Counters, MemoryCounters
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import WRITE_SECONDS, UsageLedger
 from polyvox.service.keys.limiter import Limiter
+from polyvox.service.keys.open_calls import OpenCalls
 from polyvox.service.keys.redis_counters import RedisCounters
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 _FILE = "keys.sqlite"
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 def key_store(settings: Settings) -> KeyStore:
@@ -27,26 +34,32 @@ def key_file(settings: Settings) -> Path:
 
 
 def asks_for_keys(settings: Settings) -> bool:
-    """Whether a server with these settings asks for keys when it starts."""
-    return bool(settings.api_keys) or bool(key_store(settings).records())
+    """Return whether a server with these settings asks for keys when it starts."""
+    return bool(settings.api_keys) or key_store(settings).required
 
 
 class Accounts:
-    """Who may use a server, how much, and how much they have; `start` follows changes and writes usage."""
+    """Accounts of a server's callers: keys, limits and use; `start` follows changes and writes usage."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
-        store = key_store(settings)
+        self._store = store = key_store(settings)
+        self._keeps_usage = bool(settings.api_keys)
         self.keyring = Keyring([key.get_secret_value() for key in settings.api_keys], store)
+        self.access = KeyAccess(self.keyring)
+        self.calls = OpenCalls(self.keyring, self.access)
+        self.keyring.after_read = self.calls.sweep
         self.ledger = UsageLedger(store, DayClock())
         self._counters = _counters(settings, metrics)
         self.limiter = Limiter(settings, self.keyring, self.ledger, self._counters, metrics)
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
-        metrics.watch_keys(lambda: self.keyring.works)
+        metrics.watch_keys(lambda: not self.keyring.problem)
 
     async def start(self) -> None:
         if self._task is None:
             self.keyring.follow()
+            if self._keeps_usage and not self.keyring.problem:
+                await asyncio.to_thread(self._make_file)
             await self.ledger.write()
             self._task = asyncio.create_task(self._keep(), name="write usage")
 
@@ -60,6 +73,13 @@ class Accounts:
         await self.keyring.close()
         await self.ledger.write()
         await self._counters.close()
+
+    def _make_file(self) -> None:
+        """Make the file in which the use of keys of the settings is counted."""
+        try:
+            self._store.make()
+        except PolyvoxError as error:
+            log.warning("usage of keys is not kept", problem=error.message)
 
     async def _keep(self) -> None:
         while not self._closing.is_set():

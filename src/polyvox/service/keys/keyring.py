@@ -1,7 +1,7 @@
 """The keys that a server accepts: those of its settings, and those of its file, followed as they change."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -10,7 +10,9 @@ from polyvox.service.keys.record import KeyRecord, digest_of, owner_of, setting_
 from polyvox.service.keys.store import KeyStore
 
 FOLLOW_SECONDS = 1.0
-"""How often the file is looked at: a key that was created, changed or revoked is so about this much later."""
+"""Interval at which the file is looked at: a key that was created, changed or revoked is so about this much later."""
+
+_LOST = "The file has no keys any more, or is gone; put it back, or make keys with 'polyvox keys create'."
 
 BEARER_ADVICE = "as 'Authorization: Bearer KEY'"
 
@@ -18,7 +20,12 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class Keyring:
-    """Keys by their digests, in memory. A look-up costs the same for one key and for ten thousand."""
+    """Keys by their digests, in memory. A look-up costs the same for one key and for ten thousand.
+
+    A file with keys is the rule, as a whole: what it does not list is refused. A file without keys, or one that cannot
+    be read, is a `problem` and no rule: the keys read before are accepted and no others. A server that has ever known a
+    key asks for one for good.
+    """
 
     def __init__(self, setting: Sequence[str], store: KeyStore) -> None:
         self._store = store
@@ -28,22 +35,21 @@ class Keyring:
             if key
         }
         self._asks_by_setting = bool(setting)
+        self._asks_by_file = False
+        self.problem = ""
+        """The reason why the file cannot be followed; empty where it can."""
         self._records: Mapping[bytes, KeyRecord] = {}
-        self._owners: Mapping[str, KeyRecord] = {}
+        self._owners: Mapping[str, KeyRecord] = {record.owner: record for record in self._setting.values()}
         self._revision: int | None = None
         self._task: asyncio.Task[None] | None = None
-        self._failed = False
+        self.after_read: Callable[[], None] = lambda: None
+        """Called on the event loop each time the file has been looked at while it is followed."""
         self.read()
 
     @property
     def asks(self) -> bool:
-        """Whether a key must be sent. Where there were keys once, one must be: to revoke the last opens nothing."""
-        return self._asks_by_setting or bool(self._records)
-
-    @property
-    def works(self) -> bool:
-        """Whether the file could be read the last time; where not, the keys read before are still accepted."""
-        return not self._failed
+        """True if a key must be sent. It never becomes false again."""
+        return self._asks_by_setting or self._asks_by_file
 
     def find(self, key: bytes, advice: str = BEARER_ADVICE) -> KeyRecord:
         """The record of a key; an `AuthenticationError` that says how to send one where it is none of these."""
@@ -64,15 +70,31 @@ class Keyring:
 
     def read(self) -> None:
         """Read the file where it has changed."""
+        self._asks_by_file = self._asks_by_file or self._store.required
         revision = self._store.revision()
-        if revision == self._revision:
-            return
-        if revision < 0 and self._records:
-            return  # the file is gone, and with it who was revoked: the keys stay as they were
-        self._records = self._store.records()
-        stored = {record.owner: record for record in self._records.values()}
+        if revision not in (None, self._revision) and (records := self._store.records()):
+            self._accept(records)
+            self._revision = revision
+        self._report(_LOST if self._asks_by_file and revision is None else "")
+
+    def _accept(self, records: Mapping[bytes, KeyRecord]) -> None:
+        gone = sorted(record.name for digest, record in self._records.items() if digest not in records)
+        if gone:  # no command deletes a key, so this is another file
+            log.error("the file of keys was replaced; keys that it does not list are refused", keys=gone)
+        self._records = records
+        stored = {record.owner: record for record in records.values()}
         self._owners = stored | {record.owner: record for record in self._setting.values()}
-        self._revision = revision
+        try:
+            self._store.require()
+        except PolyvoxError as error:
+            log.warning("nothing can be written beside the file of keys; do not lose it", problem=error.message)
+
+    def _report(self, problem: str) -> None:
+        if problem and problem != self.problem:
+            log.error("keys cannot be read; those read before are accepted and no others", problem=problem)
+        elif self.problem and not problem:
+            log.info("keys can be read again")
+        self.problem = problem
 
     def follow(self) -> None:
         """Read changes of the file from now on, until `close`."""
@@ -91,8 +113,6 @@ class Keyring:
             try:
                 await asyncio.to_thread(self.read)
             except PolyvoxError as error:
-                if not self._failed:
-                    log.error("keys cannot be read; those read before are used", problem=error.message)
-                self._failed = True
+                self._report(error.message)
             else:
-                self._failed = False
+                self.after_read()

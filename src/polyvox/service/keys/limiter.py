@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
-from polyvox.service.client_addresses import ClientAddresses
-from polyvox.service.client_names import address_in, owner_in
+from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
+from polyvox.service.keys.access import ended_key
+from polyvox.service.keys.client_addresses import ClientAddresses
+from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
-from polyvox.service.keys.record import ANONYMOUS, KeyRecord, Limits, Scope
+from polyvox.service.keys.record import KeyRecord, Limits, Scope
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 _SENTENCES = {
     Resource.REQUESTS: "{whose} may send {limit:,} requests a minute; try again in {wait:,} s.",
@@ -33,7 +35,7 @@ class UsageMetrics(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom use is counted for: a key by its name, or an address."""
+    """The holder of an account: a key by its name, or an address."""
 
     name: str
     counter: str
@@ -44,13 +46,6 @@ class Holder:
     @classmethod
     def of_key(cls, record: KeyRecord) -> "Holder":
         return cls(record.name, f"key:{record.owner}", record.limits, is_key=True, scopes=record.scopes)
-
-
-def require(scopes: frozenset[Scope], scope: Scope) -> None:
-    """Refuse a key that lacks a scope; `ScopeError` names it."""
-    if scope not in scopes:
-        held = ", ".join(sorted(scopes))
-        raise ScopeError(f"This key lacks the scope '{scope}'; it has: {held}. Use a key that has it.", scope=scope)
 
 
 class Limiter:
@@ -76,14 +71,17 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a revoked key."""
+        """The holder that a client's use is counted for; None for the server's own.
+
+        `AuthenticationError` for a key that was revoked, or that the server does not know any more.
+        """
         if not client:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
+        if owner and self._keyring.asks and (record is None or record.revoked is not None):
+            raise ended_key()
         if record is not None:
-            if record.revoked is not None:
-                raise AuthenticationError("This key was revoked; ask whoever runs the server for another.")
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
         limits = Limits() if group is None else self._address_limits
@@ -128,6 +126,15 @@ class Limiter:
 
         return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
 
+    def daily_limit(self, client: str, resource: str) -> int | None:
+        """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
+        try:
+            holder = self.holder(client)
+        except AuthenticationError:
+            return None
+        limits = Limits() if holder is None else holder.limits
+        return limits.characters_a_day if resource == Resource.CHARACTERS else limits.audio_seconds_a_day
+
     def _reservation(self, holder: Holder, characters: int, stream: str) -> Reservation:
         clock = self._ledger.clock
         used = self._ledger.today(holder.name) if holder.is_key else None
@@ -164,7 +171,7 @@ class Limiter:
 
 
 class Allowance:
-    """What a stream was given. Of its characters nothing is charged unless some of its audio is sent."""
+    """The lease of a stream's quota. Of its characters nothing is charged unless some of its audio is sent."""
 
     def __init__(
         self,

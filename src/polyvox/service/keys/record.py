@@ -8,12 +8,9 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from polyvox.errors import InvalidRequestError
+from polyvox.service.telemetry.key_names import ANONYMOUS, OTHERS
 
 KEY_PREFIX = "pvx_"
-ANONYMOUS = "anonymous"
-"""Name under which callers without a key are counted, all together."""
-OTHERS = "other"
-"""Name under which metrics count the keys beyond the most that they tell apart."""
 
 _KEY_BYTES = 32
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -22,7 +19,7 @@ _MOST = 2**53
 
 
 class Scope(StrEnum):
-    """What a key may be used for."""
+    """A use that a key is good for."""
 
     SPEAK = "speak"
     VOICES = "voices"
@@ -34,7 +31,7 @@ ALL_SCOPES = frozenset(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a key or an address may use; 0 is no limit."""
+    """Limits of a key or an address; 0 is no limit."""
 
     requests_a_minute: int = 0
     streams: int = 0
@@ -73,7 +70,7 @@ def owner_of(key: str) -> str:
 
 
 def digest_of(key: bytes) -> bytes:
-    """What is stored in place of a key.
+    """The digest that is stored in place of a key.
 
     A plain hash will do: 256 random bits cannot be guessed, whatever a guess costs.
     """

@@ -15,6 +15,10 @@ from polyvox.service.keys.usage import Usage
 _BUSY_SECONDS = 5.0
 _VERSION = 1
 _LIMITS = tuple(Limits.__dataclass_fields__)
+_MARK_SUFFIX = ".required"
+_MARK_TEXT = """Keys were made here, so servers ask for one, also where the file of keys is lost.
+To let everybody in again, stop the servers and delete the file of keys and this one.
+"""
 _SCHEMA = (
     """CREATE TABLE keys (
         name TEXT PRIMARY KEY,
@@ -39,7 +43,7 @@ _SCHEMA = (
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX usage_by_day ON usage (day)",
     "CREATE TABLE revision (number INTEGER NOT NULL) STRICT",
-    "INSERT INTO revision VALUES (0)",
+    "INSERT INTO revision VALUES (random())",
     f"PRAGMA user_version = {_VERSION}",
 )
 
@@ -55,8 +59,8 @@ class NewKey:
 class KeyStore:
     """Keys by their digests, and usage by name and day. Methods block for as long as the disk takes.
 
-    Each opens the file anew: it may be made, replaced or mended while the server runs. `exists` is false until a key is
-    created or usage is written.
+    Each opens the file anew: it may be made, replaced or mended while the server runs. Nothing but `make` and `create`
+    makes it. A mark beside it remembers that there were keys, so that a lost file opens no server.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,13 +72,40 @@ class KeyStore:
 
     @property
     def exists(self) -> bool:
-        return self._path.exists()
+        return self._is_there(self._path)
+
+    @property
+    def required(self) -> bool:
+        """True if keys are asked for: there are some, or there were, whatever became of the file."""
+        return self.revision() is not None or self._is_there(self._mark)
+
+    def require(self) -> None:
+        """Ask for keys from now on: a mark beside the file remembers it."""
+        try:
+            if not self._is_there(self._mark):
+                self._mark.write_text(_MARK_TEXT)
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def make(self) -> None:
+        """Make the file, without keys, where there is none."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise self._unusable(error) from error
+        with self._writing() as database:
+            if not database.execute("PRAGMA user_version").fetchone()[0]:
+                for statement in _SCHEMA:
+                    database.execute(statement)
 
     def create(self, name: str, scopes: Iterable[str], limits: Limits) -> NewKey:
         """Make a key; ConflictError where the name is taken, also by a revoked key, whose usage it would continue."""
         secret = new_key()
         record = KeyRecord(check_name(name), owner_of(secret), scopes_of(scopes), limits, time.time())
         row = [record.name, digest_of(secret.encode()), record.owner, _scope_text(record), *_limit_values(limits)]
+        self.make()
+        self.require()
         with self._writing() as database:
             if database.execute("SELECT 1 FROM keys WHERE name = ?", (name,)).fetchone():
                 raise ConflictError(f"There is a key {name!r} already, perhaps a revoked one; choose another name.")
@@ -107,16 +138,18 @@ class KeyStore:
             database.execute("UPDATE keys SET revoked = ? WHERE name = ?", (time.time(), name))
             _bump(database)
 
-    def revision(self) -> int:
-        """A number that changes with the keys; -1 where there is no file."""
+    def revision(self) -> int | None:
+        """A number that changes with the keys; None where there are none, in a file or for want of one."""
         with self._reading() as database:
-            return -1 if database is None else int(database.execute("SELECT number FROM revision").fetchone()[0])
+            if database is None or not database.execute("SELECT EXISTS (SELECT 1 FROM keys)").fetchone()[0]:
+                return None
+            return int(database.execute("SELECT number FROM revision").fetchone()[0])
 
     def records(self) -> dict[bytes, KeyRecord]:
         """All keys by their digests, revoked ones too."""
         with self._reading() as database:
             rows = [] if database is None else database.execute("SELECT * FROM keys ORDER BY name").fetchall()
-        return {bytes(row["digest"]): _record(row) for row in rows}
+            return {bytes(row["digest"]): _record(row) for row in rows}
 
     def add_usage(self, usage: Mapping[tuple[str, str], Usage]) -> None:
         """Add to what was used, by name and day; several servers may do so."""
@@ -130,7 +163,7 @@ class KeyStore:
             )
 
     def usage(self, since: str, name: str | None = None) -> dict[tuple[str, str], Usage]:
-        """What was used from a day on, by all or by one, by name and day."""
+        """Usage from a day on, of all or of one, by name and day."""
         query, values = "SELECT * FROM usage WHERE day >= ?", [since]
         if name is not None:
             query, values = f"{query} AND name = ?", [since, name]
@@ -143,31 +176,26 @@ class KeyStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        if not self._path.exists():
+        if not self.exists:
             yield None
             return
-        with self._connected(f"{self._path.absolute().as_uri()}?mode=rw") as database:
+        with self._connected() as database:
             yield database
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise self._unusable(error) from error
-        with self._connected(self._path.absolute().as_uri()) as database:
+        if not self.exists:
+            raise NotFoundError(f"There is no file of keys at {self._path}; 'polyvox keys create' makes one.")
+        with self._connected() as database:
             database.execute("BEGIN IMMEDIATE")
-            if not database.execute("PRAGMA user_version").fetchone()[0]:
-                for statement in _SCHEMA:
-                    database.execute(statement)
             yield database
             database.execute("COMMIT")
 
     @contextmanager
-    def _connected(self, uri: str) -> Iterator[sqlite3.Connection]:
+    def _connected(self) -> Iterator[sqlite3.Connection]:
         """A connection, closed and rolled back on the way out; UnavailableError where the file cannot be used."""
         try:
+            uri = f"{self._path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(uri, timeout=_BUSY_SECONDS, uri=True, isolation_level=None)
             with closing(connection) as database:
                 database.row_factory = sqlite3.Row
@@ -175,8 +203,22 @@ class KeyStore:
                 if version > _VERSION:
                     raise UnavailableError(f"{self._path} was written by a newer version of Polyvox; update this one.")
                 yield database
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:  # a file from elsewhere may hold any values
             raise self._unusable(error) from error
+
+    @property
+    def _mark(self) -> Path:
+        return self._path.with_name(self._path.name + _MARK_SUFFIX)
+
+    def _is_there(self, path: Path) -> bool:
+        """Return whether there is such a file; UnavailableError where that cannot be known: it need not be gone."""
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise self._unusable(error) from error
+        return True
 
     def _unusable(self, error: Exception) -> UnavailableError:
         return UnavailableError(f"The keys in {self._path} cannot be used: {error}.")
@@ -204,4 +246,5 @@ def _limit_values(limits: Limits) -> tuple[int, ...]:
 
 
 def _bump(database: sqlite3.Connection) -> None:
-    database.execute("UPDATE revision SET number = number + 1")
+    """Give the keys another revision: a random one, which no file that takes this one's place will bear."""
+    database.execute("UPDATE revision SET number = random()")

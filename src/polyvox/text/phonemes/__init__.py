@@ -1,34 +1,46 @@
 """Phonemizers: from normalised text to the phoneme symbols that the models were trained on."""
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
-from typing import Final
+from functools import cache
+from typing import Final, Literal
 
 from polyvox.errors import UnavailableError
 from polyvox.text.phonemes.base import Phonemizer
-from polyvox.text.phonemes.chinese import ChinesePhonemizer
-from polyvox.text.phonemes.english import EnglishPhonemizer
-from polyvox.text.phonemes.espeak import VOICES, EspeakPhonemizer
-from polyvox.text.phonemes.japanese import JapanesePhonemizer
+from polyvox.text.phonemes.espeak_choice import VOICES
 
 __all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
 
-_MAKERS: Final[Mapping[str, Callable[[str], Phonemizer]]] = {
-    "en-us": lambda espeak: EnglishPhonemizer("us"),
-    "en-gb": lambda espeak: EnglishPhonemizer("gb"),
-    "zh": lambda espeak: ChinesePhonemizer(EnglishPhonemizer("us")),
-    "ja": lambda espeak: JapanesePhonemizer(EnglishPhonemizer("us")),
-    **{language: partial(EspeakPhonemizer, language) for language in VOICES},
-}
-LANGUAGES: Final = tuple(_MAKERS)
+LANGUAGES: Final = ("en-us", "en-gb", "zh", "ja", *VOICES)
 
 
 @cache
 def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
-    """The phonemizer of a language, made once; `UnavailableError` names what is missing and how to get it."""
-    maker = _MAKERS.get(language.lower())
-    if maker is None:
-        raise UnavailableError(
-            f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language"
-        )
-    return maker(espeak)
+    """The phonemizer of a language, made once; `UnavailableError` names what is missing and how to get it.
+
+    A language's module is imported here: each brings dictionaries of its own.
+    """
+    match language.lower():
+        case "en-us":
+            return _english("us")
+        case "en-gb":
+            return _english("gb")
+        case "zh":
+            from polyvox.text.phonemes.chinese import ChinesePhonemizer
+
+            return ChinesePhonemizer(_english("us"))
+        case "ja":
+            from polyvox.text.phonemes.japanese import JapanesePhonemizer
+
+            return JapanesePhonemizer(_english("us"))
+        case other if other in VOICES:
+            from polyvox.text.phonemes.espeak import EspeakPhonemizer
+
+            return EspeakPhonemizer(other, espeak)
+    raise UnavailableError(
+        f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language"
+    )
+
+
+def _english(variant: Literal["us", "gb"]) -> Phonemizer:
+    from polyvox.text.phonemes.english import EnglishPhonemizer
+
+    return EnglishPhonemizer(variant)

@@ -1,4 +1,4 @@
-"""What a language needs that is not installed here, without loading it."""
+"""Packages that a language needs and that are not installed here, found without loading it."""
 
 import importlib.util
 import shutil
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from polyvox.errors import install_hint
-from polyvox.text.phonemes.espeak import VOICES
-from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK
+from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK, VOICES
 from polyvox.text.phonemes.espeak_library import find_library
 
 _JAPANESE_PACKAGES: Final = ("fugashi", "unidic_lite")

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from polyvox.text.markup import InlinePhonemes, Insert
+from polyvox.text.markup.markup import InlinePhonemes, Insert
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText

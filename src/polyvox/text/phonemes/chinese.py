@@ -2,13 +2,14 @@
 
 import logging
 import re
+import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
 
 from polyvox.text.characters import HAN
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphones import corrections
@@ -117,7 +118,9 @@ def word_cutter() -> Any:  # noqa: ANN401
 
     jieba would else load a cache from the shared temporary folder, where anyone may have put it, and write one there.
     """
-    import jieba
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # its patterns are no raw strings, and nobody here can mend them
+        import jieba
 
     cutter = jieba.Tokenizer()
     cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
@@ -160,7 +160,7 @@ class _Sentence:
         return self.words[index + 1] if index + 1 < len(self.words) else ""
 
     def is_glued(self, index: int) -> bool:
-        """Whether the next token follows without a space, as in `a/b`."""
+        """Return whether the next token follows without a space, as in `a/b`."""
         return index + 1 < len(self.tokens) and self.tokens[index].end == self.tokens[index + 1].start
 
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
-from polyvox.text.phonemes.espeak_choice import Espeak, open_espeak
+from polyvox.text.phonemes.espeak_choice import VOICES, Espeak, open_espeak
 from polyvox.text.phonemes.espeak_lines import cleaned
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
 _log = logging.getLogger(__name__)
-VOICES: Final = {"es": "es", "fr": "fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
 # espeak-ng answers a line with a line as long as the line is one clause to it, which a long one is not.
 _MAX_LINE_WORDS: Final = 40
 _MAX_LINE_CHARS: Final = 400

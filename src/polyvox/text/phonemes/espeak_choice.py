@@ -1,4 +1,4 @@
-"""Which espeak-ng phonemizes: the library of a Python package, or a program."""
+"""The espeak-ng that phonemizes: the library of a Python package, or a program."""
 
 import shutil
 from collections.abc import Sequence
@@ -9,6 +9,8 @@ from polyvox.text.phonemes.espeak_program import EspeakProgram
 
 ANY_ESPEAK: Final = "espeak-ng"
 """The setting that lets the library be used; any other names a program."""
+VOICES: Final = {"es": "es", "fr": "fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
+"""The languages that it phonemizes, and its voice for each."""
 
 
 class Espeak(Protocol):

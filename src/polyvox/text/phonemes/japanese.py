@@ -6,14 +6,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import zip_longest
 from threading import Lock
 from typing import Any, Final
 
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.text.characters import HAN
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
+from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.japanese_counters import LONGEST_NUMBER, NUMBER_AND_COUNTER, counted_kana, number_kana
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
@@ -197,8 +197,8 @@ def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
 
 @cache
 def _listed_words() -> frozenset[str]:
-    text = resources.files("misaki").joinpath("data", "ja_words.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
+    (words,) = misaki.blocks("ja")
+    return frozenset(words.split("\n"))
 
 
 def _tagger() -> Any:  # noqa: ANN401

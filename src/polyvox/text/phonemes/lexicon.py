@@ -8,6 +8,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Literal
 
+from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.british import british
 
 Variant = Literal["us", "gb"]
@@ -58,9 +59,14 @@ class Lexicon:
 @cache
 def lexicon(variant: Variant) -> Lexicon:
     """The dictionaries of a variant, read from disk once."""
-    gold = _dictionary(f"{variant}_gold.json") | _supplement(variant)
-    silver = _dictionary(f"{variant}_silver.json")
-    return Lexicon(variant, MappingProxyType(gold), MappingProxyType(silver), _names())
+    gold, silver = dictionaries(variant)
+    return Lexicon(variant, MappingProxyType(gold | _supplement(variant)), MappingProxyType(silver), _names())
+
+
+def dictionaries(variant: Variant) -> tuple[dict[str, Entry], dict[str, Entry]]:
+    """Gold and silver as misaki has them."""
+    words, sounds, by_part_of_speech, silver_words, silver_sounds = misaki.blocks(variant)
+    return _entries(words, sounds) | json.loads(by_part_of_speech), _entries(silver_words, silver_sounds)
 
 
 @cache
@@ -70,10 +76,8 @@ def _names() -> Mapping[str, str]:
     return MappingProxyType(dict(zip(fields[::2], fields[1::2], strict=True)))
 
 
-def _dictionary(name: str) -> dict[str, Entry]:
-    text = resources.files("misaki").joinpath("data", name).read_text(encoding="utf-8")
-    entries: dict[str, Entry] = json.loads(text)
-    return entries
+def _entries(words: str, sounds: str) -> dict[str, Entry]:
+    return dict(zip(words.split("\n"), sounds.split("\n"), strict=True))
 
 
 def _supplement(variant: Variant) -> dict[str, Entry]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from polyvox.text.characters import HAN, LATIN
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.tracked import TrackedText
 
 

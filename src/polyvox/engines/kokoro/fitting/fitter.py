@@ -23,7 +23,8 @@ from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit
 from polyvox.engines.kokoro.fitting.validation import Validator
 from polyvox.engines.kokoro.speakers import read_speakers
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import VOICES
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
@@ -66,14 +67,14 @@ class Fitter:
         encoder = load_campplus(CampPlusConfig(), read_campplus(campplus.file("model.onnx"))).to(self._device)
         predictor = _mos_predictor(models_dir)
         self._scorer = SpeechScorer(encoder, None if predictor is None else predictor.to(self._device))
-        self._voices = VoiceTable(kokoro.folder / "voices", catalogue())
-        self._basis = StyleBasis.of(np.stack([self._voices.style(voice.id)[:, 0] for voice in catalogue()]))
+        self._voices = VoiceTable(kokoro.folder / "voices", VOICES)
+        self._basis = StyleBasis.of(np.stack([self._voices.style(voice.id)[:, 0] for voice in VOICES]))
         self._speakers = read_speakers()
         self._validator = Validator(self._kokoro, self._scorer, _recogniser(models_dir))
 
     @property
     def default_steps(self) -> int:
-        """How many steps suit this device."""
+        """Number of steps that suits this device."""
         return _CONFIGS[self._device.type].steps
 
     def fit(self, pcm: Pcm, rate: int, *, steps: int, seed: int, on_step: OnStep) -> FittedStyle:

@@ -1,0 +1,1 @@
+"""The dialects: one module or package for each API that callers already speak."""

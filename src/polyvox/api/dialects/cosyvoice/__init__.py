@@ -1,0 +1,1 @@
+"""The APIs of CosyVoice's servers: Python, Rust and Ray Serve."""

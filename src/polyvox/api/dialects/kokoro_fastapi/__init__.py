@@ -1,0 +1,1 @@
+"""Kokoro-FastAPI's additions to OpenAI's API."""

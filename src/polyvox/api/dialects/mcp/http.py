@@ -1,0 +1,115 @@
+"""McpHttp: the tools over streamable HTTP, behind the checks that every door has."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import HTTPConnection, Request
+from starlette.types import Message, Receive, Scope, Send
+
+from polyvox.api.dialects.mcp.server import Context, create_server
+from polyvox.api.dialects.mcp.service_backend import ServiceBackend
+from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
+from polyvox.api.middleware.clients import client_of
+from polyvox.api.requests.body import off_the_loop, parse_json
+from polyvox.errors import OverloadedError
+from polyvox.service.speech import SpeechService
+from polyvox.service.voices.voices import VoiceService
+from polyvox.voices.records import SHARED_OWNER
+
+_WRITE_BYTES = 65_536
+
+
+class McpHttp:
+    """The sessions of MCP clients. A session belongs to the key that opened it, and a call to the key it came with."""
+
+    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+        settings = service.settings
+        self._service = service
+        self._voices = voices
+        self._calls = 0
+        self._manager = StreamableHTTPSessionManager(
+            create_server(SpeechTools(ToolLimits.of(settings)), self._backend_of),
+            session_idle_timeout=settings.mcp_session_seconds,
+            max_sessions=settings.mcp_max_sessions,
+            max_request_body_size=settings.max_body_bytes,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take sessions until the block ends, which ends them all."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Its body is read and checked here, so that whatever is wrong is answered as elsewhere."""
+        scope = {**scope, "user": _user(_owner(scope))}
+        patient = _PatientSend(send, self._service.settings.stall_seconds)
+        if scope["method"] != "POST":
+            await self._manager.handle_request(scope, receive, patient)
+            return
+        body = await Request(scope, receive).body()
+        message = await off_the_loop(body, parse_json)
+        if not isinstance(message, dict) or message.get("method") != "tools/call":
+            await self._manager.handle_request(scope, _replayed(body, receive), patient)
+            return
+        self._count()
+        try:
+            await self._manager.handle_request(scope, _replayed(body, receive), patient)
+        finally:
+            self._calls -= 1
+
+    def _count(self) -> None:
+        """Count a call until it is answered: its answer takes memory for as long as the client reads it."""
+        most = self._service.settings.mcp_max_calls
+        if self._calls >= most:
+            raise OverloadedError(
+                f"{most} calls are under way, which is the most; try again in a second.", retry_after=1
+            )
+        self._calls += 1
+
+    def _backend_of(self, context: Context) -> ServiceBackend:
+        assert isinstance(context.request, Request)
+        scope = context.request.scope
+        return ServiceBackend(self._service, self._voices, _owner(scope), client_of(scope))
+
+
+class _PatientSend:
+    """Sends an answer in small parts; a client that takes none of them for `stall_seconds` is dropped."""
+
+    def __init__(self, send: Send, stall_seconds: float) -> None:
+        self._send = send
+        self._stall_seconds = stall_seconds
+
+    async def __call__(self, message: Message) -> None:
+        body = message.get("body", b"")
+        for start in range(0, len(body) - _WRITE_BYTES, _WRITE_BYTES):
+            await self._within({**message, "body": body[start : start + _WRITE_BYTES], "more_body": True})
+        last = (len(body) - 1) // _WRITE_BYTES * _WRITE_BYTES
+        await self._within({**message, "body": body[max(0, last) :]} if body else message)
+
+    async def _within(self, message: Message) -> None:
+        async with asyncio.timeout(self._stall_seconds):
+            await self._send(message)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body that has been read, and then whatever comes after it."""
+    rest: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return rest.pop() if rest else await receive()
+
+    return replay
+
+
+def _owner(scope: Scope) -> str:
+    return getattr(HTTPConnection(scope).state, "owner", SHARED_OWNER)
+
+
+def _user(owner: str) -> AuthenticatedUser:
+    """The owner in the form by which the protocol's library keeps sessions apart."""
+    return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))

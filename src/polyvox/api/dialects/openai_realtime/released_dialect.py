@@ -1,0 +1,150 @@
+"""The shapes of the released Realtime API."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from polyvox.api.dialects.openai_realtime.client_events import (
+    Instructions,
+    Modalities,
+    ResponseFields,
+    Tools,
+    VoiceField,
+    refuse_tools,
+    refuse_transcription,
+)
+from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
+from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
+from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
+from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import Integer, RequestBody, Speed
+
+_BETA_NAMES = ("modalities", "voice", "output_audio_format", "input_audio_format", "input_audio_transcription")
+
+
+def _own_rate(rate: int, info: ValidationInfo) -> int:
+    wanted = info.data.get("type", WireFormat.PCM).sample_rate
+    if rate != wanted:
+        raise PydanticCustomError("rate", "must be {wanted} with this format", {"wanted": wanted})
+    return rate
+
+
+class _Format(RequestBody):
+    type: WireFormat = WireFormat.PCM
+    rate: Annotated[Integer, AfterValidator(_own_rate)] | None = None
+
+
+class _Output(RequestBody):
+    format: _Format | None = None
+    voice: VoiceField | None = None
+    speed: Speed | None = None
+
+
+class _Input(RequestBody):
+    transcription: Any = None
+
+
+class _Audio(RequestBody):
+    output: _Output = _Output()
+    input: _Input = _Input()
+
+
+class _Session(RequestBody):
+    type: Literal["realtime", "transcription"] = "realtime"
+    model: Annotated[str, Field(max_length=200)] | None = None
+    output_modalities: Modalities | None = None
+    audio: _Audio = _Audio()
+    instructions: Instructions | None = None
+    tools: Tools = ()
+
+
+class _SessionUpdate(RequestBody):
+    session: _Session
+
+
+class _Response(ResponseFields):
+    output_modalities: Modalities | None = None
+    audio: _Audio = _Audio()
+
+
+class _ResponseCreate(RequestBody):
+    response: _Response = _Response()
+
+
+class ReleasedDialect:
+    """Audio parameters are nested under `audio`; events of sound are called `response.output_audio...`."""
+
+    spoken_type = "output_audio"
+
+    def event_name(self, name: str) -> str | None:
+        return name
+
+    def updated(self, options: SpeechOptions, message: Mapping[str, Any]) -> SpeechOptions:
+        _refuse_beta_names(message, "session")
+        session = Fields(message).parsed(_SessionUpdate).session
+        if session.type == "transcription":
+            raise EventError(
+                "This server speaks and does not listen; use a session of type 'realtime'.",
+                NOT_SUPPORTED,
+                field="session.type",
+            )
+        refuse_transcription(session.audio.input.transcription, "session.audio.input.transcription")
+        refuse_tools(session.tools, "session.tools")
+        return _applied(options, session.audio.output, session.instructions, session.model)
+
+    def response_request(self, options: SpeechOptions, message: Mapping[str, Any]) -> ResponseRequest:
+        _refuse_beta_names(message, "response")
+        response = Fields(message).parsed(_ResponseCreate).response
+        refuse_tools(response.tools, "response.tools")
+        return ResponseRequest(_applied(options, response.audio.output, response.instructions), response)
+
+    def session_fields(self, options: SpeechOptions) -> dict[str, Any]:
+        heard = {"format": WireFormat.PCM.fields, "transcription": None, "turn_detection": None}
+        spoken = {"format": options.format.fields, "voice": options.voice, "speed": options.speed}
+        return {
+            "type": "realtime",
+            "model": options.model,
+            "output_modalities": ["audio"],
+            "instructions": options.instructions,
+            "audio": {"input": heard, "output": spoken},
+            "tools": [],
+            "tool_choice": "none",
+            "max_output_tokens": "inf",
+        }
+
+    def response_fields(self, options: SpeechOptions) -> dict[str, Any]:
+        return {
+            "output_modalities": ["audio"],
+            "audio": {"output": {"format": options.format.fields, "voice": options.voice}},
+            "max_output_tokens": "inf",
+        }
+
+
+def _applied(
+    options: SpeechOptions, output: _Output, instructions: str | None, model: str | None = None
+) -> SpeechOptions:
+    return replace(
+        options,
+        model=options.model if model is None else model,
+        voice=options.voice if output.voice is None else str(output.voice),
+        speed=options.speed if output.speed is None else output.speed,
+        instructions=options.instructions if instructions is None else instructions,
+        format=options.format if output.format is None else output.format.type,
+    )
+
+
+def _refuse_beta_names(message: Mapping[str, Any], place: str) -> None:
+    """Refuse what only the beta knew: a voice that is silently ignored would be another voice."""
+    fields = message.get(place)
+    given = [name for name in _BETA_NAMES if name in fields] if isinstance(fields, dict) else []
+    if given:
+        raise EventError(
+            f"'{place}.{given[0]}' is a parameter of the beta version; use '{place}.audio' and "
+            f"'{place}.output_modalities', or send the header 'OpenAI-Beta: realtime=v1'.",
+            "unknown_parameter",
+            field=f"{place}.{given[0]}",
+        )

@@ -1,0 +1,209 @@
+"""The dialect of the Streamable TTS API: its speech, its speakers, cloning from a recording, and text normalisation.
+
+Its requests for speech come to `/v1/audio/speech` and are known by the name of their model.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field
+
+from polyvox.api.body_format import AudioFile, BodyFormat, audio_body
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dialects.openai.door import SPEECH_ERRORS
+from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
+from polyvox.api.door import Door
+from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
+from polyvox.api.responses.side_response import SideResponse
+from polyvox.api.responses.streaming import SpeechResponse
+from polyvox.audio.encode import AudioFormat
+from polyvox.config import Settings
+from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.service.keys.operations import Operation
+from polyvox.service.side_requests import SideRequests
+from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.text.grapheme_frontend import one_line
+from polyvox.types import NormalizationOptions
+from polyvox.voices.references import InlineVoice
+
+router = APIRouter(prefix="/v1/audio", route_class=JsonRoute, tags=["Streamable TTS API"])
+
+_NAME = "streamable"
+_MALAY = "ms"
+_SAMPLE_RATE = 24_000
+_MAX_CODES = 10_000
+
+
+class CloneBody(TokenFields):
+    """A text to speak in the voice of a recording."""
+
+    reference_text: Text = Field(description="Transcript of the recording.")
+    generate_text: Text = Field(description="The text to speak.")
+    reference_codes: list[Integer] | None = Field(
+        None, max_length=_MAX_CODES, description="The recording's tokens, in place of the recording."
+    )
+    model: str | None = Field(None, description="The model's name; another model that clones voices may be named, too.")
+    response_format: str = Field("pcm", description="`pcm`, `wav` or another format of `/v1/audio/speech`.")
+    stream: Boolean = Field(True, description="false: answer once, when all is spoken.")
+    seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same speech.")
+
+    def speech_body(self, model: str) -> SpeechBody:
+        """The same as a request for speech."""
+        mine = {"reference_text", "generate_text", "reference_codes"}
+        shared = {name: getattr(self, name) for name in self.model_fields_set - mine}
+        return SpeechBody(**{"response_format": "pcm", "model": model, **shared, "input": self.generate_text})
+
+
+class NormalizeBody(RequestBody):
+    """A text to normalise."""
+
+    input: Text = Field(description="The text.")
+    normalize_malaysian: Boolean = Field(
+        False, description="Whether numbers, money, dates and the like become words, in Malay or English."
+    )
+    mode: Literal["rule", "spoken", "llm"] = Field(
+        "rule", description="`rule`: as `normalize_malaysian` says. `spoken`: always as words. `llm` is not supported."
+    )
+
+
+@router.get("/speaker", responses={404: SPEECH_ERRORS[404], 503: SPEECH_ERRORS[503]})
+async def list_speakers(service: Service) -> list[str]:
+    """The speakers of the codec language model."""
+    return [voice.id for voice in service.registry.voices(STREAMABLE_MODEL)]
+
+
+@router.post(
+    "/vc",
+    response_class=Response,
+    responses=SPEECH_ERRORS,
+    dependencies=[Depends(refuse_foreign_pages)],
+    openapi_extra=json_or_form(CloneBody, "reference_audio"),
+)
+async def clone_speech(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak a text in the voice of a recording, which comes as the form's file `reference_audio`."""
+    fields = await read_fields(request, "reference_audio")
+    body = fields.parsed(CloneBody)
+    settings = service.settings
+    variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
+    asked = variant.tune(variant.body.speech_request(_NAME))
+    by_name = voices.resolver.by_name(owner, asked.model)
+    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name), owner=owner)
+    if body.reference_codes is not None:
+        clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
+        return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)
+    if fields.file is None:
+        raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
+    reference = InlineVoice(fields.file)
+    resolve_voice = partial(
+        voices.resolver.resolve, reference, owner, model=asked.model, transcript=body.reference_text
+    )
+    return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), variant.body_format)
+
+
+@router.post(
+    "/normalize", response_model=dict[str, Any], responses={code: SPEECH_ERRORS[code] for code in (400, 429, 503)}
+)
+async def normalize(body: NormalizeBody, service: Service, owner: Owner) -> Response:
+    """The text as the codec language model would read it: in one line, without markup, with a full stop."""
+    if body.mode == "llm":
+        raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
+    return SideResponse(partial(_normalized_json, body, service.side_requests, owner))
+
+
+async def _normalized_json(body: NormalizeBody, side_requests: SideRequests, owner: str) -> bytes:
+    options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
+    blocks = await side_requests.normalized(body.input, options, owner=owner)
+    return json.dumps({"output": one_line(blocks), "mode": body.mode}, ensure_ascii=False).encode()
+
+
+async def _given(clone: ResolvedVoice) -> ResolvedVoice:
+    return clone
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile(AudioFile):
+    """Samples in one response, under the dialect's media type; they are little-endian all the same."""
+
+    sample_rate: int = _SAMPLE_RATE
+
+    @property
+    def media_type(self) -> str:
+        return f"audio/L16; rate={self.sample_rate}; channels=1"
+
+
+def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
+    """Claim requests that name the dialect's model, or none where it is the default one.
+
+    One that names the model itself only gets its tuning.
+    """
+    own = settings.section(StreamableSettings)
+    if body.model == own.model or (not body.model and settings.default_model == STREAMABLE_MODEL):
+        mine = _with_defaults(body, own)
+        return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
+    if (body.model or settings.default_model) == STREAMABLE_MODEL:
+        return SpeechVariant(body, audio_body(body.audio_format, stream=body.stream), tune=partial(_tuned, body=body))
+    return None
+
+
+def _with_defaults(body: SpeechBody, own: StreamableSettings) -> SpeechBody:
+    defaults: dict[str, Any] = {
+        "response_format": AudioFormat.PCM.value,
+        "voice": own.voice,
+        "playback_speed": own.playback_speed,
+        "playback_overlap_speed": own.playback_overlap_speed,
+        "normalize_malaysian": True,
+    }
+    missing = {name: value for name, value in defaults.items() if name not in body.model_fields_set}
+    return body.model_copy(update={"model": STREAMABLE_MODEL, **missing})
+
+
+def _body_format(body: SpeechBody) -> BodyFormat:
+    if not body.stream and body.audio_format is AudioFormat.PCM:
+        return RawFile(AudioFormat.PCM, body.sample_rate or _SAMPLE_RATE)
+    return audio_body(body.audio_format, stream=body.stream)
+
+
+def _tuned(request: SpeechRequest, body: SpeechBody) -> SpeechRequest:
+    """The request with the parameters that only this model takes."""
+    changes: dict[str, Any] = {"tuning": body.tuning}
+    if body.speaking_rate is not None:
+        changes["speed"] = body.speaking_rate
+    if body.normalize_malaysian is False:
+        changes["normalization"] = NormalizationOptions(normalize=False)
+    elif body.normalize_malaysian:
+        changes["language"] = request.utterance.language or _MALAY
+    return replace(request, utterance=replace(request.utterance, **changes))
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={
+        "Streamable TTS API": "The Streamable TTS API. Its model's name in `/v1/audio/speech` asks for its defaults."
+    },
+    settings=StreamableSettings,
+    foreign=STREAMABLE_VARIABLES,
+    field_names={
+        "/v1/audio/vc": {
+            "input": "generate_text",
+            "prompt_text": "reference_text",
+            "voice": "reference_audio",
+            "language": "lang_code",
+        }
+    },
+    recordings=["/v1/audio/vc*"],
+    adapter=adapt_speech,
+    operations={
+        "POST /v1/audio/vc": Operation.SPEAK,
+        "POST /v1/audio/normalize": Operation.READ_TEXT,
+        "GET /v1/audio/speaker": Operation.LIST,
+    },
+)

@@ -1,0 +1,92 @@
+"""The Studio: a page to speak, listen and make voices in, at `/web`, and at `/` for browsers.
+
+It calls the public paths of this server and nothing else: the Content-Security-Policy allows no other host, no script
+but the page's own, and no style but its own and those that carry the response's nonce.
+"""
+
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Response
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from polyvox.api.dialects.studio.files import assets, page_html
+from polyvox.api.door import Door
+from polyvox.api.shared_paths import SharedPaths
+from polyvox.errors import NotFoundError
+from polyvox.service.keys.operations import Operation
+
+router = APIRouter(include_in_schema=False)
+
+_BROWSERS = "/web/index"
+"""The path at which a browser's request of `/` is answered."""
+_NONCE = "__NONCE__"
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
+    "Referrer-Policy": "no-referrer",
+    "Vary": "Accept",
+    "X-Content-Type-Options": "nosniff",
+}
+_ASSET_HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def _policy(nonce: str) -> str:
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self'; connect-src 'self'; "
+        "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+@router.api_route("/web", methods=["GET", "HEAD"])
+@router.api_route(f"{_BROWSERS}/", methods=["GET", "HEAD"])
+async def page() -> HTMLResponse:
+    """The page; its style nonce is new in every response."""
+    nonce = secrets.token_urlsafe(16)
+    headers = _HEADERS | {"Content-Security-Policy": _policy(nonce)}
+    return HTMLResponse(page_html().replace(_NONCE, nonce), headers=headers)
+
+
+@router.api_route("/web/", methods=["GET", "HEAD"])
+async def moved() -> RedirectResponse:
+    """The page's address without the slash, from which its relative names lead to its files."""
+    return RedirectResponse("../web", status_code=308)
+
+
+@router.api_route("/web/assets/{name}", methods=["GET", "HEAD"])
+async def asset(name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
+    """A file of the page; its name changes with its content, so that browsers keep it."""
+    found = assets().get(name)
+    if found is None:
+        raise NotFoundError("The page has no such file; reload the page.")
+    if _takes_gzip(accept_encoding):
+        headers = _ASSET_HEADERS | {"Content-Encoding": "gzip"}
+        return Response(found.compressed, media_type=found.media_type, headers=headers)
+    return Response(found.data, media_type=found.media_type, headers=_ASSET_HEADERS)
+
+
+def _takes_gzip(accept_encoding: str) -> bool:
+    """Return whether a request's `Accept-Encoding` names gzip, and not with the weight 0."""
+    for row in accept_encoding.lower().split(","):
+        name, _, weight = row.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return not weight or weight.strip("0.") != ""
+    return False
+
+
+DOOR = Door(
+    "studio",
+    router,
+    is_open=lambda settings: settings.studio,
+    public=["/web*"],
+    shared=SharedPaths("accept", ["/"], _BROWSERS, value="text/html"),
+    operations={
+        "GET /web*": Operation.PROBE,
+    },
+)

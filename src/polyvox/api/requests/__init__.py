@@ -1,0 +1,1 @@
+"""Bodies of requests: read, checked, and turned into requests of the service."""

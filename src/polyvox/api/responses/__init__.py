@@ -1,0 +1,1 @@
+"""Answers: a session's speech as HTTP bodies, events, captions, archives and files."""

@@ -1,0 +1,1 @@
+"""`polyvox book`: the command, its files, and the narration in this process."""

@@ -1,0 +1,1 @@
+"""`polyvox mcp`: the command, its backends, the user's machine, and the protocol over pipes."""

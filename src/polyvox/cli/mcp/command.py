@@ -1,0 +1,59 @@
+"""`polyvox mcp`: speech as tools for an agent's host, over standard input and output."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyvox.cli.say import UNLIMITED_SECONDS, Key, ModelsDir
+
+Server = Annotated[str | None, typer.Option(help="Speak through the server at this address, not in this process.")]
+Folder = Annotated[
+    Path | None, typer.Option(help="Folder that the agent may write speech to, and read recordings from.")
+]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Model for calls that name none.")]
+
+
+def serve_mcp(
+    context: typer.Context,
+    server: Server = None,
+    api_key: Key = None,
+    folder: Folder = None,
+    model: Model = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Give an agent speech as tools: MCP over standard input and output."""
+    from polyvox.api.dialects.mcp.door import check_installed
+    from polyvox.client import server_address
+    from polyvox.errors import InvalidRequestError
+    from polyvox.installation import load_settings
+    from polyvox.service.telemetry.logs import configure_logging
+
+    check_installed()
+    from polyvox.api.dialects.mcp.tools import ToolLimits
+    from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
+    from polyvox.cli.mcp.machine import UserMachine
+    from polyvox.cli.mcp.stdio import serve_stdio
+
+    if folder is not None and not folder.is_dir():
+        raise InvalidRequestError(f"{folder} is not a folder; make it first, or name another.", field="folder")
+    settings = load_settings(
+        models_dir=models_dir,
+        models=[model] if model else None,
+        default_model=model,
+        deadline_seconds=UNLIMITED_SECONDS,
+        stall_seconds=UNLIMITED_SECONDS,
+        max_wait_seconds=UNLIMITED_SECONDS,
+        log_level="debug" if context.find_root().params["debug"] else "warning",
+    )
+    configure_logging(settings)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for a message would keep the process alive
+    machine = UserMachine(None if folder is None else folder.resolve())
+    if server is None:
+        backend = StartingBackend(settings)
+        asyncio.run(serve_stdio(ToolLimits.of(settings), machine, backend))
+    else:
+        remote = RemoteBackend(server_address(server, "server"), api_key, model)
+        asyncio.run(serve_stdio(ToolLimits.of(settings), machine, remote))

@@ -1,0 +1,79 @@
+"""Speech for a command, made in this process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+
+from polyvox.api.requests.languages import language_tag
+from polyvox.cli.speech.nearest_voice import offering_nearest
+from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
+from polyvox.config import Settings
+from polyvox.service.keys.access import OperatorAccess
+from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.local_service import running_service
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.voices import VoiceService
+from polyvox.service.words.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
+from polyvox.text.captions import CaptionFormat
+from polyvox.types import Utterance
+from polyvox.voices.records import SHARED_OWNER
+from polyvox.voices.references import RegisteredVoice, parse_reference
+
+
+@asynccontextmanager
+async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[CommandSpeech]:
+    """Speak in this process, also with a registered voice if the model clones voices."""
+    utterance = Utterance(
+        said.text,
+        said.voice or "",
+        language=None if said.language is None else language_tag(said.language, "language"),
+        speed=said.speed,
+    )
+    async with running_service(settings) as service, _voices_beside(service) as voices:
+        words = said.captions is not None or said.words
+        request = SpeechRequest(
+            utterance,
+            model=said.model,
+            volume=said.volume,
+            door="cli",
+            words=words,
+            dictionary_names=said.dictionaries,
+        )
+        track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
+        with offering_nearest(service, said.model, said.voice):
+            opened = await service.open(_cast(request, said, voices, settings))
+        async with opened as session:
+
+            async def segments() -> AsyncIterator[SpeechSegment]:
+                async for chunk in session:
+                    track.add(chunk)
+                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None, chunk.words)
+
+            async def captions() -> str:
+                return track.written(said.captions or CaptionFormat.SRT)
+
+            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments(), captions)
+
+
+def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:
+    """The request with the voice, or the voices of the dialogue, that it means."""
+    if said.turns:
+        stage = partial(resolve_dialogue, said.turns, said.pause, voices.resolver, settings)
+        return replace(request, resolve_kind=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
+    markup = MarkupRequest(resolve_voice=voices.resolver.by_name(SHARED_OWNER, said.model))
+    request = replace(request, markup=markup)
+    voice, limit = request.utterance.voice, settings.prompt_max_bytes
+    reference = parse_reference(voice, max_bytes=limit) if voice else RegisteredVoice("")
+    return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, SHARED_OWNER, model=said.model))
+
+
+@asynccontextmanager
+async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
+    voices = VoiceService.for_service(service, OperatorAccess())
+    try:
+        yield voices
+    finally:
+        await voices.close()

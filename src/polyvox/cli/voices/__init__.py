@@ -1,0 +1,1 @@
+"""`polyvox voices`: the commands on built-in, registered and fitted voices."""

@@ -1,0 +1,54 @@
+"""Protocols of networks that the scheduler runs: a causal language model and its backbone, plain or fused."""
+
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from polyvox.models.cache import LayerCache
+from polyvox.runtime.kv_cache import CacheSizes
+
+
+class Backbone(Protocol):
+    """A decoder whose KV cache the scheduler keeps, such as `Qwen`."""
+
+    @property
+    def config(self) -> CacheSizes: ...
+
+    @property
+    def norm(self) -> nn.RMSNorm | nn.LayerNorm:
+        """The final norm; its weight tells device and precision."""
+
+    def decode(self, rows: Tensor, memory: LayerCache, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """Hidden states for input embeddings [n, m, width] at `positions` [n, m]."""
+
+
+class CausalLm(Protocol):
+    """A network that the scheduler can run: a backbone, the embeddings of prompt ids and of tokens, and a head."""
+
+    @property
+    def backbone(self) -> Backbone: ...
+
+    @property
+    def vocabulary(self) -> int:
+        """Size of the head's vocabulary."""
+
+    def embed_ids(self, ids: Tensor) -> Tensor:
+        """Embeddings of prompt ids."""
+
+    def embed_tokens(self, tokens: Tensor) -> Tensor:
+        """Embeddings of tokens of the head's vocabulary."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., hidden] to [..., vocabulary]."""
+
+
+class FusedBackbone(Protocol):
+    """The backbone in few kernels, on the slots of a KV cache."""
+
+    def decode(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """Hidden states for one new position a slot: `rows` [n, hidden] at `positions` [n], all before `extent`."""
+
+    def prefill(
+        self, rows: Tensor, slots: Tensor, write_slots: Tensor, positions: Tensor, extent: int, mask: Tensor
+    ) -> Tensor:
+        """Hidden states for chunks, `rows` [n, m, hidden], mapped as `SlotMapping` says."""

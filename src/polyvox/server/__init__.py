@@ -1,0 +1,1 @@
+"""The server process: its listeners (uvicorn, granian, TLS, sockets), and limits on their connections."""

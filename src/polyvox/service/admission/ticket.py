@@ -1,0 +1,227 @@
+"""A request's ticket: its place in the queue, then its slot, and what it has produced with it."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum, auto
+from functools import partial
+from typing import Protocol
+
+from polyvox.errors import OverloadedError
+from polyvox.runtime.precedence import Precedence, enter_precedence
+from polyvox.service.admission.queue import Job, ModelQueue
+
+LEAD_SECONDS = 10.0
+"""Audio ahead of playback with which a stream makes way for those who wait."""
+
+LONGEST_START_WAIT = 30.0
+"""Seconds after which a stream begins even if others will have gaps for it."""
+
+_UNFINISHED = 0.1
+"""Share of its expected audio that a stream is taken to have left, however much it has produced."""
+
+
+class TicketState(Enum):
+    """State of a ticket; only an active one holds a slot."""
+
+    WAITING = auto()
+    ACTIVE = auto()
+    STARTING = auto()
+    PAUSED = auto()
+    YIELDING = auto()
+    FINISHED = auto()
+    LEFT = auto()
+
+
+class Controller(Protocol):
+    """The part of admission that a ticket asks and tells."""
+
+    def now(self) -> float: ...
+
+    def expired(self, ticket: "Ticket") -> OverloadedError: ...
+
+    def yield_seconds(self, ticket: "Ticket") -> float: ...
+
+    def start(self, ticket: "Ticket") -> bool: ...
+
+    def begin(self, ticket: "Ticket") -> None: ...
+
+    def start_streams(self, queue: "ModelQueue[Ticket]") -> None: ...
+
+    def is_starved(self, ticket: "Ticket") -> bool: ...
+
+    def is_over_share(self, client: str, queue: "ModelQueue[Ticket]") -> bool: ...
+
+    def yield_slot(self, ticket: "Ticket", state: TicketState) -> None: ...
+
+    def take_slot(self, ticket: "Ticket") -> None: ...
+
+    def dispatch(self) -> None: ...
+
+    def leave(self, ticket: "Ticket") -> None: ...
+
+
+class Ticket:
+    """A place in the queue that becomes an active slot, until it is released."""
+
+    def __init__(self, controller: Controller, job: Job, queue: "ModelQueue[Ticket]", number: int) -> None:
+        self.job = job
+        self.queue = queue
+        self.number = number
+        self.virtual_start = 0.0
+        self.size = queue.throughput.expected_seconds(job.chars)
+        self.state = TicketState.WAITING
+        self.forecast: float | None = None
+        """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
+        self.entered = controller.now()
+        self.granted_at = 0.0
+        self.stalled_since = 0.0
+        self.audio = 0.0
+        self.started = False
+        self.on_drop: Callable[[], None] = lambda: None
+        self._controller = controller
+        self._admitted = asyncio.Event()
+        self._refusal: OverloadedError | None = None
+        self._woken = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._plays_until = 0.0
+        self._paused_at: float | None = None
+        self._turned_at = 0.0
+        self._load = 0.0
+        # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
+        self._precedence = Precedence(makes_way=partial(controller.is_over_share, job.client, queue))
+
+    async def granted(self) -> None:
+        """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
+        wait = self.job.max_wait
+        try:
+            async with asyncio.timeout(None if math.isinf(wait) else wait):
+                await self._admitted.wait()
+        except TimeoutError:
+            raise self._controller.expired(self) from None
+        if self._refusal is not None:
+            raise self._refusal
+
+    async def turn(self) -> None:
+        """Let others begin while this stream can do without the engine; to be awaited before each chunk.
+
+        The first chunk waits until the stream can be kept playing beside those that are heard already.
+        """
+        if not self.started:
+            await self._start()
+        seconds = self._controller.yield_seconds(self)
+        if seconds:
+            await self._yield_slot(seconds)
+        self._turned_at = now = self._controller.now()
+        self._load = self.queue.load(now)
+
+    async def _yield_slot(self, seconds: float) -> None:
+        self._woken.clear()
+        self._controller.yield_slot(self, TicketState.YIELDING)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self._controller.take_slot(self)
+
+    async def _start(self) -> None:
+        if not self._controller.start(self):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_START_WAIT):
+                    await self._begun.wait()
+            self._controller.begin(self)
+        self._precedence.goes_first = self._controller.is_starved(self)
+        enter_precedence(self._precedence)
+
+    def begin(self) -> None:
+        """Called by the controller: the first chunk may be made."""
+        self.started = True
+        self._begun.set()
+
+    def produced(self, audio: float, seconds: float | None) -> None:
+        """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
+        now = self._controller.now()
+        is_first = not self.audio
+        if is_first:
+            self._precedence.goes_first = False
+        self.audio += audio
+        self._plays_until = max(now, self._plays_until) + audio
+        if seconds is not None and self.job.paced:
+            self._count(audio, seconds, now, is_first=is_first)
+        self._controller.start_streams(self.queue)
+
+    def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
+        queue = self.queue
+        elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
+        running = (queue.load(now) - self._load) / elapsed if elapsed > 0 else queue.running
+        queue.count_chunk(audio, seconds, running)
+        if self.job.background:
+            queue.count_background_chunk(seconds)
+            self._controller.dispatch()
+        elif is_first:
+            queue.throughput.first_chunk(seconds)
+            if self.forecast is not None:
+                queue.forecast_error.add(self.forecast, now - self.entered, now)
+
+    def pause(self) -> None:
+        """Give up the slot while the client does not read."""
+        if self.job.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
+            self._paused_at = self._controller.now()
+        self._controller.yield_slot(self, TicketState.PAUSED)
+
+    def resume(self) -> None:
+        """Go on at once, even where that is one more than the limit: the next in the queue waits for it instead.
+
+        If it waited itself, engines with slots of their own could come to a halt: a stream that has one would wait for
+        another that needs it.
+        """
+        if self._paused_at is not None:  # what was not read was not played either
+            self._plays_until += self._controller.now() - self._paused_at
+            self._paused_at = None
+        self._controller.take_slot(self)
+
+    def read(self) -> None:
+        """Note that the client takes what it is given."""
+        self.stalled_since = self._controller.now()
+
+    def finish(self) -> None:
+        """Give up the slot because everything is produced; only the client still has to read."""
+        self.queue.throughput.finished(self.job.chars, self.audio)
+        self._controller.yield_slot(self, TicketState.FINISHED)
+
+    def release(self) -> None:
+        """Leave the queue, or free the slot for the next in it; idempotent."""
+        self._controller.leave(self)
+
+    def grant(self, now: float) -> None:
+        self.granted_at = now
+        self._admitted.set()
+
+    def refuse(self, refusal: OverloadedError) -> None:
+        """End the wait in favour of another client."""
+        self._refusal = refusal
+        self._admitted.set()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def ahead(self, now: float) -> float:
+        """Seconds of audio ahead of a client that has played since the first audio, except while it did not read."""
+        return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether its listener waits for more; nobody listens to a background request."""
+        at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
+        return at_work and self.job.paced and not self.job.background
+
+    @property
+    def audio_left(self) -> float:
+        """Seconds of audio that are still to be expected."""
+        return max(self.size - self.audio, _UNFINISHED * self.size)
+
+    def seconds_left(self, now: float, throughput: float) -> float:
+        """Time for which it will need its slot: until its end, or until it can make way for others."""
+        left = self.audio_left / throughput
+        makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (throughput - 1.0) if throughput > 1.0 else math.inf
+        return min(left, makes_way)

@@ -1,0 +1,1 @@
+"""Contexts: texts that arrive in fragments, spoken as they come."""

@@ -1,0 +1,119 @@
+"""Speaks the passages of a narration through the speech service, behind all live requests."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Final
+
+import structlog
+
+from polyvox.books.options import NarrationOptions
+from polyvox.books.plan import Passage
+from polyvox.errors import DeadlineError, EngineError, OverloadedError, QuotaError
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.voice_resolver import VoiceResolver
+from polyvox.types import AudioChunk, Utterance
+from polyvox.voices.references import RegisteredVoice
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_RETRY_SECONDS: Final = (1.0, 15.0)
+_ATTEMPTS: Final = 3
+"""Number of tries for a passage that the engine fails at."""
+
+
+class Narrator:
+    """The voice of a narration: `narration.narrate(narrator.speak)`.
+
+    Passages are sessions of their own, each with its own seed, so how many are spoken at once does not change them.
+    Voices are looked up as `owner`'s; `client` is whom the sessions are counted for.
+    """
+
+    def __init__(
+        self,
+        service: SpeechService,
+        resolver: VoiceResolver,
+        options: NarrationOptions,
+        *,
+        owner: str,
+        client: str,
+        door: str,
+    ) -> None:
+        self._service = service
+        self._resolver = resolver
+        self._options = options
+        self._owner = owner
+        self._client = client
+        self._door = door
+
+    async def check(self, voice: str | None = None) -> None:
+        """Refuse a model, voice, language or speed with which nothing can be spoken, before a book is begun."""
+        await self._service.output(self._request(Passage("", voice, 0, self._options.seed)))
+
+    async def speak(self, passage: Passage) -> AsyncIterator[AudioChunk]:
+        """The chunks of a passage, when all of them are made; waits while the server has no room.
+
+        `QuotaError` where the client has no quota left: that may take a day.
+        """
+        for chunk in await self._spoken(passage):
+            yield chunk
+
+    async def _spoken(self, passage: Passage) -> list[AudioChunk]:
+        failed = 0
+        while True:
+            try:
+                return await self._attempt(passage)
+            except QuotaError:
+                raise
+            except OverloadedError as error:
+                shortest, longest = _RETRY_SECONDS
+                log.debug("narration waits", index=passage.index, reason=str(error.reason))
+                await asyncio.sleep(min(longest, max(shortest, error.retry_after)))
+            except (EngineError, DeadlineError):
+                failed += 1
+                if failed == _ATTEMPTS:
+                    raise
+                log.warning("passage failed, tried again", index=passage.index, attempt=failed)
+
+    async def _attempt(self, passage: Passage) -> list[AudioChunk]:
+        async with await self._service.open(self._request(passage)) as session:
+            return [chunk async for chunk in session]
+
+    def default_voice(self, language: str) -> str:
+        """The voice of a book that names none: the model's own, or its first of the book's language where that differs.
+
+        Empty where the model's own will do.
+        """
+        engine, model = self._service.registry.engine(self._options.model), self._options.model
+        spoken = {voice.id: _primary(voice.language) for voice in engine.voices if not voice.reason}
+        wanted, own = _primary(language), self._service.registry.default_voice(self._service.registry.resolve(model))
+        if not wanted or spoken.get(own, wanted) == wanted:
+            return ""
+        return next((voice for voice, tongue in spoken.items() if tongue == wanted), "")
+
+    def _request(self, passage: Passage) -> SpeechRequest:
+        options = self._options
+        voice = passage.voice or options.voice
+        reference = RegisteredVoice(voice)
+        utterance = Utterance(passage.text, voice, language=options.language, speed=options.speed, seed=passage.seed)
+        return SpeechRequest(
+            utterance,
+            model=options.model,
+            door=self._door,
+            resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
+            client=self._client,
+            use_cache=False,  # a narration keeps its speech itself
+            max_wait=self._service.settings.deadline_seconds / 2,
+            markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
+            background=True,
+            words=True,
+            owner=self._owner,
+            dictionary_names=options.dictionaries,
+        )
+
+
+def _primary(language: str) -> str:
+    """The language of a tag, without its region."""
+    return language.replace("_", "-").partition("-")[0].lower()

@@ -1,0 +1,37 @@
+"""A speech service in this process, built from the settings."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.engines.catalog import Catalog
+from polyvox.service.registry.model_loader import Absence
+from polyvox.service.registry.registry import Outline, Registry
+from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.tracer_choice import open_tracer
+
+
+def build_service(
+    settings: Settings,
+    engines: Mapping[str, Callable[[Settings], Engine]],
+    absence: Absence | None = None,
+    outline: Outline | None = None,
+) -> SpeechService:
+    """A service that has not started yet; with `absence`, requests load the models that are installed."""
+    metrics = Metrics()
+    tracer = open_tracer(settings, metrics.spans_dropped)
+    return SpeechService(settings, Registry(settings, engines, absence=absence, outline=outline), metrics, tracer)
+
+
+@asynccontextmanager
+async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
+    """A started service whose default model is available; closed when the block ends."""
+    service = build_service(settings, Catalog.installed().factories)
+    await service.start()
+    try:
+        service.registry.engine(None)
+        yield service
+    finally:
+        await service.close()

@@ -1,0 +1,1 @@
+"""Dictionaries of owners, and texts rewritten by them."""

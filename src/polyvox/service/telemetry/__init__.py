@@ -1,0 +1,1 @@
+"""The service as operators see it: metrics, logs, traces, and records of chunks."""

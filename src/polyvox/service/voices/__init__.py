@@ -1,0 +1,1 @@
+"""Voices of requests: registered, resolved, prepared from recordings, and fitted to them."""

@@ -1,0 +1,342 @@
+"""Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine, SharesStyles, SupportsCodes, SupportsDialogue, SupportsStyle
+from polyvox.engines.spec import PresetPrompt
+from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
+from polyvox.service.registry.registry import Registry
+from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.types import PreparedVoice, VoicePrompt
+from polyvox.voices.fitted import FittedStyle, fitted_style
+from polyvox.voices.mixing import MixTerm, parse_mix
+from polyvox.voices.names import is_voice_id, transcript_text
+from polyvox.voices.recordings import digest_of, prompt_digest
+from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
+from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+
+_TAG_CHARS = 16
+
+
+def voice_tag(recording: str) -> str:
+    """The name by which speech in the voice of a recording is found when that is to be forgotten."""
+    return hashlib.sha256(recording.encode()).hexdigest()[:_TAG_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedVoice:
+    """A voice that is found but not prepared yet; `label` is its name in logs.
+
+    `prepare` is called once the request is admitted, with the engine that will speak; it gives None for a voice of the
+    engine's own, by the name `label`. A `native` voice is one of those or a fitted one: the engine need not clone.
+
+    `content` identifies what the voice sounds like; empty where that is not known before it is prepared. `recordings`
+    are the digests of the recordings that it was made of. A voice that is not everybody's is `private`.
+    """
+
+    label: str
+    prepare: Callable[[Engine], Awaitable[PreparedVoice | None]]
+    native: bool = False
+    content: str = ""
+    recordings: tuple[str, ...] = ()
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedShare:
+    """A fitted voice and its share of a mix."""
+
+    share: float
+    record: VoiceRecord
+    style: FittedStyle
+
+
+@dataclass(frozen=True, slots=True)
+class _MixShares:
+    """The voices of a mix: those fitted for its model, others that are not registered, and registered ones that are
+    not fitted.
+    """
+
+    fitted: Sequence[_FittedShare]
+    plain: Sequence[MixTerm]
+    unfitted: Sequence[str]
+
+
+class VoiceResolver:
+    """Finds the voice of a request; preparing it, which is costly, waits until the request is admitted."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        store: AsyncVoiceStore,
+        prompts: Prompts,
+        presets: PresetPrompts,
+    ) -> None:
+        self._settings = settings
+        self._presets = presets
+        self._registry = registry
+        self._store = store
+        self._prompts = prompts
+
+    async def resolve(
+        self,
+        reference: VoiceReference,
+        owner: str,
+        *,
+        model: str | None = None,
+        transcript: str | None = None,
+        wordless: bool = False,
+        pairs: bool = True,
+    ) -> ResolvedVoice | None:
+        """Resolve a voice reference, or return None where the engine resolves the name itself.
+
+        An empty name is the model's default voice.
+        An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
+        recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
+        engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
+        """
+        engine = self._registry.engine(model)
+        text = None if transcript is None else transcript_text(transcript, "prompt_text")
+        if isinstance(reference, RegisteredVoice):
+            name = reference.name or self._registry.default_voice(model)
+            registered = await self._registered(name, owner, engine, text)
+            if registered is None and pairs and engine.capabilities.dialogue and name.count(",") == 1:
+                return await self._pair(name, owner, engine, text)
+            return registered
+        self._registry.check_cloning(engine)
+        if isinstance(reference, UploadedVoice):
+            raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
+        if not self._settings.allow_inline and isinstance(reference, InlineVoice):
+            raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
+        label = "url" if isinstance(reference, UrlVoice) else "inline"
+        untranscribed = wordless and engine.capabilities.wordless
+        return ResolvedVoice(
+            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
+        )
+
+    def engine(self, model: str | None) -> Engine:
+        """The engine that a request's voices are for."""
+        return self._registry.engine(model)
+
+    def by_name(self, owner: str, model: str | None) -> Callable[[str], Awaitable[ResolvedVoice | None]]:
+        """A look-up of the voices that a text's markup may name: the engine's own, mixes and registered ones."""
+        return lambda name: self.resolve(RegisteredVoice(name), owner, model=model, pairs=False)
+
+    def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
+        """A voice given as codec tokens."""
+        text = transcript_text(transcript, "prompt_text")
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            if not isinstance(engine, SupportsCodes):
+                raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
+            return engine.voice_from_codes(codes, text)
+
+        content = f"codes {digest_of(repr(list(codes)).encode())} {digest_of(text.encode())}"
+        return ResolvedVoice("codes", prepare, content=content, private=True)
+
+    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
+        # Without the store: a broken one must not silence an engine's own voices.
+        if _is_own(name, engine):
+            return None
+        record = await self._store.find(name, owner)
+        if record is None:
+            return await self._unregistered(name, owner, engine)
+        style = fitted_style(record.report) if isinstance(engine, SupportsStyle) else None
+        if style is not None and style.model == _style_model(engine):
+            return self._styled([_FittedShare(1.0, record, style)], ())
+        self._registry.check_cloning(engine, registered=True)
+        transcript = text or record.transcript
+        known = bool(transcript) or record.transcription is not Transcription.PENDING
+        return ResolvedVoice(
+            record.id,
+            lambda engine: self._prepare_registered(record, text, engine),
+            content=f"recording {prompt_digest(record.audio_digest, transcript)}" if known else "",
+            recordings=(record.audio_digest,),
+            private=record.owner != SHARED_OWNER,
+        )
+
+    async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+        """A mix with fitted voices, a further name of a voice, or a built-in voice of another engine."""
+        if is_voice_id(name):
+            raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
+        if (target := self._settings.aliases.get(name, name)) != name:
+            resolved = await self._registered(target, owner, engine, None)
+            own = ResolvedVoice(target, _own_voice, native=True, content=f"own {target}")
+            return own if resolved is None else resolved
+        if isinstance(engine, SupportsStyle):
+            return await self._mixed(name, owner, engine)
+        if not engine.capabilities.cloning:
+            return None
+        if (preset := self._presets.find(name)) is not None:
+            return ResolvedVoice(name, partial(self._prepare_preset, preset))
+        return await self._borrowed_mix(name, owner)
+
+    async def _borrowed_mix(self, expression: str, owner: str) -> ResolvedVoice | None:
+        """A mix with voices that were fitted for another model, which speaks its prompt; None where it is none."""
+        shares = await self._mix_shares(expression, owner, self._presets.model or "", ())
+        if not shares.fitted:
+            return None
+        if shares.unfitted:
+            raise InvalidRequestError(
+                f"The voice {shares.unfitted[0]!r} can be part of a mix once it is fitted: polyvox voices fit "
+                f"{shares.unfitted[0]}",
+                field="voice",
+            )
+        parts, offset = _combined(shares.fitted, shares.plain)
+        preset = self._presets.find(max(parts, key=lambda part: part.share).voice)
+        if preset is None:
+            return None
+        return ResolvedVoice(expression, partial(self._prepare_preset, preset, style=MixedStyle(parts, offset)))
+
+    async def _prepare_preset(
+        self, preset: PresetPrompt, engine: Engine, *, style: MixedStyle | None = None
+    ) -> PreparedVoice:
+        speak = partial(self._presets.prompt, preset, style)
+        digest = self._presets.digest(preset) if style is None else self._presets.styled_digest(preset, style)
+        return await self._prompts.prepared(engine, digest, speak, SHARED_OWNER)
+
+    async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+        """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
+        shares = await self._mix_shares(expression, owner, _style_model(engine), [voice.id for voice in engine.voices])
+        if shares.unfitted:
+            self._registry.check_cloning(engine, registered=True)
+        return self._styled(shares.fitted, shares.plain) if shares.fitted else None
+
+    async def _mix_shares(self, expression: str, owner: str, model: str, own: Sequence[str]) -> "_MixShares":
+        """The voices of a mix, those that were fitted for a model apart; none where the name is no mix."""
+        fitted: list[_FittedShare] = []
+        plain: list[MixTerm] = []
+        unfitted: list[str] = []
+        try:
+            parts = parse_mix(expression)
+        except UnknownVoiceError:
+            parts = ()
+        for part in parts:
+            record = None if part.voice in own else await self._store.find(part.voice, owner)
+            style = None if record is None else fitted_style(record.report)
+            if record is None:
+                plain.append(part)
+            elif style is None or style.model != model:
+                unfitted.append(part.voice)
+            else:
+                fitted.append(_FittedShare(part.share, record, style))
+        return _MixShares(fitted, plain, unfitted)
+
+    def _styled(self, fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]) -> ResolvedVoice:
+        """Fitted voices, each a mix plus an offset, and voices of the engine, as one fitted voice."""
+        parts, offset = _combined(fitted, plain)
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, SupportsStyle)
+            voices = await self._store.opened()
+            for one in fitted:
+                await self._store.run(partial(voices.touch, one.record))
+            return engine.voice_from_style(parts, offset, fitted[0].record.language)
+
+        style = digest_of(repr(parts).encode() + offset.tobytes() + fitted[0].record.language.encode())
+        return ResolvedVoice(
+            "+".join(one.record.id for one in fitted),
+            prepare,
+            native=True,
+            content=f"style {style}",
+            recordings=tuple(one.record.audio_digest for one in fitted),
+            private=any(one.record.owner != SHARED_OWNER for one in fitted),
+        )
+
+    async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice:
+        """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
+        if text:
+            raise InvalidRequestError(
+                "'prompt_text' is for one voice; leave it out with two, which keep their registered transcripts.",
+                field="prompt_text",
+            )
+        both: list[ResolvedVoice] = []
+        for name in names.split(","):
+            resolved = await self._registered(name.strip(), owner, engine, None)
+            if resolved is None:
+                raise UnknownVoiceError(
+                    f"There is no voice {name.strip()[:80]!r}; GET /v1/voices lists yours.", field="voice"
+                )
+            both.append(resolved)
+        first, second = both
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, SupportsDialogue)
+            speakers = [await voice.prepare(engine) for voice in both]
+            return engine.dialogue_voice(*(speaker for speaker in speakers if speaker is not None))
+
+        return ResolvedVoice(
+            f"{first.label}+{second.label}",
+            prepare,
+            content=f"{first.content} and {second.content}" if first.content and second.content else "",
+            recordings=first.recordings + second.recordings,
+            private=first.private or second.private,
+        )
+
+    async def _prepare_taken(
+        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine, owner: str
+    ) -> PreparedVoice:
+        taken = await self._prompts.take(reference, "voice", owner)
+        pcm, rate = taken.recording.pcm, taken.recording.sample_rate
+        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
+        digest = prompt_digest(taken.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        return await self._prompts.prepared(engine, digest, prompt, owner)
+
+    async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
+        voices = await self._store.opened()
+        transcript = text or record.transcript
+        if record.transcription is Transcription.PENDING and not transcript:
+            pcm, rate = await self._store.run(partial(voices.recording, record))
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+        digest = prompt_digest(record.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            pcm, rate = await self._store.run(partial(voices.recording, record))
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
+        await self._store.run(partial(voices.touch, record))
+        return voice
+
+
+def _combined(
+    fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]
+) -> tuple[list[MixTerm], npt.NDArray[np.float32]]:
+    """The mix of a model's own voices that fitted and plain ones add up to, and its offset."""
+    parts = [MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)]
+    offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
+    return [*parts, *plain], offset
+
+
+async def _own_voice(_: Engine) -> None:
+    """Nothing is to be prepared: the engine has the voice."""
+
+
+def _is_own(name: str, engine: Engine) -> bool:
+    """Return whether a name is a voice of the engine's, or a mix of such voices alone."""
+    own = {voice.id for voice in engine.voices}
+    if name in own or not engine.capabilities.voice_mixing:
+        return name in own
+    try:
+        return all(term.voice in own for term in parse_mix(name))
+    except UnknownVoiceError:
+        return False
+
+
+def _style_model(engine: Engine) -> str:
+    """The model for which a voice must have been fitted to be spoken by an engine."""
+    return engine.style_model if isinstance(engine, SharesStyles) else engine.name

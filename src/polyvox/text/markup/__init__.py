@@ -1,0 +1,1 @@
+"""Markup in a caller's text: Markdown, inline tags, SSML, code blocks, and the script that they make."""

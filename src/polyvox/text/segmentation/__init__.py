@@ -1,0 +1,1 @@
+"""Text cut into sentences, clauses and segments, whole or while it arrives."""

@@ -1,0 +1,94 @@
+"""Words that a full stop shortens, in all languages at once, because the language of an arriving text is not known."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english import abbreviations as english
+from polyvox.text.normalize.english.context import STARTERS
+from polyvox.text.normalize.malay import abbreviations as malay
+
+_REACH: Final = 32
+_SIGNS: Final = "\u0900-\u0963"
+"""Devanagari, whose vowel signs `re` takes for marks."""
+_LAST_WORDS: Final = re.compile(
+    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
+)
+_DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
+_ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
+_CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
+_MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
+_INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset("UU ej ex ecc aprox मी".split())
+_NEVER_ENDS: Final = (
+    frozenset(english.TITLES)
+    | frozenset(english.WITHIN)
+    | frozenset(malay.TITLES)
+    | frozenset(malay.PLACES)
+    | frozenset(malay.WITHIN)
+    | frozenset("Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM Profa डॉ प्रो कि".split())
+) - {"Ting", "Kem", "Kol", "faks"}
+_BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
+    "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
+    "giu lug ott dez रु रू".split()
+)
+# A word and the one behind it, each with a full stop of its own.
+_PAIRS: Final = frozenset(("EE UU", "p ej", "p ex", "p es", "a C", "d C", "av J", "ap J"))
+_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal hr hrs mins sec secs".split())
+_UNDECIDED: Final = (
+    _BEFORE_FIGURES | _NEVER_ENDS | _MAY_END | _INSIDE_BEFORE_SMALL | _UNITS | {pair.split()[0] for pair in _PAIRS}
+)
+
+
+def may_abbreviate(word: str) -> bool:
+    """Return whether it depends on what follows if a full stop behind a word ends a sentence."""
+    return (
+        len(word) == 1
+        or word.isdigit()
+        or word in _UNDECIDED
+        or _ROMAN.fullmatch(word) is not None
+        or _DOTTED.fullmatch(word) is not None
+    )
+
+
+def last_word(text: str, end: int) -> str:
+    """The word before a position, with the full stops inside it."""
+    last = _LAST_WORDS.search(text[max(0, end - _REACH) : end])
+    return last["word"] if last else ""
+
+
+def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> bool:
+    """Return whether the full stop at a position only shortens the word before it, in the middle of a sentence.
+
+    `following` is the word behind it; `initial_follows` says that this is one letter with a full stop too.
+    """
+    last = _LAST_WORDS.search(text[max(0, stop - _REACH) : stop])
+    if last is None:
+        return False
+    word, before = last["word"], last["before"] or ""
+    if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or (word in _BEFORE_FIGURES and _is_figure(following)):
+        return True
+    if word in _INSIDE_BEFORE_SMALL:
+        return not following[0].isupper()
+    if word == "No":
+        return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
+    if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
+        return _begins_line(text, stop, word)
+    starts_anew = following in STARTERS and not initial_follows
+    if word in _MAY_END or _DOTTED.fullmatch(word) or _is_measured(text, stop, word):
+        return not starts_anew
+    if word == "C" and following.islower():
+        return text[stop - 3 : stop - 1] in ("a.", "d.") or text[stop - 4 : stop - 1] in ("a. ", "d. ")
+    initial = len(word) == 1 and word.isupper() and following[0].isupper()
+    return initial and not starts_anew and before.lower() not in english.LABEL_WORDS
+
+
+def _begins_line(text: str, stop: int, word: str) -> bool:
+    return stop == len(word) or text[stop - len(word) - 1] == "\n"
+
+
+def _is_figure(word: str) -> bool:
+    return word[0].isdigit() or _ROMAN.fullmatch(word) is not None
+
+
+def _is_measured(text: str, stop: int, word: str) -> bool:
+    """Return whether a word is the unit of a figure before it."""
+    return word in _UNITS and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()

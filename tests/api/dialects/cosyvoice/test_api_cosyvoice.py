@@ -1,0 +1,313 @@
+"""The doors of CosyVoice's Python and Rust servers: what they take, what they refuse, and how they say so."""
+
+import base64
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from helpers.cloning import CloneEngine, Studio, sample, studio_client
+from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.serving import called
+from polyvox.api.dialects.cosyvoice.requests import read_recording
+from polyvox.errors import PolyvoxError
+from polyvox.service.speech_request import SpeechRequest
+from polyvox.types import Utterance
+
+pytestmark = pytest.mark.anyio
+
+SYSTEM = "You are a helpful assistant."
+FRAME = f"{SYSTEM}<|endofprompt|>"
+WAV = {"prompt_wav": ("prompt_wav", sample(1), "application/octet-stream")}
+SFT = {"tts_text": "Hello.", "spk_id": "low"}
+ZERO_SHOT = {"tts_text": "Hello.", "prompt_text": "Some words."}
+MODES = {
+    "sft": SFT,
+    "zero_shot": ZERO_SHOT,
+    "cross_lingual": {"tts_text": "Hello."},
+    "instruct": SFT | {"instruct_text": "Calm."},
+    "instruct2": {"tts_text": "Hello.", "instruct_text": "Calm."},
+}
+WITH_RECORDING = ("zero_shot", "cross_lingual", "instruct2")
+
+
+class WordlessEngine(CloneEngine):
+    @property
+    def capabilities(self):
+        return replace(super().capabilities, wordless=True)
+
+
+@pytest.fixture
+async def door(tmp_path) -> AsyncIterator[tuple[Studio, httpx.AsyncClient]]:
+    async with studio_client(tmp_path, WordlessEngine(instructions=True)) as (studio, client):
+        yield studio, client
+
+
+def ask(client: httpx.AsyncClient, mode: str, fields: dict[str, Any] | None = None, *, method: str = "GET", **files):
+    """A request to one of the five, with the recording where it takes one."""
+    upload = files.get("files", WAV if mode in WITH_RECORDING else None)
+    return client.request(method, f"/inference_{mode}", data=MODES[mode] if fields is None else fields, files=upload)
+
+
+def detail_of(response: httpx.Response) -> str:
+    """The sentence of a refusal in FastAPI's form."""
+    body = response.json()
+    assert set(body) == {"detail"}
+    if response.status_code != 422:
+        assert isinstance(body["detail"], str)
+        return body["detail"]
+    (problem,) = body["detail"]
+    assert set(problem) == {"type", "loc", "msg"}
+    assert problem["loc"][0] == "body"
+    assert problem["loc"][1] in problem["msg"]
+    return problem["msg"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("mode", MODES)
+async def test_all_five_modes_speak_by_both_methods(door, mode, method):
+    studio, client = door
+    response = await ask(client, mode, method=method)
+    assert response.status_code == 200
+    assert len(response.content) == 2 * 7_200
+    assert response.headers["x-audio-sample-rate"] == "24000"
+    spoken = studio.engine.heard[-1]
+    assert spoken.text == "Hello."
+    assert spoken.instructions == ("Calm." if mode.startswith("instruct") else None)
+    assert (spoken.prepared is not None) == (mode in WITH_RECORDING)
+    assert [prompt.transcript for prompt in studio.engine.prepared] == (
+        [] if spoken.prepared is None else ["Some words." if mode == "zero_shot" else ""]
+    )
+
+
+async def test_what_version_3s_callers_must_write_is_not_read_out(door):
+    studio, client = door
+    await ask(client, "zero_shot", {"tts_text": "Hello.", "prompt_text": f"{FRAME}Some words."})
+    assert studio.engine.prepared[-1].transcript == "Some words."
+    await ask(client, "cross_lingual", {"tts_text": f"{FRAME}Hello."})
+    assert studio.engine.heard[-1].text == "Hello."
+    for written in (f"{SYSTEM} Calm.<|endofprompt|>", "Calm.<|endofprompt|>", "Calm."):
+        await ask(client, "instruct2", {"tts_text": "Hello.", "instruct_text": written})
+        assert studio.engine.heard[-1].instructions == "Calm."
+
+
+async def test_an_engine_that_needs_the_words_hears_them(tmp_path):
+    async with studio_client(tmp_path) as (studio, client):
+        assert (await ask(client, "cross_lingual")).status_code == 200
+        assert studio.engine.prepared[-1].transcript == "Some words."
+        assert studio.transcriber.heard == 1
+
+
+async def test_instructions_that_are_ignored_are_warned_of(tmp_path):
+    async with studio_client(tmp_path) as (_, client):
+        response = await ask(client, "instruct")
+        assert "cannot follow instructions" in response.headers["x-polyvox-warning"]
+
+
+async def test_a_registered_voice_is_a_speaker_for_its_owner(tmp_path):
+    async with studio_client(tmp_path, api_keys=["anna", "ben"]) as (studio, client):
+        client.headers["Authorization"] = "Bearer anna"
+        form = {"name": "mine", "transcript": "My words."}
+        assert (await client.post("/v1/voices", data=form, files={"audio": sample(1)})).status_code == 201
+        assert (await ask(client, "sft", SFT | {"spk_id": "mine"})).status_code == 200
+        assert studio.engine.prepared[-1].transcript == "My words."
+        assert (await client.get("/speakers")).json()[:3] == ["low", "high", "mine"]
+        client.headers["Authorization"] = "Bearer ben"
+        refused = await ask(client, "sft", SFT | {"spk_id": "mine"})
+        assert refused.status_code == 400
+        assert "mine" in detail_of(refused)
+        assert "mine" not in (await client.get("/speakers")).json()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_field_is_required(door, mode):
+    studio, client = door
+    for missing in MODES[mode]:
+        for fields in ({**MODES[mode], missing: ""}, {k: v for k, v in MODES[mode].items() if k != missing}):
+            refused = await ask(client, mode, fields)
+            assert refused.status_code == 422
+            assert detail_of(refused) == f"'{missing}' is required."
+    assert (await client.get(f"/inference_{mode}")).status_code == 422
+    if mode in WITH_RECORDING:
+        refused = await ask(client, mode, files=None)
+        assert (refused.status_code, "prompt_wav" in detail_of(refused)) == (422, True)
+    assert studio.engine.heard == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields", "files", "status"),
+    [
+        ("sft", SFT | {"spk_id": "中文人"}, None, 400),
+        ("sft", SFT | {"spk_id": "../low"}, None, 400),
+        ("sft", SFT | {"tts_text": " "}, None, 400),
+        ("sft", SFT | {"tts_text": "a" * 100_001}, None, 400),
+        ("sft", SFT | {"tts_text": "nul\0"}, None, 422),
+        ("sft", SFT | {f"field{number}": "x" for number in range(50)}, None, 400),
+        ("zero_shot", ZERO_SHOT, {"prompt_wav": ("a.wav", b"")}, 400),
+        ("zero_shot", ZERO_SHOT, {"prompt_wav": ("a.txt", b"just words")}, 400),
+        ("zero_shot", ZERO_SHOT, {"audio": ("a.wav", sample(1))}, 422),
+        ("zero_shot", ZERO_SHOT | {"prompt_text": "x" * 10_000}, WAV, 422),
+        ("zero_shot", ZERO_SHOT | {"prompt_text": "  "}, WAV, 400),
+        ("zero_shot", ZERO_SHOT | {"prompt_text": FRAME}, WAV, 400),
+        ("cross_lingual", None, {"prompt_wav": ("a.wav", b"")}, 400),
+        ("instruct2", None, {"prompt_wav": ("a.wav", b"\xff")}, 400),
+    ],
+)
+async def test_bad_input_is_refused_in_its_own_form_and_leaves_nothing(door, mode, fields, files, status):
+    studio, client = door
+    refused = await ask(client, mode, fields, files=files)
+    assert refused.status_code == status, refused.text
+    detail_of(refused)
+    assert studio.engine.speaking == 0
+    assert "polyvox_active_sessions 0.0" in (await client.get("/metrics")).text
+    assert (await ask(client, "sft")).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b"tts_text=%ff&spk_id=low", b"\xff\xfe", b"&" * 1_000, b"tts_text=a&tts_text=b"])
+async def test_broken_forms_are_refused(door, body):
+    _, client = door
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    refused = await client.post("/inference_sft", content=body, headers=headers)
+    assert refused.status_code in (400, 422)
+    detail_of(refused)
+
+
+@pytest.mark.long
+async def test_a_model_that_cannot_clone_says_so(tmp_path):
+    async with studio_client(tmp_path, ToneEngine()) as (_, client):
+        for mode in WITH_RECORDING:
+            refused = await ask(client, mode)
+            assert refused.status_code == 400
+            assert "cannot clone voices" in detail_of(refused)
+        assert (await ask(client, "sft")).status_code == 200
+
+
+async def test_keys_limits_and_the_queue_hold_here_too(tmp_path):
+    limits = {"api_keys": ["key"], "max_body_bytes": 2_000, "prompt_max_bytes": 60_000, "max_sessions": 1}
+    async with studio_client(tmp_path, WordlessEngine(), max_queue=0, **limits) as (studio, client):
+        refused = await ask(client, "sft")
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        detail_of(refused)
+        client.headers["Authorization"] = "Bearer key"
+        refused = await ask(client, "zero_shot", files={"prompt_wav": ("a.wav", b" " * 90_000)})
+        assert refused.status_code == 413
+        detail_of(refused)
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
+        refused = await ask(client, "sft")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        detail_of(refused)
+        async with session:
+            pass
+        assert (await ask(client, "sft")).status_code == 200
+        assert (await client.put("/inference_sft")).status_code == 405
+
+
+async def test_pages_of_other_origins_may_speak_only_where_cors_allows(tmp_path):
+    foreign = {"Origin": "https://page.example"}
+    async with studio_client(tmp_path) as (_, client):
+        refused = await client.post("/inference_sft", data=SFT, headers=foreign)
+        assert refused.status_code == 403
+        detail_of(refused)
+    async with called(tone_service(cors_origins=["https://page.example"])) as client:
+        answer = await client.post("/inference_sft", data=SFT, headers=foreign)
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "https://page.example")
+
+
+async def test_synthesize_takes_a_recording_inline_or_from_a_listed_folder(tmp_path):
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "voice.wav").write_bytes(sample(1))
+    carried = f"base64+{base64.b64encode(sample(1)).decode()}"
+    engine = WordlessEngine(instructions=True)
+    async with studio_client(tmp_path / "voices", engine, recording_dirs=[folder]) as (studio, client):
+        for audio in (str(folder / "voice.wav"), "voice.wav", carried):
+            spoken = await client.post(
+                "/synthesize", json={"text": "Hello.", "prompt_audio": audio, "prompt_text": "Some."}
+            )
+            assert spoken.status_code == 200, spoken.text
+            assert float(spoken.headers["x-audio-duration"]) == pytest.approx(0.3)
+            assert studio.engine.heard[-1].prepared is not None
+        assert [prompt.transcript for prompt in studio.engine.prepared] == ["Some."]
+        await client.post("/synthesize", json={"text": "Hello.", "prompt_audio": carried, "speaker": "Gently."})
+        assert studio.engine.heard[-1].instructions == "Gently."
+        assert studio.engine.prepared[-1].transcript == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"text": None}, 400),
+        ({"text": ""}, 400),
+        ({"speed": 0}, 400),
+        ({"speed": 1e9}, 400),
+        ({"speed": "fast"}, 400),
+        ({"speed": -1}, 400),
+        ({"speaker": "nobody"}, 400),
+        ({"prompt_audio": "/etc/passwd"}, 400),
+        ({"prompt_audio": "base64+!"}, 400),
+        ({"prompt_audio": "url+https://host.example/1", "prompt_text": "x" * 10_000}, 400),
+    ],
+)
+async def test_synthesize_refuses_in_the_rust_servers_form(door, change, status):
+    _, client = door
+    refused = await client.post("/synthesize", json={"text": "Hello.", "speaker": "low"} | change)
+    assert refused.status_code == status
+    assert set(refused.json()) == {"error", "code"}
+    assert refused.json()["code"] == status
+    assert "passwd" not in refused.text
+
+
+async def test_a_model_that_is_missing_is_unavailable_in_every_form():
+    async with called(tone_service(ToneEngine(start_error=missing_bundle()))) as client:
+        speakers = await client.get("/speakers")
+        assert (speakers.status_code, speakers.json()["code"]) == (503, 503)
+        assert "polyvox pull" in speakers.json()["error"]
+        refused = await ask(client, "sft")
+        assert (refused.status_code, "polyvox pull" in detail_of(refused)) == (503, True)
+
+
+async def test_its_metric_names_stand_beside_ours(door):
+    _, client = door
+    await client.post("/synthesize", json={"text": "Hello.", "speaker": "low"})
+    await client.post("/synthesize", json={"text": "Hello.", "speaker": "nobody"})
+    text = (await client.get("/metrics")).text
+    samples = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name.startswith("tts_") and not sample.name.endswith("_bucket")
+    }
+    assert samples["tts_requests_total"] == 2.0
+    assert samples["tts_requests_success"] == 1.0
+    assert samples["tts_requests_error"] == 1.0
+    assert samples["tts_synthesis_duration_seconds_count"] == 1.0
+    assert samples["tts_rtf_count"] == 1.0
+    assert samples["tts_rtf_sum"] > 0.0
+    assert 'polyvox_requests_total{door="cosyvoice",model="tone"} 2.0' in text
+
+
+@pytest.mark.parametrize(("kind", "magic"), [("mp3", b"\xff"), ("flac", b"fLaC"), ("wav", b"RIFF")])
+async def test_a_format_a_seed_and_a_model_may_be_asked_for(door, kind, magic):
+    studio, client = door
+    wanted = {"response_format": kind, "seed": "7", "model": "tone"}
+    answer = await ask(client, "sft", SFT | wanted)
+    assert (answer.status_code, answer.content[: len(magic)]) == (200, magic)
+    assert studio.engine.heard[-1].seed == 7
+    answer = await client.post("/synthesize", json={"text": "Hello.", **wanted, "seed": 8})
+    assert (answer.status_code, answer.content[: len(magic)]) == (200, magic)
+    assert studio.engine.heard[-1].seed == 8
+    for wrong in ({"response_format": "tape"}, {"seed": "-1"}, {"model": "nobody"}):
+        assert (await ask(client, "sft", SFT | wrong)).status_code in (400, 404, 422)
+
+
+async def test_a_recording_in_bare_base64_is_recognised(door):
+    studio, _ = door
+    recording = bytes(range(256)) * 8
+    bare = base64.b64encode(recording).decode()
+    for written in (bare, f"base64+{bare}"):
+        assert (await read_recording(written, studio.speech.settings, "prompt_audio")).data == recording
+    with pytest.raises(PolyvoxError):
+        await read_recording("/etc/passwd", studio.speech.settings, "prompt_audio")

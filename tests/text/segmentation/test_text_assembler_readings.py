@@ -1,0 +1,103 @@
+"""Arriving text is read as the whole text would be: the corpora of readings, cut by the assembler."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+
+from helpers.reading_corpus import FOLDER
+from helpers.tables import each_row
+from polyvox.text.normalize import normalizer_for
+from polyvox.text.phoneme_frontend import PhonemeFrontend
+from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
+from polyvox.text.spoken import SpokenWord
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+LANGUAGES = ("en", "ms", "zh", "es", "fr", "it", "pt", "hi", "ja")
+# A figure whose meaning stands in the sentence before it, and a list whose first item only the others explain.
+NEEDS_THE_WHOLE = {"What's the zip for Reno? 89501.", "i. First part\nii. Second part\niii. Third part"}
+# The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause.
+NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {"gmbr tu cantik sgt, send kt wsap"}
+
+Reader = Callable[[str], tuple[str, ...]]
+
+
+def written(language: str) -> list[str]:
+    lines = (FOLDER / f"{language}.tsv").read_text(encoding="utf-8").splitlines()
+    texts = [line.split("\t")[1].replace("\\n", "\n") for line in lines if line]
+    return [text for text in texts if text != "written"]
+
+
+def reader(language: str) -> Reader:
+    """The phonemes of English, the spoken words of the others; of writing without spaces, its characters."""
+    if language == "en":
+        frontend = PhonemeFrontend("en-us", espeak="")
+
+        def phonemes(text: str) -> tuple[str, ...]:
+            spoken = (word for each in frontend.read(text, NormalizationOptions()) for word in each.words)
+            return tuple(word.phonemes for word in spoken if isinstance(word, SpokenWord) and not word.is_punctuation)
+
+        return cache(phonemes)
+    normalize = normalizer_for(language)
+    token = r"\w" if language in ("zh", "ja") else r"\w+"
+    return cache(
+        lambda text: tuple(re.findall(token, normalize(TrackedText.of(text), NormalizationOptions()).text.lower()))
+    )
+
+
+def read(segments: list[StreamSegment], reads: Reader) -> tuple[str, ...]:
+    return tuple(word for segment in segments for word in reads(segment.text))
+
+
+def with_a_pause(text: str) -> Iterator[list[StreamSegment]]:
+    """The text with a pause behind each of its characters in turn."""
+    for place in range(1, len(text)):
+        assembler = TextAssembler()
+        yield [
+            *assembler.push(text[:place]),
+            *assembler.release(),
+            *assembler.push(text[place:]),
+            *assembler.finish(),
+        ]
+
+
+@each_row("language", LANGUAGES)
+def test_segments_are_read_as_the_whole_text(language: str) -> None:
+    reads = reader(language)
+    misread = {}
+    for text in written(language):
+        assembler = TextAssembler()
+        segments = [*assembler.push(text), *assembler.finish()]
+        if read(segments, reads) != reads(text):
+            misread[text] = [segment.text for segment in segments]
+    assert misread.keys() <= NEEDS_THE_WHOLE, misread
+
+
+@pytest.mark.long
+@each_row("language", LANGUAGES)
+def test_a_pause_after_any_character_changes_no_word(language: str) -> None:
+    reads = reader(language)
+    texts = written(language)[:: 3 if language in ("en", "ms") else 1]
+    misread = {}
+    for text in texts:
+        for cut in {tuple(segments) for segments in map(tuple, with_a_pause(text))}:
+            if read(list(cut), reads) != reads(text):
+                misread[text] = [segment.text for segment in cut]
+    assert misread.keys() <= NEEDS_THE_SENTENCE, misread
+
+
+@each_row("language", ["en", "ms", "zh", "es"])
+def test_a_long_text_is_read_as_its_sentences(language: str) -> None:
+    """One text of many sentences, a character at a time."""
+    reads = reader(language)
+    texts = [
+        text for text in written(language) if text.endswith((".", "!", "?", "。", "！", "？")) and "\n" not in text
+    ]
+    texts = [text for text in texts if text not in NEEDS_THE_WHOLE and not text[:1].islower()][:60]
+    whole = "\n".join(texts)
+    assembler = TextAssembler()
+    segments = [segment for char in whole for segment in assembler.push(char)] + list(assembler.finish())
+    assert len(segments) >= len(texts)
+    assert read(segments, reads) == tuple(word for text in texts for word in reads(text))
