@@ -248,6 +248,7 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         ),
         "overload, one client": Trial(partial(overload, load=4.0, lengths=SENTENCES, shares=(1.0,)), all_figures),
         "overload, pages": Trial(partial(overload, load=4.0, lengths=PAGES, seconds=120.0), all_figures),
+        "overload, cleared for first": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, CLEARING),
         "overload, capacity not known": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, UNKNOWN),
         "overload, batching": Trial(
             partial(overload, load=2.0, lengths=SENTENCES, seconds=20.0), all_figures, BATCHING, slots=16
