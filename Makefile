@@ -5,13 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 CLIENTS := sdks livekit pipecat charts
+BY_FILE := --dist loadfile --no-loadscope-reorder
+UNIT := not slow and not long and not clients and not alone
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
 ALONE = tests/faults tests/load $(shell grep -rl 'mark\.alone' tests --include='test_*.py')
 
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test quick attack lint nightly protos docs bench clean
+.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,7 +47,7 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes a tenth of the full decoder's time.
+# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes less than a tenth of the full decoder's CPU time.
 ifeq ($(wildcard polyvox.yaml .env)$(POLYVOX_CONFIG)$(POLYVOX_MODELS)$(POLYVOX_DEFAULT_MODEL),)
 serve: export POLYVOX_MODELS = wren,kokoro
 serve: export POLYVOX_DEFAULT_MODEL = wren
@@ -71,11 +73,11 @@ test:  ## Set up and run everything, with the real models.
 	$(MAKE) --jobs=2 lint clients
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) $(BY_FILE) -m "not alone"; side_by_side=$$?; \
 	$(BIN)/python -m pytest -m alone $(ALONE) && exit $$side_by_side
 
-quick: lint  ## The tests that need no model and no client of another project.
-	$(BIN)/python -m pytest -m "not slow and not clients"
+unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
+	$(BIN)/python -m pytest -m "$(UNIT)" $(or $(DIR),-n auto $(BY_FILE))
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out
@@ -96,8 +98,9 @@ nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 	cd src/polyvox/api/dialects/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
 
-docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
+docs: setup-dev  ## The generated tables, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py
+	$(BIN)/python scripts/build_comparison.py
 	$(BIN)/python scripts/build_scopes_table.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 

@@ -107,7 +107,7 @@ GPU_COSTS = (
 )
 CPU_COSTS = (
     CpuCost("Wren", 0.079, "Neoverse-N1"),
-    CpuCost("Kokoro", 0.993, "Neoverse-N1"),
+    CpuCost("Kokoro", 1.02, "Neoverse-N1"),
     CpuCost("ZipVoice distilled, 4 steps", 1.12, "Sapphire Rapids"),
 )
 

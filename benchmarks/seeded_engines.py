@@ -28,8 +28,9 @@ from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH
-from polyvox.engines.kokoro.native_loading import captured, graph_frames
+from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro
+from polyvox.engines.kokoro.native_loading import captured, graph_frames, load_shipped_wren
+from polyvox.engines.kokoro.native_wren import NativeWren
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
@@ -54,6 +55,8 @@ from polyvox.models.kokoro.albert import AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig
 from polyvox.models.kokoro.istftnet import IstftNetConfig
 from polyvox.models.kokoro.model import KokoroConfig
+from polyvox.models.kokoro.wren import Wren, WrenConfig
+from polyvox.models.kokoro.wren_refiner import RefinerConfig
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
@@ -108,6 +111,8 @@ class Sizes:
     zipvoice: ZipVoiceConfig | None = None
     vocos: VocosConfig = field(default_factory=VocosConfig)
     kokoro: KokoroConfig = field(default_factory=KokoroConfig)
+    wren: WrenConfig | None = None
+    """None is the package's own network, with its weights."""
 
     @classmethod
     def tiny(cls) -> "Sizes":
@@ -133,6 +138,9 @@ class Sizes:
                 layers=1,
                 max_frames=12,
                 decoder=DecoderConfig(width=24, text_residual=4, blocks=2, generator=IstftNetConfig(channels=16)),
+            ),
+            wren=WrenConfig(
+                width=16, blocks=1, text_dim=16, condition_dim=8, utterance_dim=4, refiner=RefinerConfig(8, 1)
             ),
         )
 
@@ -253,11 +261,12 @@ def seeded_engine(seeded: Seeded, settings: Settings) -> SeededEngine:
         "zipvoice": _zipvoice,
         "speechlm": _speechlm,
         "kokoro": _kokoro,
+        "wren": _wren,
     }
     return builders[seeded.engine](seeded, settings)
 
 
-ENGINES = ("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro")
+ENGINES = ("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren")
 
 
 class _SetLengthCosyVoice(CosyVoiceEngine):
@@ -388,14 +397,35 @@ def _speechlm(seeded: Seeded, settings: Settings) -> SeededEngine:
 
 
 def _kokoro(seeded: Seeded, settings: Settings) -> SeededEngine:
-    engine = KokoroEngine(settings)
+    def network() -> NativeKokoro:
+        placement = seeded.placement("float16")
+        batch = GPU_BATCH if placement.device == "cuda" else CPU_BATCH
+        return kokoro_native.on_device(kokoro_native.seeded_network(seeded.sizes.kokoro), placement, batch)
 
+    return _native_kokoro(KokoroEngine(settings), network, seeded, settings)
+
+
+def _wren(seeded: Seeded, settings: Settings) -> SeededEngine:
+    """A seeded front before Wren."""
+
+    def network() -> NativeKokoro:
+        placement = seeded.placement("float32")
+        front = kokoro_native.on_device(kokoro_native.seeded_network(seeded.sizes.kokoro), placement, 1).network
+        del front.decoder
+        batch = GPU_BATCH if placement.device == "cuda" else CPU_BATCH
+        sizes = seeded.sizes.wren
+        wren = load_shipped_wren() if sizes is None else Wren(sizes).requires_grad_(False).eval()
+        return NativeWren(front, wren.to(placement.device), batch)
+
+    return _native_kokoro(KokoroEngine(settings, "wren"), network, seeded, settings)
+
+
+def _native_kokoro(
+    engine: KokoroEngine, network: Callable[[], NativeKokoro], seeded: Seeded, settings: Settings
+) -> SeededEngine:
     async def start() -> Manner:
-        placement, style = seeded.placement("float16"), kokoro_native.read_style(None)
-        gpu = placement.device == "cuda"
-        network = kokoro_native.seeded_network(seeded.sizes.kokoro)
-        native = kokoro_native.on_device(network, placement, GPU_BATCH if gpu else CPU_BATCH)
-        if gpu and not seeded.eager:
+        native, style = network(), kokoro_native.read_style(None)
+        if native.device.type == "cuda" and not seeded.eager:
             (probe,) = kokoro_native.calls(style, [kokoro_native.SENTENCE], 0)
             frames = graph_frames(settings.section(KokoroSettings).graph_seconds)
             native = captured(native, frames, probe.input, CudaGraphs)

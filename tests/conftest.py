@@ -56,8 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.relative_to(tests).parts[0] in ALONE:
             item.add_marker(pytest.mark.alone)
     # The longest files first: no worker is left with one of them when the others have nothing more to do.
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    slow, long = ({item.path for item in items if item.get_closest_marker(mark)} for mark in ("slow", "long"))
+    items.sort(key=lambda item: (item.path not in slow, item.path not in long))
 
 
 def pytest_collection_finish() -> None:

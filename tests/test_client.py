@@ -12,6 +12,7 @@ import pytest
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, missing_bundle, running, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.client import AsyncClient, Client, server_address
 from polyvox.client_messages import audio_headers
@@ -62,6 +63,7 @@ def test_options_reach_the_engine() -> None:
     assert (utterance.language, utterance.seed, utterance.tuning) == ("en-gb", 7, {"num_steps": 4.0})
 
 
+@pytest.mark.long
 def test_a_stream_brings_audio_before_the_last_chunk_is_made() -> None:
     engine = ToneEngine(chunks=50, delay=0.02)
     with connected(tone_service(engine)) as client:
@@ -102,6 +104,7 @@ async def test_a_stream_holds_the_whole_audio_asynchronously() -> None:
     assert len(data) == pytest.approx(2 * 24_000 * SECONDS)
 
 
+@pytest.mark.long
 def test_a_stream_that_breaks_off_is_an_error() -> None:
     service = tone_service(ToneEngine(chunks=20, fail_at=10, delay=0.02))
     broken = pytest.raises(ApiConnectionError, match="broke off")
@@ -151,6 +154,7 @@ async def test_lists_are_typed_asynchronously() -> None:
         assert [model.id for model in await client.models()] == ["tone"]
 
 
+@pytest.mark.long
 def test_a_server_is_alive_and_ready_or_not() -> None:
     with connected(tone_service()) as client:
         assert client.health()
@@ -203,7 +207,8 @@ REFUSALS: list[tuple[Callable[[Client], object], int, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "status", "code", "field"), REFUSALS)
+@pytest.mark.long
+@each_row(("call", "status", "code", "field"), REFUSALS)
 def test_an_error_has_the_servers_words(call, status, code, field) -> None:
     with connected(tone_service()) as client, pytest.raises(ApiError) as caught:
         call(client)
@@ -264,7 +269,7 @@ def answering(status: int, content: bytes, headers: dict[str, str] | None = None
     return Client("http://door", transport=transport)
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"error": "no"}', b'{"error": null}', b"[]"])
+@each_row("body", [b"<html>", b"{}", b'{"error": "no"}', b'{"error": null}', b"[]"])
 def test_an_error_of_another_shape_is_told_by_its_status(body: bytes) -> None:
     with answering(502, body) as client, pytest.raises(ApiError, match="The server answered 502 Bad Gateway") as caught:
         client.speech("Hello.")
@@ -288,12 +293,12 @@ def test_a_header_that_makes_no_sense_is_an_error_not_a_crash() -> None:
     assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "", "")
 
 
-@pytest.mark.parametrize("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])
+@each_row("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])
 def test_an_address_may_end_as_users_write_it(url: str) -> None:
     assert server_address(url) == "http://door"
 
 
-@pytest.mark.parametrize("url", ["door:8880", "ftp://door", "http://", ""])
+@each_row("url", ["door:8880", "ftp://door", "http://", ""])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequestError, match="http://HOST:PORT"):
         Client(url)

@@ -1,5 +1,4 @@
-import pytest
-
+from helpers.tables import each_row
 from polyvox import errors
 
 
@@ -11,7 +10,7 @@ def every_error():
     return [cls for cls in found if cls is not errors.SilentTextError]  # told apart inside the server only
 
 
-@pytest.mark.parametrize("cls", every_error())
+@each_row("cls", every_error())
 def test_every_error_has_its_own_row_in_the_table(cls):
     assert cls in errors.STATUS
 

@@ -52,6 +52,7 @@ def test_the_list_is_whole() -> None:
     assert {name for name, _, _ in SETTINGS} <= set(settings_loader().names())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "text", "value"), SETTINGS, ids=[name for name, _, _ in SETTINGS])
 def test_a_setting_is_read_from_the_environment_from_dotenv_and_from_yaml(
     empty_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: object

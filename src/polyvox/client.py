@@ -159,7 +159,7 @@ class Client:
         self._send("DELETE", f"{_VOICES}/{quote(voice_id, safe='')}")
 
     def health(self) -> bool:
-        """Whether the server is alive."""
+        """Return whether the server is alive."""
         try:
             self._send("GET", "/health")
         except (ApiError, ApiConnectionError):
@@ -167,7 +167,7 @@ class Client:
         return True
 
     def ready(self) -> ServerReadiness:
-        """Whether the server can speak."""
+        """Return whether the server can speak."""
         return messages.readiness(self._request("GET", "/ready"))
 
     def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:  # noqa: ANN401 - httpx's own
@@ -284,7 +284,7 @@ class AsyncClient:
         await self._send("DELETE", f"{_VOICES}/{quote(voice_id, safe='')}")
 
     async def health(self) -> bool:
-        """Whether the server is alive."""
+        """Return whether the server is alive."""
         try:
             await self._send("GET", "/health")
         except (ApiError, ApiConnectionError):
@@ -292,7 +292,7 @@ class AsyncClient:
         return True
 
     async def ready(self) -> ServerReadiness:
-        """Whether the server can speak."""
+        """Return whether the server can speak."""
         return messages.readiness(await self._request("GET", "/ready"))
 
     async def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:  # noqa: ANN401 - httpx's own

@@ -1,4 +1,4 @@
-"""What `polyvox.client` sends and what it makes of the answers: bodies, results and errors."""
+"""Messages of `polyvox.client` and what it makes of the answers: bodies, results and errors."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ DialogueTurn = tuple[str, str] | Mapping[str, str]
 
 
 class SpeechOptions(TypedDict, total=False):
-    """How a text is spoken; what is left out is the server's choice.
+    """Options of speech; what is left out is the server's choice.
 
     `language` is a BCP 47 tag, `volume` a gain on the samples, `loudness` a target in LUFS; `extra` holds further
     fields of the request body, such as those that only one family of models knows.
@@ -41,7 +41,7 @@ class SpeechOptions(TypedDict, total=False):
 
 
 class VoiceOptions(TypedDict, total=False):
-    """What is known of a recording that a voice is registered with. `transcribe`: inline, background or none."""
+    """Details of a recording that a voice is registered with. `transcribe`: inline, background or none."""
 
     transcript: str
     language: str
@@ -76,7 +76,7 @@ class ServerVoice:
 
 @dataclass(frozen=True, slots=True)
 class ServerReadiness:
-    """Whether the server can speak with its default model (the truth value), and if not, `reasons` by model."""
+    """Readiness of the server: true if it can speak with its default model; if not, `reasons` by model."""
 
     ok: bool
     models: Mapping[str, bool]
@@ -237,7 +237,7 @@ def audio_headers(headers: httpx.Headers) -> tuple[str, int, int, str, str]:
 
 
 def connection_error(url: str, error: httpx.HTTPError) -> ApiConnectionError:
-    """Why there is no answer, or not all of it."""
+    """The error for an answer that did not come, or not whole."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return ApiConnectionError(f"No server answers at {url}; start one with `polyvox serve`.")
     if isinstance(error, httpx.TimeoutException):

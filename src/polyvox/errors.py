@@ -98,7 +98,7 @@ class JobTooLargeError(PolyvoxError):
 
 
 class RefusalReason(StrEnum):
-    """Why a server at its limits refuses a request, for logs and metrics."""
+    """The limit at which a server refuses a request, for logs and metrics."""
 
     QUEUE = "queue"
     WAIT = "wait"
@@ -188,7 +188,7 @@ class EngineError(PolyvoxError):
 
 
 class BrokenAudioError(EngineError):
-    """The engine made samples that are no numbers; what was delivered before them is intact."""
+    """The engine made non-finite samples; what was delivered before them is intact."""
 
 
 class ApiError(PolyvoxError):
@@ -219,7 +219,7 @@ class ApiConnectionError(PolyvoxError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorStatus:
-    """How one class of error looks on each wire."""
+    """The status of one class of error on each protocol."""
 
     http: int
     type: str

@@ -1,4 +1,4 @@
-"""What this installation consists of: its engines, its doors, and the settings that both bring."""
+"""Parts of this installation: its engines, its doors, and the settings that both bring."""
 
 from collections.abc import Sequence
 

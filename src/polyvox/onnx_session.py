@@ -43,7 +43,7 @@ def session_options(threads: int, *, mem_pattern: bool = True, arena: bool = Tru
 
 @cache
 def signed_sums_saturate() -> bool:
-    """Whether ONNX Runtime's products with signed 8-bit weights are wrong on this processor, found by trying one.
+    """Return whether ONNX Runtime's signed 8-bit products are wrong on this processor, found by trying one.
 
     x86 processors without 8-bit dot products (VNNI, AMX) add two products in 16 bits, which holds them for weights of
     7 bits only.

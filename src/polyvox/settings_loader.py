@@ -1,4 +1,4 @@
-"""Where settings come from.
+"""Sources of settings, and the loader that reads them.
 
 A value is looked for in this order: an argument of the command line, the environment (`POLYVOX_PORT`), the file `.env`,
 both of these under the names of other servers (`ForeignVariables`), the YAML file named by `POLYVOX_CONFIG` (or
@@ -50,7 +50,7 @@ class ForeignVariables:
         return found if self.derive is None else found | dict(self.derive(environment))
 
     def without_effect(self, environment: Mapping[str, str]) -> list[str]:
-        """Variables of the server's that are set in vain; none where nothing else says that they are the server's."""
+        """Variables of the server that are set without effect; none where nothing else says that they are its own."""
         return sorted(self.ignored & environment.keys()) if self.values(environment) else []
 
 
@@ -61,7 +61,7 @@ class _Layer:
     label: str
     values: Mapping[str, Any]
     strict: bool = False
-    """Whether a name that nothing knows is refused."""
+    """True if a name that nothing knows is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Loader:
         return self._validated(values)
 
     def origins(self, settings: Settings) -> Iterator["Origin"]:
-        """Where each effective value came from, the server's settings first."""
+        """The origin of each effective value, the server's settings first."""
         layers = self._layers()
         without_arguments = self._read({})
         pairs = {pair[0]: pair for pair in _paired(settings, without_arguments, self.sections)}
@@ -199,7 +199,7 @@ def _dotenv() -> dict[str, str]:
 
 
 def is_on(value: str) -> bool:
-    """Whether a variable's text means yes."""
+    """Return whether a variable's text means yes."""
     return value.strip().lower() in ("1", "true", "yes", "on")
 
 

@@ -58,7 +58,7 @@ class ReferenceVoice:
 
 
 class SayOptions(TypedDict, total=False):
-    """How a text is spoken; what is left out is the model's own choice."""
+    """Options of speech; what is left out is the model's own choice."""
 
     voice: str | ReferenceVoice | None
     """A voice of the model's, a mix such as `af_heart(2)+bf_emma(1)`, a registered voice, or one made by `clone`."""
@@ -67,13 +67,13 @@ class SayOptions(TypedDict, total=False):
     speed: float
     seed: int | None
     instructions: str | None
-    """How to speak, in words, for models that follow them."""
+    """Manner of speaking, in words, for models that follow them."""
     tuning: Mapping[str, float]
     """Parameters that only this family of models has."""
     dictionaries: Sequence[str]
     """Names of pronunciation dictionaries that `polyvox dictionary` made; default ones are used in any case."""
     words: bool
-    """Whether words are timed also with a model that does not do so itself; they then follow their audio."""
+    """True if words are timed also with a model that does not do so itself; they then follow their audio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Speaker:
 
     @property
     def can_clone(self) -> bool:
-        """Whether the model speaks with the voice of a recording."""
+        """True if the model speaks with the voice of a recording."""
         return self._service.registry.engine(self.model).capabilities.cloning
 
     def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:

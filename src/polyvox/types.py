@@ -59,7 +59,7 @@ class Span:
 
 
 class TimingSource(StrEnum):
-    """Where a word's time comes from, the most exact first.
+    """Source of a word's time, the most exact first.
 
     The durations that the model itself predicts, an alignment of the text with the finished audio, or an estimate from
     its pauses and the lengths of the words.
@@ -194,7 +194,7 @@ def least_exact(sources: Iterable[TimingSource]) -> TimingSource | None:
 
 
 class CodeBlocks(StrEnum):
-    """What becomes of fenced blocks of code: their words, an announcement, or nothing."""
+    """Treatment of fenced blocks of code: their words, an announcement, or nothing."""
 
     READ = "read"
     ANNOUNCE = "announce"
@@ -287,7 +287,7 @@ class Streaming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineLocation:
-    """Where an engine runs: the device of its networks, and on Ray the ids of its process and of its machine."""
+    """Location of an engine: the device of its networks, and on Ray the ids of its process and of its machine."""
 
     device: str = "cpu"
     actor: str | None = None
@@ -305,16 +305,16 @@ class Capabilities:
     native_speed: bool = False
     cloning: bool = False
     wordless: bool = False
-    """Whether it can clone a voice from a recording without a transcript."""
+    """True if it can clone a voice from a recording without a transcript."""
     instructions: bool = False
     conversion: bool = False
-    """Whether it can convert a recording to another voice."""
+    """True if it can convert a recording to another voice."""
     dialogue: bool = False
     word_timings: bool = False
     phonemes: bool = False
     voice_mixing: bool = False
     stochastic: bool = False
     reads_markup: bool = False
-    """Whether its frontend takes pauses, inline phonemes and Markdown (`text/markup/`); else the service does."""
+    """True if its frontend takes pauses, inline phonemes and Markdown (`text/markup/`); else the service does."""
     tags: frozenset[str] | None = None
     """Tags that a text may hold, such as `[laughter]`; None for an engine to which brackets are punctuation."""

@@ -6,6 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, served
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.runtime.gpu_usage import GpuUsage
 from polyvox.service.voices.voices import VoiceService
@@ -85,7 +86,7 @@ async def test_metrics_are_what_prometheus_reads():
     assert (requests.labels, requests.value) == ({"door": "openai", "model": "tone"}, 1.0)
 
 
-@pytest.mark.parametrize("path", ["/", "/v1"])
+@each_row("path", ["/", "/v1"])
 async def test_the_base_address_answers(path):
     async with called(tone_service()) as client:
         body = (await client.get(path)).json()

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -209,7 +210,7 @@ def test_without_it_the_server_knows_nothing_of_it():
     assert not [path for path in app.openapi()["paths"] if "parrot" in path]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_row("module", MODULES)
 def test_what_all_doors_share_names_no_dialect(module):
     text = (files("polyvox.api") / f"{module}.py").read_text(encoding="utf-8").lower()
     dialects = {door.name for door in DOORS} - {"voices", "fitting", "conversion", "dialogue", "jobs"}

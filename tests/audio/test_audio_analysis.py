@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from helpers.audio_signals import tone, voice
+from helpers.tables import each_row
 from polyvox.audio.analysis import is_silent, mono_16k, speech_mono_16k
 from polyvox.errors import AudioDecodeError
 
@@ -19,7 +20,7 @@ def test_a_recording_that_is_so_already_stays_as_it_is():
     np.testing.assert_array_equal(mono_16k(voice(1.0, 16_000), 16_000), voice(1.0, 16_000))
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@each_row("bad", [np.nan, np.inf, -np.inf])
 def test_samples_that_are_not_numbers_are_refused(bad):
     pcm = voice(1.0, 16_000).copy()
     pcm[100] = bad

@@ -4,9 +4,9 @@ from typing import cast
 
 import av
 import numpy as np
-import pytest
 from av.audio.codeccontext import AudioCodecContext
 
+from helpers.tables import each_row
 from polyvox.audio.companding import alaw, mulaw
 from polyvox.types import Pcm
 
@@ -21,7 +21,7 @@ def decoded(codec: str, data: bytes) -> Pcm:
     return np.concatenate(frames).astype(np.float32) / np.float32(32_768)
 
 
-@pytest.mark.parametrize("codec", ENCODERS)
+@each_row("codec", ENCODERS)
 def test_every_byte_comes_back_from_the_sample_that_it_stands_for(codec: str) -> None:
     codes = bytes(range(256))
     again = ENCODERS[codec](decoded(codec, codes))
@@ -29,7 +29,7 @@ def test_every_byte_comes_back_from_the_sample_that_it_stands_for(codec: str) ->
     assert different == ([0x7F] if codec == "pcm_mulaw" else [])  # mu-law has a negative zero, which samples have not
 
 
-@pytest.mark.parametrize("codec", ENCODERS)
+@each_row("codec", ENCODERS)
 def test_every_sample_is_within_its_quantisation_step(codec: str) -> None:
     samples = np.arange(-32_768, 32_768, dtype=np.int32)
     pcm = samples.astype(np.float32) / np.float32(32_768)

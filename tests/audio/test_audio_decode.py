@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.audio_signals import matched, tone, voice
+from helpers.tables import each_row
 from polyvox.audio import decode as decoding
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, wav_header
@@ -35,7 +36,7 @@ def written(pcm: Pcm, rate: int, container: str, codec: str, layout: str = "mono
     return file.getvalue()
 
 
-@pytest.mark.parametrize("kind", FILES)
+@each_row("kind", FILES)
 def test_what_is_encoded_can_be_decoded(kind: AudioFormat) -> None:
     pcm, rate = decode(FILES[kind], **LIMITS)
     assert pcm.dtype == np.float32
@@ -44,7 +45,7 @@ def test_what_is_encoded_can_be_decoded(kind: AudioFormat) -> None:
     assert len(pcm) / rate == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("container", "codec", "least_snr"),
     [
         ("wav", "pcm_u8", 30),
@@ -89,7 +90,7 @@ def test_floats_beyond_full_scale_are_clipped() -> None:
     assert pcm[:3].tolist() == [1.0, -1.0, 0.5]
 
 
-@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf, 1e300])
+@each_row("wild", [np.nan, np.inf, -np.inf, 1e300])
 def test_floats_that_are_no_numbers_are_refused(wild: float) -> None:
     with pytest.raises(AudioDecodeError, match="NaN"):
         decode(float_wav(np.array([0.5] * 100 + [wild], np.float64)), **LIMITS)
@@ -115,7 +116,7 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+@each_row("data", HOSTILE.values())
 def test_what_is_not_a_recording_is_refused_quickly(data: bytes) -> None:
     started = time.process_time()
     with pytest.raises(AudioDecodeError, match=r"send .*\.$"):
@@ -123,7 +124,7 @@ def test_what_is_not_a_recording_is_refused_quickly(data: bytes) -> None:
     assert time.process_time() - started < 0.5
 
 
-@pytest.mark.parametrize("kind", FILES)
+@each_row("kind", FILES)
 def test_a_recording_cut_in_its_head_is_refused_and_one_cut_later_is_read_so_far(kind: AudioFormat) -> None:
     with StreamEncoder(kind, 24_000) as encoder:
         whole = encoder.encode(voice(0.5, 24_000)) + encoder.finish()
@@ -134,6 +135,7 @@ def test_a_recording_cut_in_its_head_is_refused_and_one_cut_later_is_read_so_far
     assert len(pcm) / rate == pytest.approx(0.25, abs=0.1)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=100)
 @given(st.sampled_from(list(FILES)), st.data())
 def test_damage_never_raises_anything_else(kind: AudioFormat, data: st.DataObject) -> None:
@@ -178,7 +180,7 @@ def test_both_channels_count_towards_the_samples() -> None:
         decode(stereo, max_seconds=1, max_samples=23_999)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rate", "channels", "complaint"),
     [
         (0, 1, "cannot be read"),

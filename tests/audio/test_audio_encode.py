@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.audio_signals import at_rate, matched, pieces, played, voice
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, parse_format
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, UnknownFormatError
@@ -40,16 +41,17 @@ def assert_plays_as(data: bytes, kind: AudioFormat, pcm: np.ndarray, rate: int, 
     assert 0 <= padding < 2 * FRAME[kind] if lead else padding == 0
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("kind", PLAYABLE)
+@pytest.mark.long
+@each_row("channels", [1, 2])
+@each_row("rate", RATES)
+@each_row("kind", PLAYABLE)
 def test_a_stream_plays_back_as_it_was(kind: AudioFormat, rate: int, channels: int) -> None:
     pcm = voice(0.5, rate, channels)
     assert_plays_as(streamed(pcm, kind, rate, rate // 50), kind, pcm, rate, lead=LEAD.get(kind, 0))
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("kind", PLAYABLE)
+@each_row("channels", [1, 2])
+@each_row("kind", PLAYABLE)
 def test_a_file_plays_back_as_it_was_and_mp3_without_its_lead(kind: AudioFormat, channels: int) -> None:
     pcm = voice(0.6, 24_000, channels)
     lead = LEAD[kind] if kind is AudioFormat.AAC else 0
@@ -74,7 +76,7 @@ EARLY = {
 }
 
 
-@pytest.mark.parametrize("kind", PLAYABLE)
+@each_row("kind", PLAYABLE)
 def test_a_stream_plays_early_and_never_falls_behind(kind: AudioFormat) -> None:
     rate, step = 24_000, 480
     first, behind = 0, 0.0
@@ -91,8 +93,8 @@ def test_a_stream_plays_early_and_never_falls_behind(kind: AudioFormat) -> None:
     assert behind <= most_behind
 
 
-@pytest.mark.parametrize("rate", [8_000, 22_050, 48_000])
-@pytest.mark.parametrize("kind", PLAYABLE)
+@each_row("rate", [8_000, 22_050, 48_000])
+@each_row("kind", PLAYABLE)
 def test_no_rate_holds_more_than_a_fifth_of_a_second_back(kind: AudioFormat, rate: int) -> None:
     data, behind = b"", 0.0
     with StreamEncoder(kind, rate) as encoder:
@@ -105,7 +107,7 @@ def test_no_rate_holds_more_than_a_fifth_of_a_second_back(kind: AudioFormat, rat
     assert behind <= max(0.2, two_aac_frames + 0.02)
 
 
-@pytest.mark.parametrize("kind", AudioFormat)
+@each_row("kind", AudioFormat)
 def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None:
     pcm = voice(0.08, 24_000)
     whole = streamed(pcm, kind, 24_000, len(pcm))
@@ -113,14 +115,14 @@ def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None
     assert streamed(pcm, kind, 24_000, 613) == whole
 
 
-@pytest.mark.parametrize("kind", [AudioFormat.WAV, AudioFormat.FLAC, AudioFormat.WEBM])
+@each_row("kind", [AudioFormat.WAV, AudioFormat.FLAC, AudioFormat.WEBM])
 def test_a_million_samples_in_one_push(kind: AudioFormat) -> None:
     pcm = np.tile(voice(1.0, 24_000), 42)[:1_000_000]
     heard, heard_rate = played(streamed(pcm, kind, 24_000, len(pcm)))
     assert len(heard) / heard_rate == pytest.approx(1_000_000 / 24_000, abs=0.12)
 
 
-@pytest.mark.parametrize("kind", AudioFormat)
+@each_row("kind", AudioFormat)
 def test_empty_pushes_give_no_bytes_and_change_none(kind: AudioFormat) -> None:
     pcm, nothing = voice(0.1, 24_000), np.zeros(0, np.float32)
     with StreamEncoder(kind, 24_000) as encoder:
@@ -131,14 +133,14 @@ def test_empty_pushes_give_no_bytes_and_change_none(kind: AudioFormat) -> None:
     assert data == streamed(pcm, kind, 24_000, len(pcm))
 
 
-@pytest.mark.parametrize("kind", AudioFormat)
+@each_row("kind", AudioFormat)
 def test_no_number_and_too_large_a_number_are_tamed(kind: AudioFormat) -> None:
     wild = np.array([np.nan, np.inf, -np.inf, 1e30, -3.0] * 400, np.float32)
     tame = np.array([0.0, 1.0, -1.0, 1.0, -1.0] * 400, np.float32)
     assert encode(wild, kind, 24_000) == encode(tame, kind, 24_000)
 
 
-@pytest.mark.parametrize("kind", AudioFormat)
+@each_row("kind", AudioFormat)
 def test_closing_early_or_often_is_no_error_and_ends_the_stream(kind: AudioFormat) -> None:
     StreamEncoder(kind, 24_000).close()
     encoder = StreamEncoder(kind, 24_000)
@@ -150,7 +152,7 @@ def test_closing_early_or_often_is_no_error_and_ends_the_stream(kind: AudioForma
         encoder.encode(voice(0.1, 24_000))
 
 
-@pytest.mark.parametrize("kind", AudioFormat)
+@each_row("kind", AudioFormat)
 def test_a_stream_without_samples_finishes(kind: AudioFormat) -> None:
     with StreamEncoder(kind, 24_000) as encoder:
         data = encoder.finish()
@@ -166,7 +168,7 @@ def test_a_wav_stream_declares_an_open_end_with_its_first_samples() -> None:
     assert (riff, kind, coding, channels, rate, size) == (0x7FFFF024, b"WAVEfmt ", 1, 2, 24_000, 0x7FFFF000)
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["file", "stream"])
+@each_row("whole", [True, False])
 def test_readers_of_wav_do_not_complain(whole: bool) -> None:
     """FFmpeg is given a whole number of its packets: of a last one that is short it complains in any stream."""
     samples = voice(12 * 2048 / 24_000, 24_000)
@@ -205,7 +207,7 @@ def test_a_wav_file_declares_its_true_size() -> None:
     assert struct.unpack_from("<I", data, 40) == (len(data) - 44,)
 
 
-@pytest.mark.parametrize("kind", [AudioFormat.WAV, AudioFormat.MP3, AudioFormat.FLAC, AudioFormat.WEBM])
+@each_row("kind", [AudioFormat.WAV, AudioFormat.MP3, AudioFormat.FLAC, AudioFormat.WEBM])
 def test_a_file_declares_its_duration(kind: AudioFormat) -> None:
     with av.open(io.BytesIO(encode(voice(0.7, 24_000), kind, 24_000))) as container:
         assert container.duration / av.time_base == pytest.approx(0.7, abs=0.01)
@@ -217,7 +219,7 @@ def test_a_format_is_known_by_its_name() -> None:
     assert all(kind.media_type.startswith("audio/") for kind in AudioFormat)
 
 
-@pytest.mark.parametrize("name", ["", "mp4", "wav\0", "x" * 10_000])
+@each_row("name", ["", "mp4", "wav\0", "x" * 10_000])
 def test_an_unknown_format_is_refused_with_the_list_of_those_known(name: str) -> None:
     with pytest.raises(UnknownFormatError, match="pcm, wav, mp3, opus, aac, flac, webm") as caught:
         parse_format(name, field="format")
@@ -232,7 +234,7 @@ def test_what_cannot_be_encoded_is_refused_at_once() -> None:
         StreamEncoder(AudioFormat.MP3, 24_000, channels=6)
 
 
-@pytest.mark.parametrize("bit_rate", [32_000, 64_000, 192_000])
+@each_row("bit_rate", [32_000, 64_000, 192_000])
 def test_a_stream_has_the_bit_rate_that_is_asked_for(bit_rate: int) -> None:
     encoder = StreamEncoder(AudioFormat.MP3, 44_100, 1, bit_rate)
     data = encoder.encode(np.zeros(2 * 44_100, np.float32)) + encoder.finish()

@@ -8,9 +8,9 @@ size and number of bins.
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from helpers.audio_signals import tone, voice
+from helpers.tables import each_row
 from polyvox.audio.features import kaldi_fbank, kaldi_filters, slaney_filters
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frontend"
@@ -22,14 +22,14 @@ def test_fbank_is_kaldis():
         np.testing.assert_allclose(features - features.mean(axis=0), golden["fbank_meansub"], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize(("rate", "fft_size", "bins"), [(16_000, 321, 120), (24_000, 1920, 80), (1_600, 64, 8)])
+@each_row(("rate", "fft_size", "bins"), [(16_000, 321, 120), (24_000, 1920, 80), (1_600, 64, 8)])
 def test_slaney_filters_are_librosas(rate, fft_size, bins):
     with np.load(GOLDEN / "slaney_filters.npz") as golden:
         filters = slaney_filters(rate, fft_size, bins)
         np.testing.assert_allclose(filters, golden[f"mel_{rate}_{fft_size}_{bins}"], rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize(("samples", "frames"), [(0, 0), (399, 0), (400, 1), (559, 1), (560, 2), (16_000, 98)])
+@each_row(("samples", "frames"), [(0, 0), (399, 0), (400, 1), (559, 1), (560, 2), (16_000, 98)])
 def test_only_whole_frames_count(samples, frames):
     features = kaldi_fbank(voice(2.0, 16_000)[:samples], 16_000)
     assert features.shape == (frames, 80)

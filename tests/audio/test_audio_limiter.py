@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from helpers.audio_signals import at_rate, pieces, tone, voice
+from helpers.tables import each_row
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.types import Pcm
 
@@ -38,7 +39,7 @@ def test_what_is_below_the_ceiling_passes_unchanged() -> None:
     np.testing.assert_allclose(limited(pcm), pcm, atol=1e-7)
 
 
-@pytest.mark.parametrize("rate", [8_000, 24_000, 48_000])
+@each_row("rate", [8_000, 24_000, 48_000])
 def test_peaks_between_the_samples_are_limited_too(rate: int) -> None:
     between = np.sin(np.pi / 4 + np.pi / 2 * np.arange(rate)).astype(np.float32)
     assert np.abs(between).max() < 0.71
@@ -63,3 +64,57 @@ def test_both_channels_are_turned_down_together() -> None:
     both = limited(np.stack([quiet, loud], axis=1))
     assert both.shape == (12_000, 2)
     assert np.abs(both[1_000:-1_000, 0]).max() == pytest.approx(0.1 * CEILING / 2, rel=0.02)
+
+
+def reference(pcm: Pcm, rate: int) -> Pcm:
+    """The limiter's definition, sample by sample, in double precision and over the whole signal."""
+    ahead, reach, slope = round(0.005 * rate), 8, 60 / rate
+    signal = pcm.reshape(len(pcm), -1).astype(np.float64)
+    padded = np.pad(signal, ((reach, reach), (0, 0)))
+    offsets = np.arange(1 - reach, reach + 1)
+    between = np.zeros(len(signal) + 1)
+    for point in (0.25, 0.5, 0.75):
+        taps = np.sinc(offsets - point) * np.cos(np.pi * (offsets - point) / (2 * reach + 1)) ** 2
+        for channel in padded.T:
+            points = np.correlate(channel, taps / taps.sum(), "valid")
+            between = np.maximum(between, np.abs(points))
+    peaks = np.maximum(np.abs(signal).max(axis=1), np.maximum(between[:-1], between[1:]))
+    needs = np.minimum(0.0, -1.0 - 20 * np.log10(np.maximum(peaks, 1e-9)))
+    for index in range(1, len(needs)):
+        needs[index] = min(needs[index], needs[index - 1] + slope)
+    # Needs go on falling back behind the last sample, where nothing is heard any more.
+    later = needs[-1] + slope * np.arange(1, ahead + 1)
+    following = np.concatenate([np.zeros(ahead), needs, np.minimum(later, 0.0)])
+    deepest = np.array([following[index : index + ahead + 1].min() for index in range(len(needs) + ahead)])
+    gains = np.array([deepest[index : index + ahead + 1].mean() for index in range(len(needs))])
+    return np.clip(signal * 10 ** (gains[:, None] / 20), -CEILING, CEILING).reshape(pcm.shape).astype(np.float32)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.tuples(st.integers(1, 1_500), st.floats(0.0, 3.0)), min_size=1, max_size=6),
+    st.integers(1, 700),
+    st.sampled_from([8_000, 24_000]),
+    st.sampled_from([1, 2]),
+)
+def test_runs_of_loud_and_quiet_are_limited_as_the_definition_says(
+    seed: int, runs: list[tuple[int, float]], piece: int, rate: int, channels: int
+) -> None:
+    level = np.concatenate([np.full(length, loudness, np.float32) for length, loudness in runs])
+    noise = np.random.default_rng(seed).standard_normal((len(level), channels), np.float32)
+    pcm = (noise * level[:, None])[:, 0] if channels == 1 else noise * level[:, None]
+    np.testing.assert_allclose(limited(pcm, rate, piece), reference(pcm, rate), rtol=5e-7, atol=3e-7)
+
+
+def test_speech_whose_true_peaks_cannot_pass_the_ceiling_is_unchanged_bit_for_bit() -> None:
+    pcm = 0.5 * voice(0.5, 24_000) / np.abs(voice(0.5, 24_000)).max()
+    assert np.array_equal(limited(pcm), pcm)
+
+
+def test_a_sample_that_is_infinite_is_clipped_and_the_rest_stays_finite() -> None:
+    pcm = tone(0.5, 24_000, 1_000, amplitude=0.5)
+    pcm[6_000] = np.inf
+    out = limited(pcm)
+    assert np.isfinite(out).all()
+    assert np.abs(out).max() <= CEILING + 1e-7

@@ -7,6 +7,7 @@ import pytest
 from av.filter.loudnorm import stats
 
 from helpers.audio_signals import pieces, tone, voice
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.audio.loudness import LoudnessMeter, StreamLoudness, highpass_filter, shelf_filter
 from polyvox.errors import InvalidRequestError
@@ -43,20 +44,21 @@ def test_the_filters_are_the_standards_at_48_khz() -> None:
     np.testing.assert_allclose(denominator, [1.0, -1.99004745483398, 0.99007225036621], atol=1e-8)
 
 
-@pytest.mark.parametrize("rate", [8_000, 24_000, 48_000])
+@each_row("rate", [8_000, 24_000, 48_000])
 def test_the_standards_tone_measures_as_the_standard_says(rate: int) -> None:
     assert measured_lufs(tone(2.0, rate, 997, 1.0), rate) == pytest.approx(-3.01, abs=0.05)
 
 
-@pytest.mark.parametrize(("rate", "tolerance"), [(8_000, 0.4), (24_000, 0.2), (48_000, 0.2)])
-@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.long
+@each_row(("rate", "tolerance"), [(8_000, 0.4), (24_000, 0.2), (48_000, 0.2)])
+@each_row("channels", [1, 2])
 def test_the_meter_agrees_with_another(rate: int, tolerance: float, channels: int) -> None:
     pcm = np.concatenate([voice(2.0, rate, channels), 0.01 * voice(1.0, rate, channels)])
     assert measured_lufs(pcm, rate) == pytest.approx(reference_lufs(pcm, rate), abs=tolerance)
 
 
-@pytest.mark.parametrize("gain", [0.15, 0.5, 1.6])
-@pytest.mark.parametrize("target", [-23.0, -16.0])
+@each_row("gain", [0.15, 0.5, 1.6])
+@each_row("target", [-23.0, -16.0])
 def test_speech_of_any_level_is_brought_to_the_target(gain: float, target: float) -> None:
     heard = levelled(gain * voice(4.0, RATE), target)
     assert reference_lufs(heard[int(1.6 * RATE) :], RATE) == pytest.approx(target, abs=1.0)
@@ -100,8 +102,9 @@ def test_silence_before_the_first_word_decides_nothing() -> None:
     assert reference_lufs(heard[int(2.8 * RATE) :], RATE) == pytest.approx(-16, abs=1.0)
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("gain", [0.1, 2.0])
+@pytest.mark.long
+@each_row("channels", [1, 2])
+@each_row("gain", [0.1, 2.0])
 def test_the_result_does_not_depend_on_how_the_input_was_cut(channels: int, gain: float) -> None:
     pcm = gain * voice(1.6, RATE, channels)
     whole = levelled(pcm, piece=len(pcm))
@@ -119,7 +122,7 @@ def test_no_sample_passes_minus_1_dbfs_and_no_rubbish_spreads() -> None:
     assert np.abs(heard).max() <= 10 ** (-1 / 20) + 1e-7
 
 
-@pytest.mark.parametrize("target", [-41.0, 0.0, float("nan")])
+@each_row("target", [-41.0, 0.0, float("nan")])
 def test_targets_out_of_range_are_refused_by_name(target: float) -> None:
     with pytest.raises(InvalidRequestError, match="-40 and -5 LUFS") as caught:
         StreamLoudness(target, RATE)

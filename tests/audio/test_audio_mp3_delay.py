@@ -4,8 +4,8 @@ import io
 
 import av
 import numpy as np
-import pytest
 
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.mp3_delay import DELAY, Mp3Trim, mp3_trim
 
@@ -29,8 +29,8 @@ def streamed(pcm: np.ndarray, pieces: int = 5) -> np.ndarray:
         return np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("seconds", [0.5, 0.7123, 1.1007, 1.31])
+@each_row("channels", [1, 2])
+@each_row("seconds", [0.5, 0.7123, 1.1007, 1.31])
 def test_speech_that_starts_quietly_lasts_as_long_as_its_samples(seconds, channels):
     pcm = hum(seconds, 0.04, channels)
     heard = streamed(pcm)
@@ -50,7 +50,7 @@ def test_speech_that_starts_at_once_loses_nothing():
     assert np.sqrt(np.mean((heard - pcm) ** 2)) / np.sqrt(np.mean(pcm**2)) < 0.1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quiet", "rate", "lead"),
     [
         (0, 24_000, Mp3Trim(0, 0)),
@@ -68,6 +68,6 @@ def test_no_more_is_left_out_than_is_quiet_or_than_is_added(quiet, rate, lead):
     assert mp3_trim(np.concatenate((np.zeros(quiet, np.float32), loud)), rate) == lead
 
 
-@pytest.mark.parametrize("length", [1, 100, 300, 700])
+@each_row("length", [1, 100, 300, 700])
 def test_a_whisper_of_a_stream_is_still_one(length):
     assert len(streamed(np.zeros(length, np.float32), pieces=1)) > 0

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from helpers.tables import each_row
 from polyvox.audio.pcm import check_rate, from_pcm16, scale, shaped, silence, to_pcm16
 from polyvox.errors import AudioDecodeError, InvalidRequestError
 
@@ -19,6 +20,7 @@ def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
     assert to_pcm16(pcm) == data
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(any_floats)
 def test_any_float_becomes_the_nearest_16_bit_value(pcm: np.ndarray) -> None:
@@ -36,12 +38,13 @@ def test_stereo_is_interleaved() -> None:
     assert to_pcm16(np.array([[0.5, 0.0], [0.0, -0.5]], np.float32)).hex(" ", 2) == "0040 0000 0000 00c0"
 
 
-@pytest.mark.parametrize(("data", "channels"), [(b"\0", 1), (b"\0\0\0", 1), (b"\0\0", 2)])
+@each_row(("data", "channels"), [(b"\0", 1), (b"\0\0\0", 1), (b"\0\0", 2)])
 def test_half_a_sample_is_refused(data: bytes, channels: int) -> None:
     with pytest.raises(AudioDecodeError, match="whole sample"):
         from_pcm16(data, channels)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(hnp.arrays(np.float32, 50, elements=st.floats(-1, 1, width=32)), st.floats(0, 20))
 def test_scaling_never_leaves_full_scale(pcm: np.ndarray, gain: float) -> None:
@@ -63,7 +66,7 @@ def test_a_shape_that_is_not_the_streams_is_refused() -> None:
         shaped(np.zeros((4, 2), np.float32), 1)
 
 
-@pytest.mark.parametrize("rate", [-1, 0, 3_999, 192_001])
+@each_row("rate", [-1, 0, 3_999, 192_001])
 def test_absurd_rates_are_refused_by_the_name_of_their_field(rate: int) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         check_rate(rate, "sample_rate")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.audio.pitch import voiced_f0
 
 RATE = 24_000
@@ -14,7 +15,7 @@ def buzz(hertz: float, seconds: float = 1.0) -> np.ndarray:
     return (0.1 * np.sum(waves, axis=0)).astype(np.float32)
 
 
-@pytest.mark.parametrize("hertz", [80, 125, 220, 350])
+@each_row("hertz", [80, 125, 220, 350])
 def test_the_pitch_of_a_buzz_is_found(hertz):
     pitches = voiced_f0(buzz(hertz), RATE)
     assert len(pitches) > 50

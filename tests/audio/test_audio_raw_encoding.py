@@ -4,8 +4,8 @@ import io
 
 import av
 import numpy as np
-import pytest
 
+from helpers.tables import each_row
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.types import Pcm
 
@@ -26,8 +26,8 @@ def read(data: bytes) -> tuple[str, int, int, Pcm]:
         return stream.codec_context.name, stream.rate, stream.channels, samples
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("encoding", RawEncoding)
+@each_row("channels", [1, 2])
+@each_row("encoding", RawEncoding)
 def test_a_wav_stream_is_read_back_with_its_samples(encoding: RawEncoding, channels: int) -> None:
     pcm = tone(channels)
     codec, rate, found, samples = read(encoding.wav_header(8_000, channels) + encoding.pack(pcm))
@@ -36,7 +36,7 @@ def test_a_wav_stream_is_read_back_with_its_samples(encoding: RawEncoding, chann
     assert np.abs(samples - pcm.reshape(-1, channels)).max() < (0.02 if "law" in encoding else 1e-4)
 
 
-@pytest.mark.parametrize("encoding", RawEncoding)
+@each_row("encoding", RawEncoding)
 def test_a_sample_takes_as_many_bytes_as_it_says(encoding: RawEncoding) -> None:
     assert len(encoding.pack(tone())) == 8_000 * encoding.sample_bytes
 

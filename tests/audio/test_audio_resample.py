@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.audio_signals import at_rate, matched, pieces, tone, voice
+from helpers.tables import each_row
 from polyvox.audio.resample import StreamResampler, resampled
 from polyvox.errors import InvalidRequestError
 
@@ -29,7 +30,7 @@ def test_the_length_is_exact_however_the_input_is_cut(
     assert 2 * abs(len(resampled) * source - length * target) <= source, "rounded; of a half, either way"
 
 
-@pytest.mark.parametrize(("source", "target"), [(24_000, 48_000), (24_000, 8_000), (22_050, 24_000), (44_100, 16_000)])
+@each_row(("source", "target"), [(24_000, 48_000), (24_000, 8_000), (22_050, 24_000), (44_100, 16_000)])
 def test_a_tone_keeps_its_pitch_its_level_and_its_start(source: int, target: int) -> None:
     match = matched(tone(0.5, target, 1_000), at_rate(tone(0.5, source, 1_000), source, target))
     assert match.lag == 0
@@ -48,7 +49,7 @@ def test_the_channels_of_stereo_stay_apart() -> None:
     np.testing.assert_allclose(both[:, 1], at_rate(right, 24_000, 16_000), atol=1e-6)
 
 
-@pytest.mark.parametrize("channels", [1, 2])
+@each_row("channels", [1, 2])
 def test_a_whole_recording_comes_out_as_its_stream_does(channels: int) -> None:
     pcm = voice(0.5, 24_000, channels)
     np.testing.assert_array_equal(resampled(pcm, 24_000, 16_000), at_rate(pcm, 24_000, 16_000))
@@ -61,7 +62,7 @@ def test_equal_rates_change_nothing_and_hold_nothing_back() -> None:
     assert len(resampler.finish()) == 0
 
 
-@pytest.mark.parametrize(("source", "target"), [(24_000, 8_000), (24_000, 48_000), (24_000, 44_100)])
+@each_row(("source", "target"), [(24_000, 8_000), (24_000, 48_000), (24_000, 44_100)])
 def test_no_more_than_80_ms_stay_inside(source: int, target: int) -> None:
     resampler = StreamResampler(source, target)
     given_seconds = taken_seconds = held = 0.0

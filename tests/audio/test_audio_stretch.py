@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.audio_signals import pieces, tone, voice
+from helpers.tables import each_row
 from polyvox.audio.stretch import StreamTempo
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
@@ -21,8 +22,9 @@ def loudest_hertz(pcm: Pcm, rate: int) -> float:
     return float(np.argmax(np.abs(np.fft.rfft(pcm * np.hanning(len(pcm)), size)))) * rate / size
 
 
-@pytest.mark.parametrize("rate", [8_000, 24_000, 44_100])
-@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.long
+@each_row("rate", [8_000, 24_000, 44_100])
+@each_row("speed", SPEEDS)
 def test_the_pitch_of_a_tone_stays_within_one_percent(speed: float, rate: int) -> None:
     heard = stretched(tone(1.5, rate, 440), speed, rate)
     assert loudest_hertz(heard[len(heard) // 5 : -len(heard) // 5], rate) == pytest.approx(440, rel=0.01)
@@ -35,7 +37,8 @@ def test_the_length_is_exactly_the_inputs_divided_by_the_speed(speed: float, len
     assert len(stretched(pcm, speed, rate)) == round(len(pcm) / speed)
 
 
-@pytest.mark.parametrize("speed", [0.3, 0.8, 1.7, 3.0])
+@pytest.mark.long
+@each_row("speed", [0.3, 0.8, 1.7, 3.0])
 def test_the_output_does_not_depend_on_how_the_input_was_cut(speed: float) -> None:
     pcm = voice(0.5, 24_000)
     whole = stretched(pcm, speed, 24_000, len(pcm))
@@ -43,7 +46,7 @@ def test_the_output_does_not_depend_on_how_the_input_was_cut(speed: float) -> No
     np.testing.assert_array_equal(stretched(pcm, speed, 24_000, 3_331), whole)
 
 
-@pytest.mark.parametrize("speed", SPEEDS)
+@each_row("speed", SPEEDS)
 def test_a_sound_is_heard_when_it_is_due_and_the_last_is_not_lost(speed: float) -> None:
     rate, length = 24_000, 1_200
     starts = [0.3, 0.8, 1.4, 1.9]
@@ -58,7 +61,7 @@ def test_a_sound_is_heard_when_it_is_due_and_the_last_is_not_lost(speed: float) 
         assert heard == pytest.approx(centre, abs=0.015 + 0.005 / speed)
 
 
-@pytest.mark.parametrize("speed", [0.5, 2.0])
+@each_row("speed", [0.5, 2.0])
 def test_speech_keeps_its_level(speed: float) -> None:
     pcm = voice(1.0, 24_000)
     level = np.sqrt(np.mean(stretched(pcm, speed, 24_000) ** 2) / np.mean(pcm**2))
@@ -80,7 +83,7 @@ def test_speed_one_changes_nothing_and_holds_nothing_back() -> None:
     assert len(tempo.finish()) == 0
 
 
-@pytest.mark.parametrize("speed", [0.0, -1.0, 0.249, 4.01, float("nan"), float("inf")])
+@each_row("speed", [0.0, -1.0, 0.249, 4.01, float("nan"), float("inf")])
 def test_speeds_out_of_range_are_refused_by_name(speed: float) -> None:
     with pytest.raises(InvalidRequestError, match=r"0\.25 and 4\.0") as caught:
         StreamTempo(speed, 24_000)

@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from helpers.cloning import Studio, opened
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import served
+from helpers.tables import each_row
 from polyvox.api.dialects.grpc.server import GrpcServer
 from polyvox.audio.encode import AudioFormat, StreamEncoder, wav_header
 from polyvox.bench.audio_meter import Mp3Meter, SampleMeter, meter_for
@@ -99,8 +100,8 @@ async def test_the_header_of_a_wav_file_is_no_audio(slow_wav: str) -> None:
     assert sample.audio_seconds == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("piece", [1, 7, 45, 100_000])
-@pytest.mark.parametrize("header", [b"", wav_header(16_000, 1, None), wav_header(16_000, 1, 32_000)])
+@each_row("piece", [1, 7, 45, 100_000])
+@each_row("header", [b"", wav_header(16_000, 1, None), wav_header(16_000, 1, 32_000)])
 def test_samples_are_counted_whatever_the_pieces(piece: int, header: bytes) -> None:
     data = header + bytes(32_000)
     meter = SampleMeter(16_000)

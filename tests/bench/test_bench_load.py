@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.bench.dialect import OpenAIDialect
 from polyvox.bench.dialects import dialect_named
 from polyvox.bench.load import Load, LoadRun, Outcome, run_load
@@ -121,7 +122,7 @@ async def test_a_server_that_does_not_answer_is_a_failure_not_a_crash() -> None:
     assert [sample.outcome for sample in result.samples] == [Outcome.FAILED] * 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value"),
     [
         ("requests", 0),

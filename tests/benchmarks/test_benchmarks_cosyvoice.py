@@ -19,6 +19,7 @@ from benchmarks.cosyvoice_gpu import (
     streams,
 )
 from helpers.replaying import Poisoned
+from helpers.tables import each_row
 from polyvox.engines.cosyvoice.batching import BatchingKernels, captures
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
@@ -54,7 +55,8 @@ def tiny(version):
     )
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.long
+@each_row("version", [2, 3])
 async def test_streams_are_timed_chunk_by_chunk(version):
     async with aclosing(streams(random_networks(tiny(version), CPU), tiny(version), [LOAD, LOAD], None)) as runs:
         measured = [figures async for figures in runs]
@@ -72,6 +74,7 @@ def of_one_stream(*given):
     return [each for each in captures(*given) if each.name in ("flow of 1", "flow of 2", "vocoder of 1")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch):
     networks = random_networks(tiny(version), CPU)
@@ -91,6 +94,7 @@ def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch
     assert {key[0] for key in replay.calls} == {"flow", "vocoder"}
 
 
+@pytest.mark.long
 def test_precision_is_judged_against_single():
     assert deviation(tiny(3), CPU, LOAD) == 0
     assert 0 < deviation(tiny(3), Placement("cpu", torch.bfloat16), LOAD) < 0.5

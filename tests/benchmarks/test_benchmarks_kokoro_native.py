@@ -23,6 +23,7 @@ from benchmarks.kokoro_native import (  # noqa: E402
     tolerance,
 )
 from helpers.tiny_kokoro import TINY  # noqa: E402
+from polyvox.engines.kokoro.native import LaunchedBatch  # noqa: E402
 from polyvox.runtime.placement import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
 
@@ -54,8 +55,8 @@ async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
     native = on_device(seeded_network(TINY), CPU, batch=4)
     assert await batched_snr(native, STYLE, 3) > 60
-    right, drift = native.decode, itertools.count()
-    monkeypatch.setattr(native, "decode", lambda timed: [pcm * (1 + next(drift) / 9) for pcm in right(timed)])
+    right, drift = LaunchedBatch.rows, itertools.count()
+    monkeypatch.setattr(LaunchedBatch, "rows", lambda batch: [pcm * (1 + next(drift) / 9) for pcm in right(batch)])
     assert await batched_snr(native, STYLE, 3) < 40, "nothing is the same twice"
 
 

@@ -11,6 +11,7 @@ from benchmarks.gpu_watch import GpuLog, watched_gpu  # noqa: E402
 from benchmarks.published_figures import PUBLISHED, published_for  # noqa: E402
 from benchmarks.seeded_engines import ENGINES  # noqa: E402
 from benchmarks.streams_gpu import StreamFigures, arguments, joined, report_published, run  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from polyvox.bench.load import LoadRun, Outcome, RequestResult  # noqa: E402
 from polyvox.bench.report import summarize  # noqa: E402
 from polyvox.runtime.gpu_usage import GpuUsage  # noqa: E402
@@ -24,19 +25,21 @@ async def measured(*options):
     return await run(arguments().parse_args([*SMALL, *options]), said.append), said
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.long
+@each_row("engine", ENGINES)
 async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     result, said = await measured("--engine", engine, "--at-once", "2")
     (row,) = result["rows"]
     assert (row["at_once"], row["requests"], row["ok"], row["errors"]) == (2, 2, 2, {})
     assert 0 < row["first_audio"]["p50"] <= row["first_audio"]["p95"] <= row["latency"]["p99"]
-    if engine != "kokoro":  # whose texts are as long as its weights make them
+    if engine not in ("kokoro", "wren"):  # whose texts are as long as its weights make them
         assert row["audio_seconds"] == pytest.approx(4.0, rel=0.15)
     assert row["audio_per_second"] == pytest.approx(row["audio_seconds"] / row["seconds"])
     assert said[0].startswith(f"{engine}: ready in ")
-    assert json.loads(json.dumps(result))["published"][0]["engines"] == [engine]
+    assert all(engine in figure["engines"] for figure in json.loads(json.dumps(result))["published"])
 
 
+@pytest.mark.long
 async def test_a_server_is_measured_through_its_door():
     result, _ = await measured("--engine", "speechlm", "--at-once", "2", "--http")
     (row,) = result["rows"]
@@ -46,6 +49,7 @@ async def test_a_server_is_measured_through_its_door():
     assert result["startup_seconds"] > 0
 
 
+@pytest.mark.long
 async def test_requests_arrive_at_a_rate():
     result, said = await measured("--engine", "speechlm", "--at-once", "--rate", "4", "--seconds", "0.5")
     (row,) = result["rows"]
@@ -71,7 +75,7 @@ def test_a_failed_stream_and_an_under_run_are_gaps():
 
 def test_published_figures_name_their_source():
     assert all(figure.source and set(figure.engines) <= set(ENGINES) for figure in PUBLISHED)
-    assert all(published_for(engine) for engine in ENGINES)
+    assert {engine for engine in ENGINES if not published_for(engine)} == {"wren"}, "nobody else has it"
     assert "ZipVoice #145" in report_published("zipvoice")
 
 

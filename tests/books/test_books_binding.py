@@ -201,6 +201,7 @@ def test_captions_follow_the_book(bound, narration):
     assert bound["chapter-003.srt"].path.read_text().startswith("1\n00:00:00,")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("audio_format", list(AudioFormat))
 def test_chapters_can_be_files_of_any_format(narration, audio_format):
     files = bind(narration, books=(), chapters=audio_format)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.books.manuscript import ManuscriptLimits
 from polyvox.books.reading import read_manuscript
 from polyvox.errors import ManuscriptError
@@ -35,7 +36,7 @@ def test_a_book_that_ebooklib_wrote():
     assert book.cover.media_type == "image/png"
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@each_row("version", [2, 3])
 def test_a_book_that_pandoc_wrote(version):
     book = read(GOLDEN / f"pandoc{version}.epub")
     assert (book.title, book.author, book.language) == ("The Tide", "Ann Author", "en-GB")
@@ -103,7 +104,8 @@ def declared(doctype, inner):
     return {FIRST: f"<?xml version='1.0'?>{doctype}<html><body><p>{inner}</p></body></html>"}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     ("data", "said"),
     [
         (lambda: b"no archive at all", "no EPUB"),
@@ -139,7 +141,7 @@ def test_a_hostile_or_broken_book_is_refused_with_a_reason(data, said):
         read(data())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limits", "said"),
     [
         (ManuscriptLimits(unpacked_bytes=1_000), "unpacks"),

@@ -71,6 +71,7 @@ async def bound(folder, **formats):
     return await Narration.open(folder).bind(BookFormats(**formats), Threads())
 
 
+@pytest.mark.long
 def test_a_narration_killed_three_times_ends_byte_for_byte_like_one_never_killed(tmp_path):
     for killed_after in (30, 71, 2):
         command = [sys.executable, "-m", "tests.helpers.narrated_book", str(tmp_path / "killed"), str(killed_after)]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.books.chapter_headings import is_heading
 from polyvox.books.manuscript import ManuscriptLimits
 from polyvox.books.reading import read_manuscript
@@ -16,7 +17,7 @@ def titles(manuscript):
     return [chapter.title for chapter in manuscript.chapters]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "Chapter 1",
@@ -45,7 +46,7 @@ def test_a_line_that_begins_a_chapter_is_known(line):
     assert is_heading(line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "Chapter 1 was the dullest of them all.",
@@ -193,7 +194,7 @@ def test_html_is_read_as_a_reader_sees_it():
     assert book.chapters[1].paragraphs == ("line one", "line two")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "name", "said"),
     [
         (b"", "book.txt", "no text"),

@@ -39,6 +39,7 @@ def polyvox(*command: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in command])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RELEASES)
 def test_pulled_checked_and_converted(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

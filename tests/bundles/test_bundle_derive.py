@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from helpers.random_networks import campplus_weights
 from helpers.sample_bundle import CountingProgress, digest_of, hub_source
+from helpers.tables import each_row
 from helpers.torch_checkpoint import write_checkpoint
 from polyvox.bundles.manifest import Derivation, Manifest, PypiSource
 from polyvox.bundles.onnx_graphs.campplus import campplus_graph
@@ -53,7 +54,7 @@ def test_a_graph_that_came_out_differently_is_not_installed(tmp_path):
     assert not (tmp_path / "models" / "network").exists()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ways",
     [
         {},
@@ -66,7 +67,7 @@ def test_a_file_is_derived_in_exactly_one_known_way(ways):
         Derivation.model_validate({**digest_of(b"x"), **ways})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tags",
     [
         {"python": "3.11 --index-url=x", "platform": "any"},

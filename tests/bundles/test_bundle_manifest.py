@@ -2,6 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from helpers.sample_bundle import sample_manifest
+from helpers.tables import each_row
 from polyvox.bundles.manifest import HubSource, Manifest, manifest_named, manifests
 from polyvox.errors import UnknownModelError
 
@@ -32,7 +33,8 @@ def test_hub_comes_before_packages_and_is_pinned_to_a_commit():
         assert all(len(source.revision) == 40 for source in hubs[:1]) or manifest.unpinned
 
 
-@pytest.mark.parametrize("name", ["", "nobody", "../kokoro", "kokoro.yaml", "kokoro/../kokoro", "/etc/passwd"])
+@pytest.mark.long
+@each_row("name", ["", "nobody", "../kokoro", "kokoro.yaml", "kokoro/../kokoro", "/etc/passwd"])
 def test_an_unknown_name_is_refused_with_those_that_are_known(name):
     known = ", ".join(manifest.name for manifest in manifests())
     with pytest.raises(UnknownModelError, match=f"known are {known}") as caught:
@@ -58,7 +60,7 @@ def test_a_manifest_survives_the_way_to_plain_data_and_back():
     assert Manifest.model_validate(_changed(lambda content: None)) == sample_manifest()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["/etc/passwd", "../up.bin", "voices/../../up.bin", "a\\b", "C:/x", "", ".", ".hidden", "a//b", "voices/", "a\nb"],
 )
@@ -68,13 +70,13 @@ def test_a_file_name_that_could_leave_its_folder_is_refused(name):
         Manifest.model_validate(_changed(lambda content: content["files"].__setitem__(name, digest)))
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../up.bin", "a\\b", ".git/config"])
+@each_row("path", ["/etc/passwd", "../up.bin", "a\\b", ".git/config"])
 def test_a_path_in_a_source_is_checked_as_well(path):
     with pytest.raises(ValidationError, match="not a plain relative name"):
         Manifest.model_validate(_changed(lambda content: content["sources"][0]["paths"].update({"model.onnx": path})))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         lambda content: content.update(surprise=1),
@@ -105,7 +107,7 @@ def test_a_folder_must_map_to_a_folder():
         Manifest.model_validate(_changed(lambda content: content["sources"][0]["paths"].update({"voices/": "voices"})))
 
 
-@pytest.mark.parametrize("package", ["--registry=x", "../x", "a b", "Upper", "@scope/", "x;y"])
+@each_row("package", ["--registry=x", "../x", "a b", "Upper", "@scope/", "x;y"])
 def test_a_package_name_that_a_client_could_take_for_something_else_is_refused(package):
     source = {
         "kind": "npm",

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from helpers.tables import each_row
 from polyvox.bundles.onnx_graphs.builder import serialize
 from polyvox.bundles.onnx_graphs.node_rewrites import rewritten
 from polyvox.onnx_session import open_session
@@ -137,7 +137,7 @@ def result(
     return open_session(serialize(model)).run(None, {"x": x})[0], {each.op_type for each in kept}
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_row("name", CASES)
 def test_the_result_stays_the_same(name: str) -> None:
     make, replaced = CASES[name]
     nodes, given, shape = make()

@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 
 from helpers.random_networks import BLOCKS, TRUNK, Weights, campplus_weights, distillmos_weights
+from helpers.tables import each_row
 from polyvox.bundles.onnx_graphs.builder import FLOAT, INT64, GraphBuilder, serialize
 from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.onnx_graphs.distillmos import distillmos_graph
@@ -54,13 +55,12 @@ def spectrum(seed: int = 0, batch: int = 1) -> npt.NDArray[np.float32]:
     return np.random.default_rng(seed).standard_normal((batch, 2, 161, 768)).astype(np.float32)
 
 
-@pytest.mark.parametrize(
-    ("build", "weights"), [(campplus_graph, campplus_weights()), (distillmos_graph, distillmos_weights())]
-)
+@each_row(("build", "weights"), [(campplus_graph, campplus_weights()), (distillmos_graph, distillmos_weights())])
 def test_the_same_weights_give_the_same_bytes(build: Callable[[Mapping], bytes], weights: Weights):
     assert build(weights) == build({name: value.copy() for name, value in reversed(weights.items())})
 
 
+@pytest.mark.long
 def test_an_embedding_does_not_depend_on_its_batch_mates():
     graph = campplus_graph(campplus_weights())
     batch = features(230, batch=3)
@@ -76,7 +76,7 @@ def test_a_quality_lies_between_1_and_5():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("frames", [3, 40, 200, 201, 430])
+@each_row("frames", [3, 40, 200, 201, 430])
 def test_campplus_is_the_network_it_claims_to_be(frames):
     weights, given = campplus_weights(), features(frames)
     np.testing.assert_allclose(

@@ -206,6 +206,7 @@ def test_a_client_that_stalls_is_stopped(context, npm, monkeypatch):
         os.kill(npm.calls[0]["pid"], 0)
 
 
+@pytest.mark.long
 def test_a_client_that_is_slow_but_moves_is_left_alone(context, npm, monkeypatch):
     monkeypatch.setattr(packages, "_STALL_SECONDS", 0.6)
     monkeypatch.setattr(packages, "_POLL_SECONDS", 0.05)

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.loopback_hub import LoopbackHub
 from helpers.sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
+from helpers.tables import each_row
 from polyvox.bundles.manifest import Manifest, Pinning, manifest_named, manifests
 from polyvox.bundles.pinning import unpinned_notice
 from polyvox.bundles.progress import SilentProgress
@@ -126,7 +127,7 @@ def test_a_part_of_an_earlier_pull_is_not_built_upon(hub: LoopbackHub, tmp_path:
     assert pull(tmp_path / "models", hub).file("w.pt").read_bytes() == WEIGHTS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         {"unpinned": {}},
@@ -134,7 +135,6 @@ def test_a_part_of_an_earlier_pull_is_not_built_upon(hub: LoopbackHub, tmp_path:
         {"sources": [hub_source() | {"revision": "dev", "paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}]},
         {"unpinned": {"w.pt": {"max_bytes": 0}, "n.txt": {"max_bytes": 1}}},
     ],
-    ids=["no files", "both ways", "another branch", "no room"],
 )
 def test_a_manifest_that_contradicts_itself_is_refused(changes: dict) -> None:
     with pytest.raises(ValidationError):
@@ -149,7 +149,7 @@ def test_known_hashes_need_a_known_commit() -> None:
     assert FILES.keys() == sample_manifest().files.keys()
 
 
-@pytest.mark.parametrize("name", ["zipvoice", "zipvoice_distill", "zipvoice_dialog", "zipvoice_dialog_stereo"])
+@each_row("name", ["zipvoice", "zipvoice_distill", "zipvoice_dialog", "zipvoice_dialog_stereo"])
 def test_the_zipvoice_family_is_pulled_from_its_own_repository(name: str) -> None:
     shipped = manifest_named(name)
     assert shipped.sources[0].path_of("model.pt") == f"{name}/model.pt"

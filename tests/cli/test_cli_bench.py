@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.scripted_server import ScriptedServer
+from helpers.tables import each_row
 from polyvox.bench.texts import ENGLISH
 from polyvox.cli.main import app
 
@@ -15,6 +16,7 @@ def bench(*arguments: str):
     return CliRunner().invoke(app, ["bench", *arguments])
 
 
+@pytest.mark.long
 def test_a_run_prints_a_table_and_writes_json_and_a_plot(scripted_server: ScriptedServer, tmp_path: Path) -> None:
     scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
     files = ("--json", str(tmp_path / "run.json"), "--plot", str(tmp_path / "run.png"))
@@ -35,6 +37,7 @@ def test_an_open_loop_takes_a_rate(scripted_server: ScriptedServer, tmp_path: Pa
     assert "open loop, 100 a second" in result.stdout
 
 
+@pytest.mark.long
 def test_the_stress_test_sends_fifty_requests_at_once(scripted_server: ScriptedServer) -> None:
     scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
     result = bench("--url", scripted_server.url, "--profile", "slo")
@@ -50,7 +53,7 @@ def test_a_run_in_which_nothing_was_spoken_fails() -> None:
     assert "Failed (2)" in result.stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "complaint"),
     [
         (("--dialect", "morse"), "Unknown dialect 'morse'"),

@@ -91,6 +91,7 @@ def test_the_chapters_are_listed_without_speaking(engine):
     assert not engine.heard
 
 
+@pytest.mark.long
 def test_an_interrupted_run_says_how_to_go_on_and_the_next_one_does(engine, monkeypatch):
     calls = 0
     speak = ToneEngine.speak
@@ -127,6 +128,7 @@ def test_a_book_that_is_there_is_not_made_again_unasked(engine):
     assert chapters("tide.m4b") == ["One", "Two", "Three"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from helpers.fakes import ToneEngine, tone_catalog, tone_service
 from helpers.serving import served
+from helpers.tables import each_row
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
 from polyvox.cli.speech.turns import read_turns
@@ -53,7 +54,7 @@ def test_a_script_is_read_line_by_line() -> None:
     )
 
 
-@pytest.mark.parametrize("script", ["Hello there.", "low: Hi.\nWhat now", "  low", "low:\nhigh: Hi.", ": Hi."])
+@each_row("script", ["Hello there.", "low: Hi.\nWhat now", "  low", "low:\nhigh: Hi.", ": Hi."])
 def test_a_line_without_a_voice_is_refused_with_its_number(script: str) -> None:
     with pytest.raises(InvalidRequestError, match=r"Line \d"):
         read_turns(script)
@@ -75,6 +76,7 @@ def test_a_server_speaks_it_as_well(engine: ToneEngine) -> None:
     assert seconds_of("talk.wav") == pytest.approx(3 * 0.3 + 2 * 0.5, abs=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -55,6 +55,7 @@ def evaluate(*arguments: str):
     return CliRunner().invoke(app, ["eval", *arguments])
 
 
+@pytest.mark.long
 def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, loaded_metrics, tmp_path: Path) -> None:
     files = ("--json", "run.json", "--plot", "run.png", "--keep", "kept")
     result = evaluate("-v", "low", "-v", "high", "-v", "low", "-n", "2", *files)

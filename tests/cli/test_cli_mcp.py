@@ -202,6 +202,7 @@ def test_there_are_three_tools(engine: ToneEngine) -> None:
         call(None, "sing")
 
 
+@pytest.mark.long
 def test_standard_output_holds_the_protocol_and_nothing_else(tmp_path: Path) -> None:
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     messages = [

@@ -57,6 +57,7 @@ def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):
         settings_for(tmp_path / "iic" / "CosyVoice2-0.5B", KNOWN)
 
 
+@pytest.mark.long
 def test_the_command_says_so_in_one_line(tmp_path):
     command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--model_dir", str(tmp_path / "none")]
     result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
@@ -64,6 +65,7 @@ def test_the_command_says_so_in_one_line(tmp_path):
     assert result.stderr.startswith("error: There is no folder")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("repository", "name", "config", "hub"),
     [

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from helpers.tables import each_row
 from polyvox.bundles import pull as pulling
 from polyvox.bundles.manifest import manifest_named
 from polyvox.bundles.validate import Bundle
@@ -80,7 +81,7 @@ def test_voices_lists_every_voice() -> None:
     assert len(json.loads(result.stdout)) == 54
 
 
-@pytest.mark.parametrize(("language", "count"), [("zh", 8), ("en", 28), ("en-GB", 8), ("pt_BR", 3)])
+@each_row(("language", "count"), [("zh", 8), ("en", 28), ("en-GB", 8), ("pt_BR", 3)])
 def test_voices_of_one_language(language: str, count: int) -> None:
     found = json.loads(invoke("voices", "--language", language, "--json").stdout)
     assert len(found) == count

@@ -146,6 +146,7 @@ def test_a_terminal_without_a_text_is_told_what_to_give(monkeypatch: pytest.Monk
         read_text(None, None, 100)
 
 
+@pytest.mark.long
 def test_an_interrupted_say_leaves_no_file_and_says_so(scripted_server: ScriptedServer, tmp_path: Path) -> None:
     scripted_server.pieces["Slowly."] = [(0.0, 1.0), (60.0, 1.0)]
     command = [sys.executable, "-m", "polyvox", "say", "Slowly.", "-o", "a.wav", "--server", scripted_server.url]

@@ -12,7 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from helpers.tables import each_row
 from polyvox.bench.process import ServerProcess, server_process
+
+pytestmark = pytest.mark.long
 
 POLYVOX = (sys.executable, "-m", "polyvox")
 
@@ -73,7 +76,7 @@ def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
     assert "polyvox serve" in result.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@each_row("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
     process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.fakes import ToneEngine, tone_catalog
+from helpers.tables import each_row
 from polyvox.cli.main import app
 from polyvox.cli.speech.nearest_voice import nearest_voice
 from polyvox.cli.speech.spoken_words import PLAYER_SECONDS, SpokenWords
@@ -89,7 +90,7 @@ def test_a_mistyped_voice_is_offered_by_its_right_name(engine):
     assert result.stderr == "error: There is no voice 'hihg'; did you mean 'high'? `polyvox voices list` shows all.\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "found"),
     [("af_hart", "af_heart"), ("AF_Heart", "af_heart"), ("hart", "af_heart"), ("Ema", "bf_emma"), ("zzz", None)],
 )

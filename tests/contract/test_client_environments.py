@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from helpers.client_environment import run_client
+from helpers.tables import each_row
 
 REQUIREMENTS = sorted((Path(__file__).parents[1] / "clients").glob("requirements-*.txt"))
 PINS = [
@@ -21,7 +22,7 @@ def failure(how: str, **options: float) -> str:
     return str(failed.value)
 
 
-@pytest.mark.parametrize(("environment", "package", "version"), PINS)
+@each_row(("environment", "package", "version"), PINS)
 def test_every_environment_has_the_versions_that_its_requirements_pin(environment, package, version):
     assert run_client(environment, "environment_probe.py", package, "")["version"] == version
 
@@ -34,7 +35,7 @@ def test_a_script_inherits_neither_keys_nor_python_paths(monkeypatch):
     assert "HOME" in seen
 
 
-@pytest.mark.parametrize(("how", "said"), [("crash", "ended with 3"), ("mute", "JSON object as the last line")])
+@each_row(("how", "said"), [("crash", "ended with 3"), ("mute", "JSON object as the last line")])
 def test_a_script_that_fails_shows_what_it_wrote(how, said):
     message = failure(how)
     assert said in message

@@ -15,6 +15,7 @@ import requests
 from helpers.cloning import CloneEngine, Studio, sample
 from helpers.fakes import ToneEngine, tone, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
+from helpers.tables import each_row
 from polyvox.audio.pcm import to_pcm16
 from polyvox.types import Capabilities
 
@@ -109,7 +110,7 @@ def test_forms_as_curl_posts_them(url, prompt_wav):
     assert requests.get(f"{url}/health", timeout=30).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/inference_sft", "/v1/model/cosyvoice/tts"])
+@each_row("path", ["/inference_sft", "/v1/model/cosyvoice/tts"])
 def test_the_first_audio_leaves_before_the_last_is_made(path):
     """The engine waits for a gate after its first chunk, and the gate opens when that chunk has arrived."""
 

@@ -157,6 +157,7 @@ def test_keys():
             client.with_options(api_key="wrong").audio.speech.create(**WISH)
 
 
+@pytest.mark.long
 def test_an_error_event_and_a_torn_stream_raise():
     engine = ToneEngine(chunks=3, delay=0.05, fail_at=2)
     with served(tone_service(engine)) as url, OpenAI(base_url=url + "/v1", api_key="none", max_retries=0) as client:
@@ -169,6 +170,7 @@ def test_an_error_event_and_a_torn_stream_raise():
             response.read()
 
 
+@pytest.mark.long
 def test_an_overloaded_server_is_retried_when_it_says():
     engine = ToneEngine(chunks=8, delay=0.1)
     with (

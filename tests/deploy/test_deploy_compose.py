@@ -9,6 +9,7 @@ import pytest
 import yaml
 from compose_spec import PyCompose
 
+from helpers.tables import each_row
 from polyvox.config import ENV_PREFIX, Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import settings_loader
@@ -52,7 +53,7 @@ def test_it_is_valid_by_the_specification(path: Path) -> None:
     assert PyCompose.from_yaml(interpolated(path)).service_names()
 
 
-@pytest.mark.parametrize("wrong", ["read_only: perhaps", "port: 80", "stop_grace_period: soon", "ports: [a:b:c:d]"])
+@each_row("wrong", ["read_only: perhaps", "port: 80", "stop_grace_period: soon", "ports: [a:b:c:d]"])
 def test_the_check_can_fail(wrong: str) -> None:
     with pytest.raises(ValueError, match="services"):
         PyCompose.from_yaml(f"services:\n  polyvox:\n    image: polyvox:cpu\n    {wrong}\n")
@@ -77,9 +78,7 @@ def test_no_secret_stands_in_it(path: Path) -> None:
         raise AssertionError(f"{name} has a value or a default")
 
 
-@pytest.mark.parametrize(
-    ("path", "name"), [(BASE, "POLYVOX_API_KEYS"), (ROOT / "deploy/compose/vllm.yaml", "VLLM_API_KEY")]
-)
+@each_row(("path", "name"), [(BASE, "POLYVOX_API_KEYS"), (ROOT / "deploy/compose/vllm.yaml", "VLLM_API_KEY")])
 def test_it_does_not_start_without_its_secret(path: Path, name: str) -> None:
     with pytest.raises(KeyError, match=name):
         interpolated(path, {})

@@ -2,13 +2,12 @@
 
 import pickle
 
-import pytest
-
+from helpers.tables import each_row
 from polyvox.deploy.messages import DeferredVoice, ErrorMessage
 from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError, TextError
 
 
-@pytest.mark.parametrize("kind", STATUS)
+@each_row("kind", STATUS)
 def test_every_error_keeps_its_class(kind):
     if issubclass(kind, OverloadedError):
         raised = kind("Later.", retry_after=7.5)

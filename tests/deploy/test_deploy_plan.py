@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from helpers.fakes import tone_settings, tone_spec
+from helpers.tables import each_row
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EngineArgs, ingress_settings, plans_for, replica_settings
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -55,7 +56,7 @@ def test_options_for_a_model_that_is_not_served_are_refused():
         plans_for(tone_settings(), {"flute": EngineArgs()}, ClusterResources(cpus=1), CATALOG)
 
 
-@pytest.mark.parametrize("args", [{"replicas": 2}, {"max_replicas": 0}, {"gpus": -1}, {"max_queued_requests": 0}])
+@each_row("args", [{"replicas": 2}, {"max_replicas": 0}, {"gpus": -1}, {"max_queued_requests": 0}])
 def test_a_misspelt_or_invalid_option_is_refused(args):
     with pytest.raises(ValidationError):
         DeployArgs.model_validate({"engines": {"tone": args}})

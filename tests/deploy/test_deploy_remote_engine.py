@@ -11,6 +11,7 @@ import pytest
 from helpers.cloning import CloneEngine
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
 from helpers.serving import called
+from helpers.tables import each_row
 from helpers.transports import PickledTransport, remote, replica_of
 from polyvox.deploy.messages import is_digest_only
 from polyvox.deploy.remote_engine import remote_engine
@@ -62,7 +63,7 @@ async def test_a_remote_engine_tells_where_the_replica_runs_that_spoke_last():
     assert isinstance(there, SupportsLocation)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status"),
     [
         ({"input": "Hello.", "voice": "low"}, 200),

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import polyvox
 from helpers.documents import PAGES, ROOT, page_name
 
@@ -15,6 +17,7 @@ JIEBA = re.compile(r"^(Building prefix|Loading model|Dumping model|Prefix dict) 
 PRIVATE = re.compile(r"\b(hall|house|housemates?|knobs?|whoever|in company)\b", re.IGNORECASE)
 
 
+@pytest.mark.long
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     site = tmp_path / "site"
     done = subprocess.run(
@@ -41,7 +44,8 @@ def test_files_that_the_architecture_names_exist() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"(?<![\w/.])((?:\w+/)*\w+\.py)\b", text))
     assert len(named) > 10
-    assert [path for path in sorted(named) if not (ROOT / "src" / "polyvox" / path).is_file()] == []
+    roots = (ROOT / "src" / "polyvox", ROOT)
+    assert [path for path in sorted(named) if not any((root / path).is_file() for root in roots)] == []
 
 
 def test_no_page_speaks_a_private_language() -> None:
@@ -64,3 +68,23 @@ def test_nothing_tells_to_install_from_a_package_index_that_has_no_release() -> 
     files = [*PAGES, *(ROOT / "examples").rglob("*.py"), *(ROOT / "src").rglob("*.py")]
     found = [page_name(file) for file in files if "install 'polyvox" in file.read_text(encoding="utf-8")]
     assert found == []
+
+
+def test_the_readme_lists_every_extra_and_every_door() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = text.partition("\n| extra | adds |\n")[2].partition("\n\n")[0]
+    assert {*re.findall(r"^\| `(\w+)` \|", extras, re.MULTILINE)} == project["optional-dependencies"].keys() - {"dev"}
+    doors = text.partition("\n## Doors\n")[2].partition("\n## ")[0]
+    assert {page.stem for page in (ROOT / "docs" / "doors").glob("*.md")} <= {
+        *re.findall(r"docs/doors/([\w-]+)\.md", doors)
+    }
+
+
+def test_the_index_and_the_navigation_lead_to_every_page() -> None:
+    docs = ROOT / "docs"
+    pages = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")}
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", (docs / "index.md").read_text(encoding="utf-8")))
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert pages - linked - {"index.md"} == set()
+    assert pages == set(re.findall(r": ([\w/-]+\.md)$", navigation, re.MULTILINE))

@@ -57,6 +57,7 @@ async def test_its_speakers_are_voices_and_its_rate_is_its_own(engine):
     assert engine.capabilities.languages >= {"zh", "en", "ja", "ko", "yue"}
 
 
+@pytest.mark.long
 async def test_each_mode_says_something_else_with_the_same_seed(engine, cloned):
     wordless = await engine.prepare(prompt(""))
     said = {
@@ -74,6 +75,7 @@ async def test_each_mode_says_something_else_with_the_same_seed(engine, cloned):
     assert len({samples(chunks).tobytes() for chunks in heard.values()}) == 4
 
 
+@pytest.mark.long
 async def test_a_mark_at_the_end_of_an_instruction_is_the_callers_or_ours(engine):
     async def spoken(instructions):
         return samples(await chunks_of(engine.speak(Utterance("er", SPEAKER, seed=2, instructions=instructions))))
@@ -84,6 +86,7 @@ async def test_a_mark_at_the_end_of_an_instruction_is_the_callers_or_ours(engine
     assert not np.array_equal(plain, await spoken("gladly"))
 
 
+@pytest.mark.long
 async def test_a_long_segment_is_streamed_in_chunks_of_the_original(engine):
     chunks = await chunks_of(engine.speak(Utterance("hello there", SPEAKER, seed=1)))
     assert len(chunks) > 2
@@ -92,6 +95,7 @@ async def test_a_long_segment_is_streamed_in_chunks_of_the_original(engine):
     assert chunks[0].policy == ChunkPolicy(100, 1.0, 100)
 
 
+@pytest.mark.long
 async def test_a_seed_gives_the_same_samples_alone_and_beside_others(engine, cloned):
     said = [
         Utterance("the", SPEAKER, seed=3),
@@ -106,6 +110,7 @@ async def test_a_seed_gives_the_same_samples_alone_and_beside_others(engine, clo
     assert not np.array_equal(alone[0], samples(await chunks_of(engine.speak(Utterance("the", SPEAKER, seed=9)))))
 
 
+@pytest.mark.long
 async def test_a_language_tag_leads_every_segment(engine, monkeypatch):
     seen, model = [], engine._running.model
     encode = model.tokenizer.encode
@@ -118,6 +123,7 @@ async def test_a_language_tag_leads_every_segment(engine, monkeypatch):
     assert [each for each in seen if each.startswith("<")] == ["<|ja|>er", "<|ja|>wall"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("transcript", "language", "tagged"), [("", "ja", "<|ja|>er."), ("", None, "er."), ("a word", "en", "er.")]
 )
@@ -132,6 +138,7 @@ async def test_a_language_asked_for_is_a_tag_where_the_recording_is_of_another(
     assert seen[-1] == tagged
 
 
+@pytest.mark.long
 async def test_a_text_that_arrives_is_spoken_passage_by_passage(engine):
     async def pieces():
         for piece in ("a wa", "ll", "."):
@@ -163,6 +170,7 @@ async def test_what_it_cannot_do_is_refused_before_any_work(engine, utterance, e
         engine.check(utterance)
 
 
+@pytest.mark.long
 async def test_a_hop_of_zero_makes_one_chunk_of_a_segment(folder):
     whole = CosyVoiceEngine(load_settings(cosyvoice1_dir=folder, cosyvoice1_hop=0, cosyvoice_device="cpu"), 1)
     await whole.start()

@@ -130,6 +130,7 @@ def test_the_second_language_model_is_checked_and_converted_where_there_is_one(f
         convert(bundle)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["campplus.onnx", "speech_tokenizer_v3.onnx"])
 def test_a_graph_cut_short_or_taken_from_elsewhere_is_found(folder, name):
     whole = (folder / name).read_bytes()
@@ -151,6 +152,7 @@ def test_a_file_that_would_run_code_is_refused(folder):
         list(open_model(folder).check_weights())
 
 
+@pytest.mark.long
 @VERSIONS
 def test_published_files_become_safetensors_with_the_same_weights(tmp_path, version):
     folder = tiny_model(tmp_path, version)

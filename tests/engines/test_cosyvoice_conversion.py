@@ -48,6 +48,7 @@ def joined(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_speech_tokens_of_the_recording_are_decoded_in_the_voice(tmp_path, version, monkeypatch):
     heard = []
@@ -80,6 +81,7 @@ def recorded_source():
         return VoicePrompt(pcm, file.getframerate(), "", "")
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_the_originals_recording_becomes_as_many_chunks_of_as_many_samples(tmp_path, version):
     """Thirty tokens and the 25 + 7 + 3 of a first chunk: to the original, too, the first is the last."""
@@ -91,6 +93,7 @@ async def test_the_originals_recording_becomes_as_many_chunks_of_as_many_samples
     assert [(len(chunk.tokens), len(chunk.frames)) for chunk in chunks] == [(30, 60)]
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_the_originals_recorded_stream_is_cut_alike(tmp_path, monkeypatch, version):
     """It was recorded with given tokens in place of a recording's, in a voice that was given, too."""
@@ -125,6 +128,7 @@ def in_one_pass(folder, voice, tokens):
     return vocoder.step(mel, vocoder.start(noise), final=True)[0][0].numpy()
 
 
+@pytest.mark.long
 async def test_the_samples_are_those_of_the_flow_and_the_vocoder_on_the_recordings_tokens(tmp_path):
     """In version 3, whose noise is no draw; single precision moves the phases by some thousandths."""
     async with running(tmp_path, 3) as engine:
@@ -136,6 +140,7 @@ async def test_the_samples_are_those_of_the_flow_and_the_vocoder_on_the_recordin
     assert np.square(samples - expected).mean() < 1e-3 * np.square(expected).mean()
 
 
+@pytest.mark.long
 async def test_the_voice_is_heard_and_the_same_request_sounds_the_same(tmp_path):
     async with running(tmp_path, 3) as engine:
         asked = Utterance("", "spk_a", seed=1)
@@ -149,6 +154,7 @@ async def test_the_voice_is_heard_and_the_same_request_sounds_the_same(tmp_path)
     assert np.abs(other - first).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_leaving_frees_the_stream(tmp_path):
     async with running(tmp_path, 3, cosyvoice_streams=1) as engine:
         async with aclosing(engine.convert(prompt("", 5.0), Utterance("", "spk_a"))) as chunks:
@@ -156,6 +162,7 @@ async def test_leaving_frees_the_stream(tmp_path):
         assert await asyncio.wait_for(converted(engine, prompt("", 1.0), Utterance("", "spk_a")), 60)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -173,6 +180,7 @@ async def test_recordings_that_will_not_do_are_refused(tmp_path, source, reason)
         assert refused.value.field == "file"
 
 
+@pytest.mark.long
 async def test_an_unknown_voice_is_refused(tmp_path):
     async with running(tmp_path, 3) as engine:
         with pytest.raises(UnknownVoiceError):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
@@ -59,6 +60,7 @@ class Running:
             return [chunk async for chunk in chunks]
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_chunks_join_without_gap_and_are_cut_as_the_original_cuts_them(tmp_path, version):
     async with Running(tmp_path, version) as running:
@@ -113,12 +115,14 @@ async def test_neither_an_early_start_nor_forgetting_changes_what_is_spoken(tmp_
     assert len(others[0].tokens) == (7 if "cosyvoice_first_hop" in other else 32)
 
 
+@pytest.mark.long
 async def test_a_window_keeps_the_length(tmp_path):
     async with Running(tmp_path, 3, cosyvoice_flow_memory="window", cosyvoice_flow_window=100) as running:
         chunks = await running.said(running.utterance())
     assert chunks[-1].end == 960 * chunks[-1].tokens.end
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_speech_is_at_least_as_long_as_the_text_asks_for(tmp_path, version):
     async with Running(tmp_path, version) as running:
@@ -127,6 +131,7 @@ async def test_speech_is_at_least_as_long_as_the_text_asks_for(tmp_path, version
             assert 2 * 2 <= chunks[-1].tokens.end <= 20 * 2
 
 
+@pytest.mark.long
 async def test_segments_follow_each_other_with_seeds_of_their_own(tmp_path):
     async with Running(tmp_path, 3) as running:
         chunks = await running.said(running.utterance("all. " * 34))
@@ -136,6 +141,7 @@ async def test_segments_follow_each_other_with_seeds_of_their_own(tmp_path):
     assert chunks[-1].end == sum(len(chunk.pcm) for chunk in chunks)
 
 
+@pytest.mark.long
 async def test_leaving_early_frees_the_sequence_and_the_stream(tmp_path):
     async with Running(tmp_path, 3, cosyvoice_streams=1) as running:
         async with aclosing(running.engine.speak(running.utterance("all " * 20))) as chunks:
@@ -144,6 +150,7 @@ async def test_leaving_early_frees_the_sequence_and_the_stream(tmp_path):
         assert await asyncio.wait_for(running.said(running.utterance()), 30)
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_voices_that_come_with_the_model_speak_without_a_prompt(tmp_path, version):
     async with Running(tmp_path, version) as running:
@@ -155,7 +162,7 @@ def ids(case):
     return [number for row in E2E[case]["prompt_text_ids"] + E2E[case]["text_ids"] for number in row or []]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "text", "transcript", "instructions"),
     [
         ("2.zero_shot.offline", "the wall.", "a word", None),
@@ -198,7 +205,7 @@ def test_version_3_has_its_system_prompt_before_an_instruction():
     assert list(lm_prompt.prompt_text) == [*tokenizer.encode("You are a helpful assistant. Fast!"), 500]
 
 
-@pytest.mark.parametrize("length", [0, 1, 24, 25, 43, 50, 251])
+@each_row("length", [0, 1, 24, 25, 43, 50, 251])
 def test_hops_end_where_blocks_end(length):
     hops = Hops(ChunkPolicy(25, 2.0, 100), length, 25, 3)
     sizes = []
@@ -210,6 +217,7 @@ def test_hops_end_where_blocks_end(length):
     assert sizes == [25 + -length % 25, 50, 100, 100, 100]
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_bad_input_is_refused_before_any_work(tmp_path, version):
     async with Running(tmp_path, version) as running:
@@ -243,6 +251,7 @@ async def test_a_folder_of_the_other_version_is_refused(tmp_path):
         await engine.start()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claims", [True, False])
 async def test_without_a_working_gpu_the_cpu_speaks_and_says_so(tmp_path, monkeypatch, claims):
     """The build for CPUs fails at the first tensor that is to go to a GPU, as a broken one does."""
@@ -254,6 +263,7 @@ async def test_without_a_working_gpu_the_cpu_speaks_and_says_so(tmp_path, monkey
         assert await running.said(running.utterance())
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_the_catalog_has_both(tmp_path, version):
     engine = Catalog.installed().factories[f"cosyvoice{version}"](load_settings(models_dir=tmp_path))

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from helpers.fixed_shapes import Fixed
 from helpers.replaying import Poisoned
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import executors as executors_module
@@ -66,6 +67,7 @@ async def drawn(source, adapter, sampling, count=4):
     return await asyncio.gather(*(one(seed) for seed in range(count)))
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_captured_steps_have_few_shapes_and_sample_the_same_tokens(model, version, device):
     adapter, sampling = CosyVoiceLmAdapter(model.networks.lm), default_sampling(model.bundle.config)
@@ -95,6 +97,7 @@ async def test_a_gpu_that_cannot_capture_decodes_eagerly_and_says_so(model, vers
     await source.close()
 
 
+@pytest.mark.long
 async def test_the_engine_captures_on_a_gpu_and_warns_of_what_it_could_not(tmp_path, monkeypatch):
     """The weights stay where they are: what is on a GPU here is only its name."""
     asked = []
@@ -124,6 +127,7 @@ async def test_the_engine_captures_on_a_gpu_and_warns_of_what_it_could_not(tmp_p
     await engine.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [3])
 def test_streams_are_decoded_one_by_one_where_their_batches_compute_something_else(model, version, monkeypatch):
     def wrong(query, *others):
@@ -146,7 +150,7 @@ def test_streams_are_decoded_one_by_one_where_their_batches_compute_something_el
     assert token2wav.flow_stage is not one_by_one
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "later"),
     [
         (ChunkPolicy(25, 2.0, 100), {50, 100}),
@@ -188,6 +192,7 @@ def mel(flow: Flow, lengths):
     return torch.cat(frames, dim=2)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_compiled_the_flow_is_the_same_and_captured_once_for_all_lengths(model, version, monkeypatch):
     compiling_with("eager", monkeypatch)
@@ -201,6 +206,7 @@ def test_compiled_the_flow_is_the_same_and_captured_once_for_all_lengths(model, 
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == captured
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [3])
 def test_a_machine_that_cannot_compile_runs_the_flow_eagerly_and_says_so(model, version, monkeypatch):
     def broken(graph, given):
@@ -234,6 +240,7 @@ async def test_the_minimum_length_is_kept_or_is_the_originals(model, version, de
     await source.close()
 
 
+@pytest.mark.long
 @VERSIONS
 def test_the_flow_cache_of_a_stream_is_counted_and_bounded_as_the_settings_ask(tmp_path, version):
     kept = {}
@@ -286,6 +293,7 @@ def together(token2wav, streams):
     return [np.concatenate(chunks) for chunks in made]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2])
 async def test_a_hop_that_fails_ends_its_own_stream_only(model, device):
     token2wav, reports = model.networks.token2wav, []
@@ -299,6 +307,7 @@ async def test_a_hop_that_fails_ends_its_own_stream_only(model, device):
     await stage.close()
 
 
+@pytest.mark.long
 @VERSIONS
 def test_captured_streams_of_one_batch_sound_like_eager_ones_alone(model, version):
     streams, token2wav, replay = [(60, 1), (37, 2)], model.networks.token2wav, Poisoned()
@@ -325,6 +334,7 @@ def decibels(ours, theirs):
     return 10 * np.log10(np.square(theirs).mean() / max(np.square(ours - theirs).mean(), 1e-30))
 
 
+@pytest.mark.long
 @VERSIONS
 def test_streams_beyond_the_memory_budget_recompute_and_sound_the_same(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import open_model
@@ -40,7 +41,7 @@ def test_features_are_the_originals():
     assert far(mel_spectrogram(recording(), MEL_24K, None).T, RECORDED["mel3"]) < 1e-4
 
 
-@pytest.mark.parametrize("rate", [16_001, 22_050, 44_100, 48_000])
+@each_row("rate", [16_001, 22_050, 44_100, 48_000])
 def test_a_tone_survives_any_change_of_rate(rate):
     tone = np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
     expected = np.sin(2 * np.pi * 440 * np.arange(24_000) / 24_000)
@@ -57,7 +58,7 @@ def test_a_recording_becomes_the_originals_voice(tmp_path, version):
     assert heard["mel"].shape == (80, 86)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "complaint"),
     [
         (prompt(seconds=0.4), "lasts 0.4 s; CosyVoice takes 0.5 to 30 s"),
@@ -72,7 +73,7 @@ def test_a_recording_that_makes_no_voice_is_refused(given, complaint):
     assert refused.value.field == "voice"
 
 
-@pytest.mark.parametrize("case", TEXTS["encode"][:-1], ids=lambda case: case["text"][:12])
+@each_row("case", TEXTS["encode"][:-1])
 def test_ids_are_the_originals(case):
     assert TOKENIZER.encode(case["text"]) == case["ids"]
 
@@ -96,7 +97,7 @@ def test_a_broken_tokenizer_is_refused(tmp_path):
         TextTokenizer(tmp_path, Tags(3))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spoken"),
     [
         ("Hello <|endofprompt|> there", "Hello there"),
@@ -131,7 +132,7 @@ def pieces(text):
     return [piece.text for piece in TEXT_FRONTEND.segments(text, OPTIONS)]
 
 
-@pytest.mark.parametrize("index", [1, 3, 7, 9, 10], ids=str)
+@each_row("index", [1, 3, 7, 9, 10])
 def test_texts_are_cut_where_the_original_cuts_them(index):
     """Those whose figures both read alike; white space at the ends of a piece aside."""
     case = TEXTS["text"][index]

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.bistream import BistreamSource
@@ -84,6 +85,7 @@ async def test_the_sound_is_the_same_however_the_text_was_cut(tmp_path):
         assert np.abs(whole[0].pcm).max() > 0
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
@@ -101,6 +103,7 @@ async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
     assert all(np.isfinite(chunk.pcm).all() for chunk in whole)
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
@@ -118,6 +121,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
         assert (await anext(chunks)).index == 1
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
@@ -131,6 +135,7 @@ async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
             assert version == 3 or chunks[-1].tokens.end >= 2 * ids
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("token_audio")
 async def test_a_long_text_is_spoken_in_passages(tmp_path):
     text = "all the wall and all the word. " * 8
@@ -142,6 +147,7 @@ async def test_a_long_text_is_spoken_in_passages(tmp_path):
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
     async def endless():
@@ -155,6 +161,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
+@pytest.mark.long
 async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
     never = asyncio.Event()
 
@@ -169,6 +176,7 @@ async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
         await asyncio.wait([waiting])
 
 
+@pytest.mark.long
 async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
     async with running(tmp_path, 3) as engine:
         plain = await said(engine, in_pieces("the wall er.", 1000), utterance())
@@ -180,6 +188,7 @@ async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
                 await said(engine, in_pieces(nothing, 1), utterance())
 
 
+@pytest.mark.long
 async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(tmp_path):
     async def broken(error):
         yield TEXT
@@ -221,7 +230,7 @@ class TestPhrases:
         assert "twenty five" in plain
         assert [each for phrase in self.ids(text, 2) for each in phrase.ids] == tokenizer.encode(plain + ".")
 
-    @pytest.mark.parametrize(
+    @each_row(
         "text",
         [
             "all the word and the wall cost $1,200.50 or so all the wall and the word",
@@ -241,7 +250,7 @@ class TestPhrases:
         assert parted == set(text.split()), "every word of the text is whole in one phrase"
         assert all("<" not in phrase.text or phrase.text.count("<") == phrase.text.count(">") for phrase in phrases)
 
-    @pytest.mark.parametrize("text", [TEXT, "今天下雨，我们在家。你好，" * 30, "墙" * 700, "all 1234567890 " * 40])
+    @each_row("text", [TEXT, "今天下雨，我们在家。你好，" * 30, "墙" * 700, "all 1234567890 " * 40])
     def test_passages_are_neither_long_nor_moved_by_the_pieces(self, text):
         phrases = self.ids(text, 1)
         assert phrases == self.ids(text, 9) == self.ids(text, len(text))

@@ -5,6 +5,7 @@ import math
 import pytest
 from pydantic import Field, ValidationError
 
+from helpers.tables import each_row
 from polyvox.engines.kit.tuning import Tuning
 from polyvox.errors import InvalidRequestError
 
@@ -31,7 +32,7 @@ def test_a_value_out_of_bounds_is_refused_with_the_bounds():
     assert refused(steps=0) == ("steps", "steps must lie between 1 and 64, not 0.")
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
+@each_row("value", [math.nan, math.inf])
 def test_values_that_are_not_finite_are_refused(value):
     assert refused(guidance=value)[0] == "guidance"
 

@@ -1,9 +1,9 @@
 from itertools import pairwise, takewhile
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, split_chunks
 from polyvox.engines.kokoro.vocabulary import MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
@@ -69,7 +69,7 @@ def test_later_chunks_grow_but_not_past_the_maximum():
     assert max(lengths) <= 200 * 1.25
 
 
-@pytest.mark.parametrize("words", range(8, 33, 2))
+@each_row("words", range(8, 33, 2))
 def test_while_chunks_grow_none_waits_long_for_a_mark(words):
     """On two cores Kokoro makes about 1.8 seconds of audio a second: a chunk must be ready when the one before ends."""
     text = sentence((" ".join(["alpha"] * words) + ", ") * 40 + "end.")

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from benchmarks.cloning import SENTENCES
+from helpers.tables import each_row
 from polyvox.engines.kokoro.fitting.scoring import TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import LONG, TRAINING, VALIDATION
 from polyvox.engines.kokoro.fitting.validation import (
@@ -86,7 +87,7 @@ def test_word_errors_count_whatever_the_mos():
         ScriptedValidator(drop=0.0, recogniser=Recogniser(misses=2)).run()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scale", "drop", "smaller"),
     [(1.0, 0.25, 0.75), (1.0, 0.4, 0.5), (0.5, 0.3, 0.25), (1.0, 0.1, 0.5), (1.0, 9.0, 0.125)],
 )

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from structlog.testing import capture_logs  # noqa: E402
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
@@ -106,14 +107,18 @@ def test_a_gpu_that_pytorch_cannot_use_is_worth_a_warning_only_where_it_was_aske
     assert network.warning.startswith("PyTorch finds no GPU, so Kokoro runs on ONNX Runtime")
 
 
-def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch):
-    machine()
+def test_wren_runs_where_kokoro_does(machine, monkeypatch):
     monkeypatch.setattr(wren_loading, "load_wren", lambda path, threads: WrenModel(None, None))
+    machine(driver=False)
     network = loaded(kokoro_decoder="wren")
     assert (network.runs_on, network.device, network.warning) == (f"Wren on {CPU_ONLY}", "cpu", "")
-    for settings in ({"kokoro_executor": "native"}, {"kokoro_device": "cuda"}):
-        assert "choose the decoder 'full'" in loaded(kokoro_decoder="wren", **settings).warning
-    assert loaded(kokoro_decoder="full").runs_on == "PyTorch on cuda in float16"
+    machine(fault="its speech is not what it should be")
+    network = loaded(kokoro_decoder="wren")
+    assert network.runs_on == f"Wren on {CPU_ONLY}"
+    assert network.warning.startswith("The GPU failed its test")
+    machine()
+    assert loaded(kokoro_decoder="wren").device == "cuda"
+    assert loaded(kokoro_decoder="wren", kokoro_executor="onnx").device == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +126,7 @@ def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch
     [({}, (4, 1)), ({"threads": 2}, (2, 2)), ({"workers": 1}, (1, 4)), ({"workers": 3, "threads": 2}, (3, 2))],
 )
 def test_wren_has_a_worker_on_each_core_unless_the_settings_say_otherwise(machine, monkeypatch, settings, wanted):
-    machine()
+    machine(driver=False)
     monkeypatch.setattr(loading, "share_of_cores", lambda workers: 4 // workers)
     threads = []
     monkeypatch.setattr(wren_loading, "load_wren", lambda path, count: threads.append(count) or WrenModel(None, None))
@@ -162,7 +167,7 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
     check_close(Probe(expected.durations, expected.samples * 1.01), expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("broken", "reason"),
     [
         (lambda right: Probe(right.durations + 1, right.samples), "other durations"),
@@ -170,7 +175,6 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
         (lambda right: Probe(right.durations, right.samples * float("nan")), "not what it should be"),
         (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not what it should be"),
     ],
-    ids=["durations", "shifted", "nan", "silence"],
 )
 def test_a_device_that_computes_anything_else_fails(broken, reason):
     expected = tiny_probe()
@@ -220,7 +224,7 @@ def fallback(reason):
     return [f"Kokoro could not be captured ({reason}), so it runs eagerly and more slowly."]
 
 
-@pytest.mark.parametrize("part", ["encode", "decode"])
+@each_row("part", ["encode", "decode"])
 def test_where_nothing_can_be_captured_it_runs_eagerly(part):
     assert capturing(fault=part) == (True, fallback("operation not permitted when stream is capturing"))
 
@@ -248,7 +252,7 @@ def fused(network):
     return {module.kernel is not None for module in network.modules() if isinstance(module, AdaIN)}
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@each_row("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_norms_are_given_a_kernel_that_is_right(dtype):
     network = tiny_kokoro(dtype)
     use_kernel(network, kernel())

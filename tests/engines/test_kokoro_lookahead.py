@@ -6,6 +6,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.lookahead import synthesize_in_order
 from polyvox.engines.kokoro.render import RenderedChunk
@@ -77,13 +78,13 @@ async def collect(requests, synthesis, came=None):
     return came
 
 
-@pytest.mark.parametrize("lookahead", [1, 3])
+@each_row("lookahead", [1, 3])
 async def test_chunks_come_in_order_and_all(lookahead):
     assert await collect(NumberedRequests(7), GatedSynthesis(lookahead)) == list(range(7))
     assert await collect(NumberedRequests(0), GatedSynthesis(lookahead)) == []
 
 
-@pytest.mark.parametrize("lookahead", [1, 3])
+@each_row("lookahead", [1, 3])
 async def test_no_more_than_the_lookahead_are_in_flight_or_not_taken(lookahead):
     requests, synthesis = NumberedRequests(9), GatedSynthesis(lookahead)
     async with aclosing(synthesize_in_order(requests.next, synthesis)) as chunks:

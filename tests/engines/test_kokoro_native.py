@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis  # noqa: E402
@@ -70,7 +71,7 @@ class Running:
         self.network.gate.clear()
         task = asyncio.create_task(speech)
         async with asyncio.timeout(60):
-            while len(self.synthesis._predict) < waiting:  # noqa: ASYNC110
+            while len(self.synthesis._plan) < waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         self.network.gate.set()
         return await task
@@ -79,7 +80,8 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
-    network = GatedKokoro(tiny_kokoro(), batch, None if lengths is None else GraphShapes(replay, lengths, TOKENS))
+    shapes = None if lengths is None else GraphShapes(replay, replay, lengths, TOKENS)
+    network = GatedKokoro(tiny_kokoro(), batch, shapes)
     network.capture()
     synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))
@@ -114,6 +116,7 @@ def close_to(ours, theirs):
     return np.abs(joined(ours) - joined(theirs)).max() <= ROUNDING * np.abs(joined(theirs)).max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lengths", [None, (32,)], ids=["eager", "captured"])
 async def test_a_request_in_a_batch_of_eight_sounds_as_alone(tmp_path, lengths):
     async with running(tmp_path, batch=1) as one:
@@ -129,6 +132,7 @@ async def test_a_request_in_a_batch_of_eight_sounds_as_alone(tmp_path, lengths):
     assert all(close_to(*pair) for pair in zip(together, alone, strict=True))
 
 
+@pytest.mark.long
 async def test_shapes_are_captured_before_the_first_request_and_never_after(tmp_path):
     async with running(tmp_path, batch=4, lengths=(8, 16)) as four:
         captured = four.replay.recorded
@@ -138,6 +142,7 @@ async def test_shapes_are_captured_before_the_first_request_and_never_after(tmp_
         )
 
 
+@pytest.mark.long
 async def test_a_chunk_longer_than_all_shapes_runs_eagerly(tmp_path):
     async with running(tmp_path, batch=1) as plain:
         expected = await speak(plain.engine, TEXTS[5])
@@ -149,6 +154,7 @@ async def test_a_chunk_longer_than_all_shapes_runs_eagerly(tmp_path):
         }
 
 
+@pytest.mark.long
 async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_path):
     async with running(tmp_path, batch=1) as plain:
         one_by_one = await speak(plain.engine, PARAGRAPH)
@@ -189,6 +195,7 @@ async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
         await synthesis.close()
 
 
+@pytest.mark.long
 async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(tmp_path):
     async with running(tmp_path) as it:
         first = await speak(it.engine, TEXTS[1])
@@ -197,6 +204,7 @@ async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(t
         assert close_to(await speak(it.engine, TEXTS[1]), first)
 
 
+@pytest.mark.long
 async def test_a_pause_alone_takes_no_batch(tmp_path):
     async with running(tmp_path) as it:
         chunks = await speak(it.engine, "[pause:1s] No.")
@@ -204,6 +212,7 @@ async def test_a_pause_alone_takes_no_batch(tmp_path):
         assert it.sizes == {"kokoro-plan": [1], "kokoro-sound": [1]}
 
 
+@pytest.mark.long
 async def test_closing_a_request_early_leaves_the_engine_ready(tmp_path):
     async with running(tmp_path) as it:
         generator = it.engine.speak(Utterance(PARAGRAPH, "af_heart"))
@@ -239,7 +248,8 @@ def test_long_chunks_are_decoded_in_smaller_batches():
     assert [native.room(bucket) for bucket in (32, 80, 560, 4096)] == [32, 24, 3, 1]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.long
+@each_row("dtype", [torch.bfloat16, torch.float16])
 def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
     exact, narrow = NativeKokoro(tiny_kokoro(torch.float32), 2), NativeKokoro(tiny_kokoro(dtype), 2)
     items = [item(9), item(30, speed=1.2)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
 from polyvox.engines.kokoro.pauses import missing_pauses
 from polyvox.engines.kokoro.render import SAMPLE_RATE, render
@@ -45,8 +46,8 @@ def inner_silence(pcm):
     return float(np.diff(sounding).max() - 1) / SAMPLE_RATE
 
 
-@pytest.mark.parametrize("pcm", [RUN_ON, SHORT_PAUSE], ids=["run-on", "short-pause"])
-@pytest.mark.parametrize(("mark", "kind"), [(".", Break.SENTENCE), ("…", Break.SENTENCE), (":", Break.CLAUSE)])
+@each_row("pcm", [RUN_ON, SHORT_PAUSE])
+@each_row(("mark", "kind"), [(".", Break.SENTENCE), ("…", Break.SENTENCE), (":", Break.CLAUSE)])
 def test_a_break_inside_a_chunk_is_as_long_as_at_a_seam(pcm, mark, kind):
     chunk = chunk_of(mark, kind)
     rendered = render(chunk, ModelOutput(pcm, DURATIONS), 1.0)
@@ -72,7 +73,7 @@ def test_speed_shortens_the_pause_and_a_long_one_is_left_alone():
     assert missing_pauses(chunk, ModelOutput(LONG_PAUSE, LONG), 1.0, SAMPLE_RATE) == []
 
 
-@pytest.mark.parametrize("kind", [Break.SENTENCE, Break.CLAUSE])
+@each_row("kind", [Break.SENTENCE, Break.CLAUSE])
 def test_zero_leaves_the_pauses_to_the_model(kind):
     chunk = chunk_of(".", kind, pauses=PausePolicy(0, 0))
     assert missing_pauses(chunk, ModelOutput(RUN_ON, DURATIONS), 1.0, SAMPLE_RATE) == []

@@ -86,6 +86,7 @@ async def spoken(made, **utterance):
     return np.concatenate([chunk.pcm async for chunk in made.speak(Utterance(**wish))])
 
 
+@pytest.mark.long
 async def test_the_engine_s_tokens_are_those_of_the_original_and_its_voice_speaks(networks):
     async with engine(networks) as made:
         voice = await made.prepare(prompt(CLIPS["long"]))
@@ -132,6 +133,7 @@ async def test_what_cannot_be_a_voice_is_refused_before_any_work(networks, given
     assert (caught.value.field, encoder.calls) == (field, 0)
 
 
+@pytest.mark.long
 async def test_half_a_minute_is_a_voice(networks):
     async with engine(networks) as made:
         voice = await made.prepare(prompt(np.resize(CLIPS["long"], 30 * 16_000)))
@@ -189,6 +191,7 @@ def test_weights_of_w2v_bert_may_lie_in_a_folder_of_their_own(tmp_path):
     assert weights.load(CPU).encode(CLIPS["long"]).tolist() == CODES["long"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -209,6 +212,7 @@ def test_a_weight_that_is_missing_is_named_at_the_start_and_speech_goes_on(tmp_p
         EncoderWeights(tmp_path / "neucodec", tmp_path).load(CPU)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
 def test_weights_are_copied_out_of_a_mapped_file(tmp_path, zipped):
     folder = tmp_path / "neucodec"

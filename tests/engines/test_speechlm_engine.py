@@ -79,6 +79,7 @@ async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     assert len(chunks) > 1
 
 
+@pytest.mark.long
 async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
     voices, tuning = ["husein", "idayu", "jenny"], {"max_tokens": 60, "temperature": 1.2}
     wishes = [
@@ -234,6 +235,7 @@ def as_the_original_writes(pcm):
     return (np.clip(pcm, -1, 1) * 32767).astype(np.int16)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "playback_speed", "overlap"),
     [
@@ -305,6 +307,7 @@ async def _breaks(client):
     await client.texts(speech(range(40)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scene", "error", "words"),
     [

@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from helpers.tables import each_row
 from helpers.tiny_speechlm import (
     BYTES,
     CODES,
@@ -42,7 +43,7 @@ def models(tmp_path_factory):
 # Text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "line"),
     [
         ("**Harga** RM500", "Harga RM500."),
@@ -84,7 +85,7 @@ def test_a_long_text_is_cut_between_sentences():
     assert all(piece.text.endswith(".") for piece in found)
 
 
-@pytest.mark.parametrize("raw", ["kata " * 500, "k" * 3000, "satu, dua, " * 200])
+@each_row("raw", ["kata " * 500, "k" * 3000, "satu, dua, " * 200])
 def test_a_sentence_without_end_is_cut_all_the_same(raw):
     found = pieces(raw)
     assert all(len(piece) <= SEGMENT_CHARS + 1 for piece in found)
@@ -98,7 +99,7 @@ def test_pauses_part_the_pieces():
     assert pause.seconds == 0.5
 
 
-@pytest.mark.parametrize("raw", ["...", "*** --- ***", "!?"])
+@each_row("raw", ["...", "*** --- ***", "!?"])
 def test_what_cannot_be_spoken_is_no_piece(raw):
     assert pieces(raw) == []
 
@@ -151,7 +152,7 @@ def test_a_voice_of_tokens_comes_back_from_its_arrays():
         CodeVoice.unpack(packed, "other")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("codes", "words"),
     [
         ([], "at least one"),
@@ -259,6 +260,7 @@ def broken(folder: Path, name: str, content: str | None) -> None:
         (folder / name).write_text(content)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

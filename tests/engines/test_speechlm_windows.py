@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from helpers.seeded_codec import seeded_codec
+from helpers.tables import each_row
 from polyvox.engines.speechlm.windows import WindowCrossfade, WindowCursor, WindowPolicy
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.types import ChunkPolicy
@@ -60,7 +61,7 @@ def assert_same_samples(ours, theirs):
     assert (steps > 0).mean() < 1e-3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "playback_speed", "overlap"),
     [
         ("ps1.5_ov0.2", 1.5, 0.2),
@@ -92,7 +93,7 @@ def test_one_window_over_everything_is_the_unstreamed_speech():
     assert_same_samples(np.concatenate(spoken(ids, policy(10.0, 0.2))), golden("one_shot")["pcm"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "playback_speed", "overlap"),
     [("ps1.5_ov0.2", 1.5, 0.2), ("ps0.5_ov0.1", 0.5, 0.1), ("ps0.1_ov0.02", 0.1, 0.02)],
 )
@@ -164,7 +165,7 @@ def test_later_windows_are_longer_and_look_back_further():
     assert [window.decoded.start for window in windows] == [0, 0, 0, 25, 125, 225]
 
 
-@pytest.mark.parametrize(("size", "context"), [(0, 1), (1, 0), (-3, 2)])
+@each_row(("size", "context"), [(0, 1), (1, 0), (-3, 2)])
 def test_a_policy_that_would_never_advance_is_refused(size, context):
     with pytest.raises(ValueError, match="at least one"):
         WindowPolicy.steady(size, context)

@@ -29,6 +29,7 @@ def plan(frames: int = 48) -> tuple[UtterancePlan, np.ndarray]:
     return UtterancePlan(given["text"], given["pitch"], given["energy"], given["style"], durations), given["noise"]
 
 
+@pytest.mark.long
 def test_decodes_the_samples_of_the_network(decoder: tuple[WrenDecoder, str]) -> None:
     wren, precision = decoder
     samples = wren.start(*plan()).advance(48)
@@ -38,6 +39,7 @@ def test_decodes_the_samples_of_the_network(decoder: tuple[WrenDecoder, str]) ->
     assert samples.dtype == np.float32
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("frames", [1, 2, 7, 16])
 def test_pieces_equal_the_whole(decoder: tuple[WrenDecoder, str], frames: int) -> None:
     wren, precision = decoder

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk
 from polyvox.engines.kokoro.render import render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
@@ -53,9 +54,10 @@ def pieces_of(request, pcm, durations, size):
     return [piece for piece in pieces if piece is not None]
 
 
-@pytest.mark.parametrize("gain", [None, 0.7, 2.6], ids=["raw", "softer", "limited"])
-@pytest.mark.parametrize("kind", [Break.SENTENCE, Break.CLAUSE, Break.COMMA])
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.long
+@each_row("gain", [None, 0.7, 2.6])
+@each_row("kind", [Break.SENTENCE, Break.CLAUSE, Break.COMMA])
+@each_row("name", SIGNALS)
 def test_pieces_are_the_whole_chunk(name, kind, gain):
     pcm, durations = SIGNALS[name]
     chunk = chunk_of(kind)

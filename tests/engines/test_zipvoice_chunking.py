@@ -1,9 +1,9 @@
 """Chunk boundaries of ZipVoice's texts."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import Clause, clauses, parse
 from polyvox.text.markup.markup import InlinePhonemes
@@ -69,7 +69,7 @@ def test_a_dialogue_without_tags_is_the_first_speakers() -> None:
     assert texts("Hello.", dialogue=True) == ["[S1]Hello."]
 
 
-@pytest.mark.parametrize("text", ["word " * 300, "哈" * 300, "x" * 1000, "a,b;c:" * 200])
+@each_row("text", ["word " * 300, "哈" * 300, "x" * 1000, "a,b;c:" * 200])
 def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
     chunks = planned(text)
     assert len(chunks) > 1

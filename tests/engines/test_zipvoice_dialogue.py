@@ -74,6 +74,7 @@ async def spoken(engine: ZipVoiceEngine, voice: PreparedVoice, text: str, seed: 
     return np.concatenate([chunk.pcm async for chunk in engine.speak(asked)])
 
 
+@pytest.mark.long
 async def test_dialogues_and_single_voices_are_spoken_together_as_each_alone(engine: ReadyEngine) -> None:
     first, second = await pair(engine)
     both, swapped = engine.dialogue_voice(first, second), engine.dialogue_voice(second, first)
@@ -128,6 +129,7 @@ async def client(
         yield client, request.param.channels
 
 
+@pytest.mark.long
 async def test_a_dialogue_and_the_same_script_by_hand_are_the_same_speech(client: Any) -> None:
     http, channels = client
     shared = {"response_format": "pcm", "seed": 7, "num_steps": 2}

@@ -115,6 +115,7 @@ def samples(chunks: list[AudioChunk]) -> np.ndarray:
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
+@pytest.mark.long
 async def test_chunks_follow_each_other_and_point_at_the_text(engine: ZipVoiceEngine) -> None:
     chunks = await spoken(engine, utterance(await prepared(engine)))
     assert len(chunks) > 1
@@ -128,6 +129,7 @@ async def test_chunks_follow_each_other_and_point_at_the_text(engine: ZipVoiceEn
     assert chunks[0].text == "Hello world."
 
 
+@pytest.mark.long
 async def test_the_length_follows_the_prompts_pace_and_the_speed(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     pace = len(voice.arrays["mel"]) / len(voice.arrays["tokens"])
@@ -137,6 +139,7 @@ async def test_the_length_follows_the_prompts_pace_and_the_speed(engine: ZipVoic
         assert len(chunk.pcm) == pytest.approx((frames - 1) * 256, abs=2 * 2400)
 
 
+@pytest.mark.long
 async def test_a_seed_gives_the_same_speech_and_another_seed_another(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     first, again, other = [samples(await spoken(engine, utterance(voice, seed=seed))) for seed in (5, 5, 6)]
@@ -144,12 +147,14 @@ async def test_a_seed_gives_the_same_speech_and_another_seed_another(engine: Zip
     assert first.shape != other.shape or np.abs(first - other).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_without_a_seed_no_two_utterances_are_alike(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     first, second = [samples(await spoken(engine, utterance(voice, "Hello world.", seed=None))) for _ in range(2)]
     assert first.shape != second.shape or np.abs(first - second).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_batched_utterances_equal_the_same_spoken_alone(engine: ZipVoiceEngine) -> None:
     voice, other = await prepared(engine), await prepared(engine, "你好，是我。", pitch=0.09)
     asked = [
@@ -165,6 +170,7 @@ async def test_batched_utterances_equal_the_same_spoken_alone(engine: ZipVoiceEn
         np.testing.assert_allclose(samples(ours), samples(alone), atol=1e-4)
 
 
+@pytest.mark.long
 async def test_steps_of_several_requests_share_batches(networks: dict[str, ZipVoiceNetworks]) -> None:
     sizes: list[tuple[str, int]] = []
     engine = ZipVoiceEngine(DISTILLED, load_settings())
@@ -176,11 +182,13 @@ async def test_steps_of_several_requests_share_batches(networks: dict[str, ZipVo
     assert max(size for stage, size in sizes if stage == "zipvoice-step") > 1
 
 
+@pytest.mark.long
 async def test_a_pause_is_silence_of_its_length(engine: ZipVoiceEngine) -> None:
     chunks = await spoken(engine, utterance(await prepared(engine), "Hello. [pause:0.5s] World."))
     assert [len(chunk.pcm) for chunk in chunks if not chunk.pcm.any()] == [12_000]
 
 
+@pytest.mark.long
 async def test_an_abandoned_utterance_leaves_the_engine_as_it_was(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     speech = engine.speak(utterance(voice, tuning={"num_steps": 32.0}))
@@ -193,6 +201,7 @@ async def test_an_abandoned_utterance_leaves_the_engine_as_it_was(engine: ZipVoi
     assert await spoken(engine, utterance(voice, "Hello."))
 
 
+@pytest.mark.long
 async def test_a_soft_recording_is_spoken_as_softly(engine: ZipVoiceEngine) -> None:
     voices = [await prepared(engine, amplitude=amplitude) for amplitude in (0.05, 0.1)]
     soft, loud = [samples(await spoken(engine, utterance(voice))) for voice in voices]
@@ -209,6 +218,7 @@ async def test_raising_a_mel_is_raising_its_recording() -> None:
     assert voice.amplify_to(0.01)[1] == 1.0
 
 
+@pytest.mark.long
 async def test_long_silences_are_cut_only_if_asked(engine: ZipVoiceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     import polyvox.engines.zipvoice.engine as module
 
@@ -221,6 +231,7 @@ async def test_long_silences_are_cut_only_if_asked(engine: ZipVoiceEngine, monke
     assert calls == [RATE]
 
 
+@pytest.mark.long
 async def test_stereo_is_stereo_and_the_speakers_are_told_apart(stereo: ZipVoiceEngine) -> None:
     assert stereo.capabilities.channels == 2
     assert stereo.capabilities.dialogue
@@ -234,6 +245,7 @@ async def test_stereo_is_stereo_and_the_speakers_are_told_apart(stereo: ZipVoice
     assert np.abs(pcm[:, 0] - pcm[:, 1]).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_one_voice_may_speak_a_dialogue_model_and_begins_as_the_first_speaker(stereo: ZipVoiceEngine) -> None:
     assert (await spoken(stereo, utterance(await prepared(stereo), "Hello.")))[0].pcm.shape[1] == 2
 
@@ -244,6 +256,7 @@ async def test_a_model_for_one_voice_makes_no_duets(engine: ZipVoiceEngine) -> N
         engine.dialogue_voice(voice, voice)
 
 
+@pytest.mark.long
 async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_spoken(engine: ZipVoiceEngine) -> None:
     text = "This is one sentence of very many. " * 1430
     speech = engine.speak(utterance(await prepared(engine), text, tuning={"num_steps": 1.0}))
@@ -252,6 +265,7 @@ async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_
     await speech.aclose()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -286,6 +300,7 @@ async def test_requests_without_a_voice_a_language_or_a_word_are_refused(engine:
         await spoken(engine, utterance(voice, "... !!! [pause:1s]"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transcript", ["", "…", "[laugh]"])
 async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, transcript: str) -> None:
     with pytest.raises(PromptError, match="no word") as caught:
@@ -293,6 +308,7 @@ async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, tr
     assert caught.value.field == "prompt_text"
 
 
+@pytest.mark.long
 async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks: dict[str, ZipVoiceNetworks]) -> None:
     engine = ZipVoiceEngine(DISTILLED, load_settings(espeak="no-such-program"))
     assert engine.warning == ""
@@ -305,6 +321,7 @@ async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks:
     await engine.close()
 
 
+@pytest.mark.long
 async def test_unknown_tokens_are_reported(engine: ZipVoiceEngine) -> None:
     with capture_logs() as logs:
         await spoken(engine, utterance(await prepared(engine), "[laugh] hello"))
@@ -320,6 +337,7 @@ def test_chunks_fit_with_the_prompt_into_what_the_model_can_say_at_once() -> Non
     assert short.maximum == pytest.approx(4.0 / voice.token_seconds, abs=1)
 
 
+@pytest.mark.long
 async def test_a_pulled_model_starts_and_speaks(installed: Path) -> None:
     engine = Catalog.installed().factories[DISTILLED.name](load_settings(models_dir=installed, zipvoice_device="cpu"))
     await engine.start()
@@ -350,6 +368,7 @@ async def test_dialogue_models_have_no_onnx_graphs(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -382,6 +401,7 @@ async def warning_of_start(models: Path, device: str) -> str:
     return warning
 
 
+@pytest.mark.long
 async def test_without_a_gpu_it_runs_on_the_cpu_and_warns_where_one_was_asked_for(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,6 +410,7 @@ async def test_without_a_gpu_it_runs_on_the_cpu_and_warns_where_one_was_asked_fo
     assert "GPU" not in await warning_of_start(installed, "auto")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("device", ["auto", "cuda"])
 async def test_a_gpu_that_fails_its_trial_is_not_used(
     installed: Path, monkeypatch: pytest.MonkeyPatch, device: str

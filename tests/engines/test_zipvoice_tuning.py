@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.tables import each_row
 from helpers.zipvoice_fakes import FakeAcousticModel, constant_tone, fake_networks
 from polyvox.engines.zipvoice.engine import FADE_SECONDS, ZipVoiceEngine
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
@@ -55,7 +56,7 @@ def seconds(chunks: list[AudioChunk]) -> float:
     return sum(chunk.duration for chunk in chunks)
 
 
-@pytest.mark.parametrize("steps", [1, 4, 32])
+@each_row("steps", [1, 4, 32])
 async def test_num_steps_is_the_number_of_solver_steps(steps: int) -> None:
     async with speaker() as voice:
         assert len(await voice.say("Hello.", num_steps=steps)) == 1
@@ -105,7 +106,7 @@ async def test_chunks_are_cross_faded() -> None:
     np.testing.assert_allclose(pcm, pcm[0], atol=1e-6)  # two equal tones cross-faded are one
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "message"),
     [
         ("num_steps", 33.0, "num_steps must lie between 1 and 32, not 33."),

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from polyvox.engines.zipvoice.mel import SAMPLE_RATE, mel_spectrogram
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt, trim_recording
 from polyvox.errors import PromptError
@@ -22,7 +23,7 @@ def test_the_mel_is_the_originals() -> None:
     assert np.abs(ours - RECORDED["mel"]).max() <= 1e-4
 
 
-@pytest.mark.parametrize(("samples", "frames"), FRAMES)
+@each_row(("samples", "frames"), FRAMES)
 def test_so_many_samples_are_so_many_frames(samples: int, frames: int) -> None:
     assert len(mel_spectrogram(np.zeros(samples, np.float32))) == frames
 

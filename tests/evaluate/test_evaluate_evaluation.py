@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from helpers.scorers import direction, fake_scorers
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, UnknownVoiceError
 from polyvox.evaluate.evaluation import MAX_TEXT_CHARS, Evaluation, UtteranceResult, run_evaluation, similarities
 from polyvox.evaluate.scorers import Scorers
@@ -72,7 +73,7 @@ async def test_a_voice_is_compared_with_its_reference_where_it_has_one():
     assert [sample.similarity for sample in samples] == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-6)
 
 
-@pytest.mark.parametrize("failing", ["refuse", "hush"])
+@each_row("failing", ["refuse", "hush"])
 async def test_what_fails_is_noted_and_the_rest_goes_on(failing):
     evaluation = Evaluation(("0.25",), ("one two", failing, "three"))
     before, failed, after = await run(evaluation)
@@ -97,7 +98,7 @@ async def test_a_fault_of_our_own_is_not_taken_for_the_voices():
         await run_evaluation(Evaluation(("0.25",), ("one",)), broken, fake_scorers(), lambda sample: None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "language", "counted"),
     [("one two", None, True), ("one two", "en-GB", True), ("uno dos", "es", False), ("一二三", None, False)],
 )
@@ -127,7 +128,7 @@ def test_a_single_utterance_has_nothing_to_be_compared_with():
     assert similarities([direction(0.1)], direction(0.1)) == [pytest.approx(1.0)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("voices", "texts", "complaint"),
     [
         ((), ("one",), "no voice"),

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from helpers.tables import each_row
 from polyvox.audio.decode import decode
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import AudioDecodeError
@@ -50,7 +51,7 @@ def test_p808_features_span_80_decibels_below_the_loudest():
     assert features.min() == -1.0
 
 
-@pytest.mark.parametrize(("seconds", "starts"), [(9.01, [0]), (10.9, [0]), (11.0, [0, 1]), (12.5, [0, 1, 2])])
+@each_row(("seconds", "starts"), [(9.01, [0]), (10.9, [0]), (11.0, [0, 1]), (12.5, [0, 1, 2])])
 def test_dnsmos_hears_nine_seconds_from_every_second_on(seconds, starts):
     pcm = np.arange(round(seconds * RATE), dtype=np.float32)
     found = list(dnsmos.windows(pcm))
@@ -65,7 +66,7 @@ def test_a_short_recording_is_doubled_for_dnsmos_until_it_fills_a_window():
     np.testing.assert_array_equal(found[1], np.tile(SHORT, 4)[RATE : RATE + 144_160])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("samples", "starts"),
     [(8_000, [0]), (122_880, [0]), (122_881, [0, 1]), (138_880, [0, 16_000]), (140_880, [0, 9_000, 18_000])],
 )

@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from helpers.scorers import direction
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.evaluate import plot
 from polyvox.evaluate.dnsmos import DnsScores
@@ -71,7 +72,7 @@ def test_only_what_was_measured_is_shown():
     assert "imilarity" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("referred", "note"),
     [
         ((), "Similarity to the other utterances of the voice."),
@@ -102,6 +103,7 @@ def test_the_data_holds_every_utterance():
     assert (last["error"], last["wer"], last["dnsmos"]) == ("It hums.", None, None)
 
 
+@pytest.mark.long
 def test_the_plot_is_a_png(tmp_path: Path):
     save_plot(EVALUATION, SAMPLES, list(Metric), tmp_path / "all.png")
     save_plot(EVALUATION, SAMPLES, [Metric.SIMILARITY], tmp_path / "one.PNG")

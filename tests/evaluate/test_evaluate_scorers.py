@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.bundles.manifest import manifest_named
 from polyvox.errors import UnavailableError
 from polyvox.evaluate.metric import Metric
@@ -9,7 +10,7 @@ from polyvox.evaluate.scorers import Scorers
 from polyvox.evaluate.wording import compare_words, plain_form, reading_errors
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("form", "transcript", "errors", "words"),
     [
         ("The cat sat.", "the cat sat", 0, 3),
@@ -37,7 +38,7 @@ def test_any_of_several_spoken_forms_is_right():
     assert compare_words(["a hundred five", "one hundred and five"], "one hundred and five").errors == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "form"),
     [
         ("The cat sat.", "The cat sat."),

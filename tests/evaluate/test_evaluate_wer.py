@@ -2,12 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.evaluate.wer import WerResult, word_error_rate, words_of
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat"]), max_size=12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("The birch canoe slid.", ["the", "birch", "canoe", "slid"]),
@@ -22,7 +23,7 @@ def test_words_are_compared_without_case_and_punctuation(text, words):
     assert words_of(text) == words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reference", "hypothesis", "expected"),
     [
         ("the sun rose", "The sun rose.", WerResult(3, 0, 0, 0)),

@@ -11,6 +11,7 @@ import pytest
 
 from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import ROOT, blocks
+from helpers.tables import each_row
 from polyvox.audio.decode import decode
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -71,7 +72,7 @@ def test_the_realtime_examples_write_a_file_and_the_times_of_its_words(url: str,
     assert [line.split()[1] for line in printed[:4]] == ["The", "tide", "is", "out"]
 
 
-@pytest.mark.parametrize(("language", "name"), [("python", "realtime_client.py"), ("js", "realtime_client.mjs")])
+@each_row(("language", "name"), [("python", "realtime_client.py"), ("js", "realtime_client.mjs")])
 def test_the_page_shows_the_realtime_examples_as_they_are(language: str, name: str) -> None:
     shown = [block.text for block in blocks(ROOT / "docs/doors/realtime.md") if block.language == language]
     assert shown == [(EXAMPLES / name).read_text(encoding="utf-8")]

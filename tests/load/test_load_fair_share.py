@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.errors import OverloadedError
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -88,8 +89,8 @@ async def flood(service, client: str, chars: int):
         await asyncio.wait(tasks)
 
 
-@pytest.mark.parametrize("clients", [(key_client("a"), key_client("b")), ("10.0.0.7", "10.0.0.8")])
-@pytest.mark.parametrize("chars", [20, 400], ids=["short", "long"])
+@each_row("clients", [(key_client("a"), key_client("b")), ("10.0.0.7", "10.0.0.8")])
+@each_row("chars", [20, 400])
 async def test_a_flood_of_one_client_does_not_delay_the_first_audio_of_another(clients, chars):
     flooding, other = clients
     async with running(tone_service(SteppedEngine(chunks=3, chunk_seconds=CHUNK_SECONDS))) as service:

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
+from helpers.tables import each_row  # noqa: E402
 from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
 from polyvox.models.kokoro.adain_kernels import adain_activated  # noqa: E402
 from polyvox.models.kokoro.ragged import Ragged, StaticRagged  # noqa: E402
@@ -33,9 +34,10 @@ def rows_of(time, dtype):
     return rows.to(dtype)
 
 
-@pytest.mark.parametrize("dtype", list(CLOSE))
-@pytest.mark.parametrize("time", [5, 4_500], ids=["less than a step", "two steps"])
-@pytest.mark.parametrize("kind", ["snake", "leaky"])
+@pytest.mark.long
+@each_row("dtype", list(CLOSE))
+@each_row("time", [5, 4_500])
+@each_row("kind", ["snake", "leaky"])
 def test_the_kernel_equals_norm_and_activation(dtype, time, kind):
     plain, fused, style, alphas = norms(dtype)
     rows, ragged = rows_of(time, dtype), StaticRagged(torch.tensor([time, 1 + time // 2, 3]), time)

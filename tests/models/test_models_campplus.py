@@ -42,6 +42,7 @@ def untrained(folder) -> CampPlus:
     return load_campplus(SMALL, read_campplus(folder / "model.onnx"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.6, 2.0, 4.7])
 def test_it_embeds_as_its_graph_does(folder, untrained, seconds):
     graph = SpeakerEncoder(Bundle(manifest_named("campplus"), folder))

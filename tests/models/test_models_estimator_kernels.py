@@ -34,6 +34,7 @@ def test_rows_are_added_and_normed(dtype, gated, width):
     assert not torch.equal(ours, rows)
 
 
+@pytest.mark.long
 @DTYPES
 @pytest.mark.parametrize("rotated", [False, True])
 @pytest.mark.parametrize("heads", [2, 3])

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch import nn
 
+from helpers.tables import each_row
 from polyvox.models.loading import WeightsError, fold_weight_norm, load, under, without_prefix
 
 NEW_NAMES = ("parametrizations.weight.original0", "parametrizations.weight.original1")
@@ -21,7 +22,7 @@ def test_a_model_holds_the_given_tensors_and_needs_no_gradient():
     assert not any(each.requires_grad for each in module.parameters())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "complaint"),
     [
         ({"bias": None}, "lack bias"),
@@ -35,8 +36,8 @@ def test_a_state_dict_that_does_not_fit_is_refused(change, complaint):
         load(make, changed)
 
 
-@pytest.mark.parametrize("names", [("weight_g", "weight_v"), NEW_NAMES])
-@pytest.mark.parametrize("kind", [nn.Conv1d, nn.ConvTranspose1d])
+@each_row("names", [("weight_g", "weight_v"), NEW_NAMES])
+@each_row("kind", [nn.Conv1d, nn.ConvTranspose1d])
 def test_weight_norm_is_folded_under_both_of_its_names(names, kind):
     normed = nn.utils.parametrizations.weight_norm(kind(4, 6, 3))
     with torch.no_grad():

@@ -72,15 +72,20 @@ def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("config", "dtype"), [(QWEN2, torch.float32), (QWEN3, torch.float32), (QWEN3, torch.float16)])
-@pytest.mark.parametrize("rows", [([3, 0, 5], [130, 0, 198]), ([2], [199]), ([2], [0])], ids=["many", "last", "first"])
-def test_the_kernels_are_the_network(config, dtype, rows):
-    wanted, got, plain, fused = both(config, *rows, dtype)
+@pytest.mark.parametrize(
+    ("slots", "positions", "layers"),
+    [([3, 0, 5], [130, 0, 198], 2), ([2], [199], 1), ([2], [0], 1)],
+    ids=["many", "last", "first"],
+)
+def test_the_kernels_are_the_network(config, dtype, slots, positions, layers):
+    wanted, got, plain, fused = both(replace(config, layers=layers), slots, positions, dtype)
     assert got.dtype == dtype
     assert (got - wanted).abs().max() <= CLOSE[dtype] * wanted.abs().max()
     for theirs, ours in zip(plain, fused, strict=True):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_rounding_to_float8_is_that_of_the_plain_operations_alone_and_in_company():
     model, slots, positions = network(ONE_LAYER), torch.tensor([1, 4]), torch.tensor([70, 3])
@@ -114,6 +119,7 @@ def test_pieces_of_prompts_are_read_as_by_the_network():
         assert (theirs - ours)[: plain.spare].abs().max() <= 1e-5 * theirs.abs().max()
 
 
+@pytest.mark.long
 def test_a_row_does_not_depend_on_how_far_others_reach():
     _, short, _, _ = both(QWEN3, [1, 4], [60, 3], extent=61)
     _, long, _, _ = both(QWEN3, [1, 4], [60, 3], extent=CAPACITY)

@@ -1,7 +1,7 @@
-import pytest
 import torch
 
 from helpers.repetition_aware import draw, nucleus, pick
+from helpers.tables import each_row
 from polyvox.models.cosyvoice.sampling import SamplingConfig
 
 CONFIG = SamplingConfig(top_k=4)
@@ -29,7 +29,7 @@ def test_tokens_come_in_proportion_to_their_weights():
     assert (shares - PROBABILITIES[0]).abs().max() < 0.015
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@each_row("dtype", [torch.float32, torch.float64])
 def test_a_draw_of_zero_never_chooses_what_has_no_weight(dtype):
     weights = torch.tensor([[0.0, 0.3, 0.7]])
     assert pick(weights, torch.zeros(1, 3, dtype=dtype)).item() == 2
@@ -49,7 +49,7 @@ def test_a_token_that_is_new_stays():
     assert result.tokens.item() in {1, 2, 3}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_a_row_is_chosen_alike_alone_and_in_a_batch(seed):
     scores = torch.randn(8, 40, generator=torch.Generator().manual_seed(seed))
     recent = torch.randint(0, 40, (8, 10), generator=torch.Generator().manual_seed(seed))

@@ -5,14 +5,15 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
+from helpers.tables import each_row  # noqa: E402
 from polyvox.models.hift.snake_kernels import snake  # noqa: E402
 
 CLOSE = {torch.float64: 1e-12, torch.float32: 1e-6, torch.float16: 2e-3}
 EPS = 1e-9
 
 
-@pytest.mark.parametrize("dtype", list(CLOSE))
-@pytest.mark.parametrize("time", [3, 1_500], ids=["less than a block", "two blocks"])
+@each_row("dtype", list(CLOSE))
+@each_row("time", [3, 1_500])
 def test_the_kernel_equals_the_activation(dtype, time):
     generator = torch.Generator().manual_seed(time)
     samples = (2 * torch.randn(2, 3, time, generator=generator)).to(dtype)

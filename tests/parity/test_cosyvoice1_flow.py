@@ -7,6 +7,7 @@ import torch
 
 from helpers.cosyvoice1_golden import TINY_FLOW, flow1, flow1_prompt
 from helpers.cosyvoice_golden import FOLDER, assert_near, golden
+from helpers.tables import each_row
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import unet_v1
@@ -22,9 +23,7 @@ def test_tokens_are_encoded_and_stretched_to_frames():
     assert_near(encoder(tokens, 15, 26), given["regulator.out"], 1e-5)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "frames", "tokens"), [(0, 0, 70), (15, 26, 41), (15, 26, 40), (15, 26, 12)], ids=str
-)
+@each_row(("prompt", "frames", "tokens"), [(0, 0, 70), (15, 26, 41), (15, 26, 40), (15, 26, 12)])
 def test_the_prompt_and_the_ends_of_a_chunk_are_stretched_by_themselves(prompt, frames, tokens):
     given, name = golden(1, "flow"), f"reg_case_{prompt}_{tokens}"
     stretched = flow1().token_encoder.stretch(given[f"{name}.in"].transpose(1, 2), prompt, frames)
@@ -57,6 +56,7 @@ def test_a_chunk_in_one_pass():
     assert_near(torch.stack((overlap.noise, overlap.mu), dim=-1), given["infer.cache"], 1e-5)
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_in_bfloat16_the_mel_moves_by_little_of_its_spread():
     given, prompt = golden(1, "flow"), flow1_prompt("flow", "in.")

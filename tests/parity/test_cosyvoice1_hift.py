@@ -6,11 +6,11 @@ pitch shows in the third of a sample. Each part is therefore compared on the ori
 
 import json
 
-import pytest
 import torch
 
 from helpers.cosyvoice1_golden import hift1, start_phase, vocoder_noise
 from helpers.cosyvoice_golden import FOLDER, assert_near, golden
+from helpers.tables import each_row
 from polyvox.models.cache import LayerCache
 from polyvox.models.hift.filter import FilterConfig
 from polyvox.models.hift.model import HiftConfig, HiftState, load_hift
@@ -35,7 +35,7 @@ def test_harmonics_are_summed_sample_by_sample_from_a_given_phase():
     assert_near(source(expected["f0"], cycles, noise), expected["infer.source"][:, 0])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@each_row("dtype", [torch.float32, torch.float64])
 def test_the_source_is_filtered(dtype):
     expected = golden(1, "hift")
     assert_near(hift1(dtype)(expected["in.mel"], expected["infer.source"][:, 0]), expected["infer.wav"])

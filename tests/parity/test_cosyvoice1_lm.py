@@ -56,6 +56,7 @@ def test_greedy_decoding():
     assert tokens == expected["greedy.tokens"].tolist()
 
 
+@pytest.mark.long
 @MODES
 def test_sampled_sequences(mode):
     expected, draws = golden(1, "llm"), RecordedDraws(mode)
@@ -71,6 +72,7 @@ def test_sampled_sequences(mode):
         torch.testing.assert_close(torch.stack(draws.scores)[::8], expected[f"ras_{mode}.scores"], atol=1e-4, rtol=0)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_the_scheduler_batches_sequences_of_different_lengths_without_changing_their_tokens():
     """The original's greedy tokens, decoded beside two other sequences that stand at other positions."""
@@ -92,6 +94,7 @@ async def test_the_scheduler_batches_sequences_of_different_lengths_without_chan
     await asyncio.to_thread(executor.close)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_captured_steps_sample_the_tokens_of_eager_ones():
     executor, replay = DeviceExecutor("test-lm", 1), Fixed()

@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from helpers.cosyvoice1_golden import flow1, flow1_prompt, hift1, recorded_noise, start_phase, vocoder_noise
 from helpers.cosyvoice_golden import assert_near, golden, manifest
+from helpers.tables import each_row
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.token2wav_v1 import Token2Wav1
 from polyvox.runtime.placement import CPU
@@ -72,6 +73,7 @@ def assert_samples(ours, stored):
 RMS, MOST = 1e-3, 3e-2
 
 
+@pytest.mark.long
 def test_the_recorded_stream():
     given, recorded = golden(1, "loop_stream"), Recorded("loop_stream")
     token2wav = Token2Wav1(flow1(), hift1(), CPU, lambda flow, vocoder: recorded)
@@ -83,6 +85,7 @@ def test_the_recorded_stream():
         assert_samples(results[index].pcm, given[f"0{index}.pcm_i16"])
 
 
+@pytest.mark.long
 def test_the_flow_of_the_recorded_stream():
     given, overlap, start = golden(1, "loop_stream"), None, 0
     prompt, tokens = flow1_prompt("loop_stream"), given["token"]
@@ -94,6 +97,7 @@ def test_the_flow_of_the_recorded_stream():
             assert_near(mel, given[f"0{index}.flow_mel"])
 
 
+@pytest.mark.long
 def test_the_recorded_run_without_streaming():
     given, recorded = golden(1, "loop_offline"), Recorded("loop_offline")
     token2wav = Token2Wav1(flow1(), hift1(), CPU, lambda flow, vocoder: recorded)
@@ -112,7 +116,7 @@ def test_the_recorded_run_at_another_speed_up_to_its_mel():
     assert_near(stretched, given["00.hift_mel"])
 
 
-@pytest.mark.parametrize("case", manifest(1)["loop"]["schedule_cases"]["cases"], ids=lambda case: str(case["tokens"]))
+@each_row("case", manifest(1)["loop"]["schedule_cases"]["cases"])
 def test_chunks_are_cut_where_the_original_cuts_them(case):
     policy = ChunkPolicy(100, float(case["stream_scale_factor"]), 200)
     hops, start, cut = Hops(policy, 0, 1, 20), 0, []
@@ -123,6 +127,7 @@ def test_chunks_are_cut_where_the_original_cuts_them(case):
     assert cut == [tokens for tokens, *_ in case["chunks"]]
 
 
+@pytest.mark.long
 def test_a_stream_does_not_change_the_state_that_it_continues():
     token2wav, voice = Token2Wav1(flow1(), hift1(), CPU), recorded_voice("loop_stream")
     tokens, start = golden(1, "loop_stream")["token"][0].tolist(), token2wav.start(voice)

@@ -19,6 +19,7 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from helpers.tables import each_row
 from polyvox.models import cache
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
@@ -65,7 +66,7 @@ def test_the_speaker_is_projected(version):
     assert_near(state.speaker, golden(version, "flow")["spk_proj"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "block", "held_back"),
     [("nonstream", None, 0), ("nonstream_ctx", None, 3), ("stream_final", 25, 0), ("stream_ctx", 25, 3)],
 )
@@ -76,7 +77,7 @@ def test_version_2_encodes_tokens(name, block, held_back):
     assert_near(rows, golden(2, "flow")[f"encoder.{name}"])
 
 
-@pytest.mark.parametrize(("name", "held_back"), [("final", 0), ("ctx", 3)])
+@each_row(("name", "held_back"), [("final", 0), ("ctx", 3)])
 def test_version_3_looks_ahead(name, held_back):
     tokens = all_tokens(3)
     cut = tokens.shape[1] - held_back
@@ -121,6 +122,7 @@ def test_the_steps_follow_the_cosine_schedule():
     )
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.parametrize(
     ("name", "streaming", "final"),
@@ -134,6 +136,7 @@ def test_one_pass(version, name, streaming, final):
     assert_near(mel, expected[f"infer.{name}"])
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_stream_equals_the_one_pass_and_keeps_the_originals_chunks(version):
     schedule = manifest(version)["flow"]["chunk_schedule"]
@@ -143,6 +146,7 @@ def test_a_stream_equals_the_one_pass_and_keeps_the_originals_chunks(version):
     assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.parametrize("pieces", [[199], [1] * 199, [3, 100, 96]])
 def test_how_tokens_arrive_does_not_matter(version, pieces):
@@ -150,6 +154,7 @@ def test_how_tokens_arrive_does_not_matter(version, pieces):
     assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_preview_shows_what_a_pass_over_the_same_tokens_shows(version):
     tokens = golden(version, "flow")["chunked.token"]
@@ -165,6 +170,7 @@ def test_a_preview_shows_what_a_pass_over_the_same_tokens_shows(version):
     assert_near(torch.cat((mel, later), dim=2), passed)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_prompts_state_serves_many_streams_and_a_voice_without_prompt_streams_too(version):
     tokens, noise = golden(version, "flow")["chunked.token"], flow_noise()
@@ -182,6 +188,7 @@ def test_a_prompts_state_serves_many_streams_and_a_voice_without_prompt_streams_
     assert_near(torch.cat((first, rest), dim=2), whole)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_batch_gives_each_of_its_streams_what_it_gets_alone(version):
     expected, prompt = golden(version, "flow"), flow_prompt(version)
@@ -202,6 +209,7 @@ def operations_beside_attention(model, tokens, state, *, final, monkeypatch):
     return counter.get_total_flops()
 
 
+@pytest.mark.long
 @VERSIONS
 def test_over_thirty_seconds_a_chunk_costs_no_more_at_the_end_than_at_the_start(version, monkeypatch):
     model = flow(version, steps=2)
@@ -217,6 +225,7 @@ def test_over_thirty_seconds_a_chunk_costs_no_more_at_the_end_than_at_the_start(
     assert costs[1] == costs[-1] > 1e7
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_window_bounds_what_a_stream_holds(version):
     pieces = [40, 25, 25, 25, 25, 25, 34]
@@ -239,6 +248,7 @@ def test_a_stream_longer_than_its_noise_or_a_prompt_that_does_not_match_is_refus
         flow(2).start(FlowPrompt(prompt.tokens, prompt.mel[:, :, :-1], prompt.embedding), flow_noise())
 
 
+@pytest.mark.long
 @VERSIONS
 def test_the_released_weights_fit(version):
     shapes = json.loads((FOLDER / f"cosyvoice{version}" / "released_shapes.json").read_text())["flow"]

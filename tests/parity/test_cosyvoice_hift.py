@@ -26,6 +26,7 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from helpers.tables import each_row
 from polyvox.models.cache import LayerCache
 from polyvox.models.hift.causal import load_causal_hift
 from polyvox.models.hift.model import HiftConfig, HiftState, crossfade, load_hift
@@ -50,8 +51,8 @@ def test_version_2_makes_its_source_of_the_pitch():
     assert_near(made, expected["source.out"][..., 0])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, DOUBLE])
-@pytest.mark.parametrize("name", ["infer", "infer_cached"])
+@each_row("dtype", [torch.float32, DOUBLE])
+@each_row("name", ["infer", "infer_cached"])
 def test_version_2_filters_its_source(name, dtype):
     expected = golden(2, "hift")
     assert_near(hift(dtype)(expected["in.mel"], expected[f"{name}.source"][:, 0]), expected[f"{name}.wav"])
@@ -92,7 +93,7 @@ def test_pieces_are_faded_by_a_hamming_window():
     assert_near(seam, torch.cat((3 * shape[:4] + 2 * shape[4:], torch.full((2,), 3.0)))[None], 1e-6)
 
 
-@pytest.mark.parametrize(("name", "ahead"), [("final", 3), ("partial", 0)])
+@each_row(("name", "ahead"), [("final", 3), ("partial", 0)])
 def test_version_3_hears_the_pitch(name, ahead):
     expected = golden(3, "hift")
     pitch = causal_hift().pitch(functional.pad(expected["in.mel"], (0, ahead)), LayerCache())
@@ -106,8 +107,8 @@ def test_version_3_makes_its_source_of_the_pitch():
     assert_near(made, golden(3, "hift")["source.final"][..., 0], 1e-6)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, DOUBLE])
-@pytest.mark.parametrize("name", ["final", "partial"])
+@each_row("dtype", [torch.float32, DOUBLE])
+@each_row("name", ["final", "partial"])
 def test_version_3_in_one_call(name, dtype):
     expected, model = golden(3, "hift"), causal_hift(dtype)
     samples, _ = model.step(expected["in.mel"], model.start(causal_hift_noise()), final=name == "final")
@@ -128,7 +129,8 @@ STREAMED = 1e-9 if platform.machine() in ("x86_64", "AMD64") else 1e-7
 SIZES = [[110], [38, 30, 30, 12], [1] * 40 + [3] * 20 + [10], [5, 1, 90, 14], [2, 108]]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.long
+@each_row("sizes", SIZES)
 def test_version_3_streams_the_very_samples_of_the_whole(sizes):
     frames = golden(3, "hift")["chunked.mel"]
     exact = torch.cat(streamed(causal_hift(DOUBLE), frames, sizes), dim=1)
@@ -143,6 +145,7 @@ def test_version_3_gives_out_all_frames_but_eight():
     assert [samples.shape[1] for samples in made] == [30 * 480, 30 * 480, 30 * 480, 20 * 480]
 
 
+@pytest.mark.long
 def test_version_3_renders_the_recorded_stream():
     recorded = golden(3, "loop_stream")
     made = streamed(causal_hift(DOUBLE), recorded["03.hift_mel"], [74, 100, 200, 24])
@@ -152,6 +155,7 @@ def test_version_3_renders_the_recorded_stream():
     assert_near(streamed(causal_hift(DOUBLE), offline["00.flow_mel"], [60])[0], offline["00.pcm"], ROUNDING)
 
 
+@pytest.mark.long
 def test_over_thirty_seconds_a_piece_costs_no_more_at_the_end_than_at_the_start():
     model, costs = causal_hift(), []
     state = model.start(torch.zeros(1, 1500 * 480, 9))
@@ -169,6 +173,7 @@ def test_a_state_may_be_continued_twice():
     assert torch.equal(first, again)
 
 
+@pytest.mark.long
 def test_a_batch_gives_each_of_its_streams_what_it_gets_alone():
     frames, model = golden(3, "hift")["chunked.mel"], causal_hift(DOUBLE)
     both = torch.cat((frames, frames.flip(2)))
@@ -182,7 +187,8 @@ def test_a_stream_longer_than_its_noise_is_refused():
         causal_hift().step(torch.zeros(1, 80, 1003), causal_hift().start(torch.zeros(1, 480, 9)))
 
 
-@pytest.mark.parametrize(("version", "loader"), [(2, load_hift), (3, load_causal_hift)])
+@pytest.mark.long
+@each_row(("version", "loader"), [(2, load_hift), (3, load_causal_hift)])
 def test_the_released_weights_fit_under_old_and_new_names(version, loader):
     shapes = json.loads((FOLDER / f"cosyvoice{version}" / "released_shapes.json").read_text())["hift"]
     state = {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}

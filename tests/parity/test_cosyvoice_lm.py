@@ -14,12 +14,15 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
+from helpers.tables import each_row
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.qwen.model import QwenState
 
+pytestmark = pytest.mark.long
 
-@pytest.mark.parametrize("version", [2, 3])
+
+@each_row("version", [2, 3])
 def test_prefill_embeds_and_decodes_the_prompt(version):
     rows = lm(version).embed_prompt(lm_prompt(version))
     assert_near(rows, golden(version, "llm")["prefill.lm_input"])
@@ -28,7 +31,7 @@ def test_prefill_embeds_and_decodes_the_prompt(version):
     assert state.length == rows.shape[1]
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@each_row("version", [2, 3])
 def test_greedy_decoding(version):
     expected = golden(version, "llm")
     scores, state = lm(version).prefill(lm_prompt(version))
@@ -40,7 +43,7 @@ def test_greedy_decoding(version):
     assert tokens == expected["greedy.tokens"].tolist()
 
 
-@pytest.mark.parametrize(("version", "seed"), [(2, 1234), (2, 2004), (3, 1234), (3, 2003), (3, 2002)])
+@each_row(("version", "seed"), [(2, 1234), (2, 2004), (3, 1234), (3, 2003), (3, 2002)])
 def test_sampled_sequences(version, seed):
     expected = golden(version, "llm")
     original = OriginalDraws(seed)
@@ -56,7 +59,7 @@ def test_sampled_sequences(version, seed):
         torch.testing.assert_close(scores[:: max(1, len(scores) // 16)], kept, atol=TOLERANCE, rtol=0)
 
 
-@pytest.mark.parametrize("seed", [1234, 2002])
+@each_row("seed", [1234, 2002])
 def test_version_3_keeps_its_least_length_unless_asked_to_repeat_the_original(seed):
     prompt, original = lm_prompt(3), OriginalDraws(seed)
     limits = length_limits(prompt.text.shape[1], lm(3).config.speech)
@@ -73,7 +76,7 @@ def bistream(version, *, original):
     return Bistream.start(vocabulary, text[cut:], speech, opening=text[:cut], original=original)
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@each_row("version", [2, 3])
 def test_text_that_arrives_id_by_id(version):
     expected = golden(version, "llm")
     draws = OriginalDraws(manifest(version)["llm"]["bistream"]["seed"])

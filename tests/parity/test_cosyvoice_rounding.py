@@ -34,6 +34,7 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from helpers.tables import each_row
 from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.hift.causal import load_causal_hift
@@ -129,6 +130,7 @@ def test_both_sources_of_version_2_are_within_their_own_rounding_of_the_exact_on
         assert ((source - exact).abs() <= bound).all()
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_both_renderings_of_a_mel_by_version_2_are_near_the_exact_one():
     recorded, noise = golden(2, "hift"), hift_noise(seeded(31), 26)
@@ -167,6 +169,7 @@ def streamed(version, model, mels, dtype):
     return samples
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_both_streams_of_version_2_are_near_the_exact_one():
     recorded = golden(2, "loop_stream")
@@ -190,7 +193,7 @@ def mels_of_tokens(version, dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("version", "farthest"), [(2, [5e-3] * 4), (3, [6e-3, 2e-2, 5e-2, 7e-2])], ids=["2", "3"])
+@each_row(("version", "farthest"), [(2, [5e-3] * 4), (3, [6e-3, 2e-2, 5e-2, 7e-2])])
 @torch.no_grad()
 def test_from_tokens_on_both_are_near_the_exact_samples(version, farthest):
     """In version 3 the phase runs on through all chunks, and so does its error."""

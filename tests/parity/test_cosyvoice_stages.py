@@ -23,6 +23,7 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
+from helpers.tables import each_row
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import dit, unet
@@ -138,6 +139,7 @@ def test_version_3s_estimator():
     assert_stages(tensors, 3, "est.full.", {"": 1})
 
 
+@pytest.mark.long
 @VERSIONS
 @torch.no_grad()
 def test_the_solver_stands_where_the_originals_stands_at_every_step(version):
@@ -150,6 +152,7 @@ def test_the_solver_stands_where_the_originals_stands_at_every_step(version):
     assert_near(thinned(torch.cat(seen), 2), golden(version, "stages")["x_steps"])
 
 
+@pytest.mark.long
 @VERSIONS
 @torch.no_grad()
 def test_every_chunk_of_the_recorded_stream(version):
@@ -183,7 +186,7 @@ def test_version_2s_vocoder():
     assert torch.equal(thinned(voiced[..., None], 1), golden(2, "stages")["source.uv"])
 
 
-@pytest.mark.parametrize("name", ["final", "partial"])
+@each_row("name", ["final", "partial"])
 @torch.no_grad()
 def test_version_3s_vocoder(name):
     model, frames = causal_hift(), golden(3, "hift")["in.mel"]
@@ -201,6 +204,7 @@ def test_version_3s_noise_is_the_one_that_the_original_makes_when_it_is_built():
     assert_near(thinned(causal_hift_noise()[:, :191_040], 1), waves, 1e-6)
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_version_3_gives_out_what_the_original_gives_out_when_it_renders_all_once_more():
     """The original renders all frames so far in every call; we go on. Both say the same."""

@@ -9,6 +9,8 @@ from helpers.replaying import Poisoned
 from polyvox.engines.cosyvoice.decoder_stages import VocoderHop
 from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
 
+pytestmark = pytest.mark.long
+
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 FRAMES = VocoderFrames(first=(40, 60), later=(20, 50), last=(30, 60))
 CUTS = ([50, 20, 30, 10], [24, 30, 30, 20, 6], [56, 50, 4], [90, 20], [22], [31, 17, 62])

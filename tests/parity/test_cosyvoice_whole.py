@@ -20,12 +20,15 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
+from helpers.tables import each_row
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.types import ChunkPolicy
+
+pytestmark = pytest.mark.long
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]
 HEARD = np.load(FOLDER / "frontend" / "cosyvoice_features.npz")
@@ -56,13 +59,13 @@ def tokens_of(case):
     return spoken(version, SpeechPrompt(row(text), row(transcript or []), row(speech)), SEED)
 
 
-@pytest.mark.parametrize("case", [case for case in RUNS if case.split(".")[1] != "vc"])
+@each_row("case", [case for case in RUNS if case.split(".")[1] != "vc"])
 @torch.no_grad()
 def test_in_every_mode_speech_is_as_long_as_the_originals(case):
     assert SAMPLES_PER_TOKEN * len(tokens_of(case)) == sum(RUNS[case]["chunks"])
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@each_row("version", [2, 3])
 @torch.no_grad()
 def test_the_recorded_loop_speaks_as_long(version):
     recorded = manifest(version)["loop"]["e2e"]
@@ -79,7 +82,7 @@ def cuts(hops, count):
     yield count
 
 
-@pytest.mark.parametrize("case", ["3.zero_shot.stream", "3.cross_lingual.stream"])
+@each_row("case", ["3.zero_shot.stream", "3.cross_lingual.stream"])
 @torch.no_grad()
 def test_streamed_chunks_are_as_long_as_the_originals(case):
     tokens, heard = row(tokens_of(case)), row(HEARD["tokens3"].tolist())

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from helpers.kokoro_golden import TINY, far, golden_noise, golden_tokens, kokoro, tiny
+from helpers.tables import each_row
 from polyvox.models.kokoro.model import Prosody, StyledTokens
 from polyvox.models.kokoro.ragged import Ragged, StaticRagged
 
@@ -44,6 +45,7 @@ def test_prosody_in_a_batch_is_as_alone():
         assert all(far(getattr(ours, part), getattr(alone, part)) < EXACT for part in PARTS)
 
 
+@pytest.mark.long
 def test_samples_in_a_batch_are_as_alone():
     prosodies = tiny().predict_prosody(INPUTS)
     noise = [noise_of(prosody, seed) for seed, prosody in enumerate(prosodies)]
@@ -54,6 +56,7 @@ def test_samples_in_a_batch_are_as_alone():
         assert far(together[index], tiny().decode(alone, [noise[index]])[0]) < EXACT
 
 
+@pytest.mark.long
 def test_two_frames_decode_beside_a_long_row():
     (long,) = tiny().predict_prosody([tokens(30)])
     short = Prosody(long.durations[:1], long.text[:, :2], long.pitch[:4], long.energy[:4], long.style)
@@ -69,6 +72,7 @@ def test_rows_of_one_length_take_no_mask():
         assert far(ours, tiny().decode(prosodies, [noise_of(prosodies[0], seed)])[0]) < EXACT
 
 
+@pytest.mark.long
 def test_samples_in_a_batch_padded_beyond_any_row_are_as_alone():
     prosodies = tiny().predict_prosody(INPUTS[:3])
     padded = max(prosody.frames for prosody in prosodies) + 7
@@ -129,7 +133,8 @@ def test_gradients_reach_the_style():
 FLOAT16_NOISE = 1e-4 if platform.machine() in ("x86_64", "AMD64") else 4e-4
 
 
-@pytest.mark.parametrize(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, FLOAT16_NOISE)])
+@pytest.mark.long
+@each_row(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, FLOAT16_NOISE)])
 @torch.no_grad()
 def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
     exact, narrow = copy.deepcopy(tiny()).float(), copy.deepcopy(tiny()).float()

@@ -17,6 +17,7 @@ from helpers.kokoro_golden import (
     released_shapes,
     spectral_distance,
 )
+from helpers.tables import each_row
 from polyvox.models.kokoro.model import KokoroConfig, load_kokoro
 from polyvox.models.kokoro.ragged import Ragged, run_lstm
 from polyvox.models.loading import WeightsError
@@ -49,7 +50,7 @@ def test_durations():
     assert far(predictor.duration_proj(inner), whole["mid.duration_logits"]) < TOLERANCE
 
 
-@pytest.mark.parametrize(("speed", "durations"), [(1.0, "pred_dur"), (1.25, "pred_dur_at_1.25")])
+@each_row(("speed", "durations"), [(1.0, "pred_dur"), (1.25, "pred_dur_at_1.25")])
 def test_frames_of_each_token_at_a_speed(speed, durations):
     assert torch.equal(kokoro().predict_prosody([golden_tokens(speed)])[0].durations, golden("whole")[durations])
 

@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.seeded_codec import seeded_codec, seeded_codec_state
+from helpers.tables import each_row
 from polyvox.models.loading import WeightsError
 from polyvox.models.speechlm.neucodec import TOKENS, NeuCodecConfig, load_neucodec
 
@@ -79,7 +80,7 @@ def test_a_row_does_not_depend_on_the_lengths_of_its_neighbours():
         assert far(model.decode([alone])[0], mixed) < ROUNDING
 
 
-@pytest.mark.parametrize("padding", [0, 12_345, TOKENS - 1])
+@each_row("padding", [0, 12_345, TOKENS - 1])
 def test_what_stands_in_the_padding_does_not_matter(padding):
     row = codes(12)
     padded = torch.cat((row, torch.full((20,), padding)))[None]

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from helpers.tables import each_row
 from polyvox.audio.features import w2v_bert_features
 from polyvox.models.loading import WeightsError
 from polyvox.models.speechlm import acoustic_encoder
@@ -51,19 +52,19 @@ def padded(case):
     return encoder().padded(golden()[f"{case}.audio_in"])[None]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_tokens_are_those_of_the_original(case):
     codes = encoder().encode(golden()[f"{case}.audio_in"].numpy())
     assert codes.tolist() == golden()[f"{case}.codes"][0, 0].tolist()
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_features_are_those_of_the_original(case):
     features = torch.from_numpy(w2v_bert_features(padded(case)[0].numpy()))
     assert far(features, golden()[f"{case}.input_features"][0]) < ROUNDING
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_the_semantic_branch_is_that_of_the_original(case):
     model, features = encoder(), golden()[f"{case}.input_features"]
     assert far(model.semantic.feature_projection(features), golden()[f"{case}.hidden0"]) < ROUNDING
@@ -111,7 +112,7 @@ def test_a_network_that_is_computed_in_small_parts_gives_the_same(monkeypatch, v
     assert far(acoustic.transpose(1, 2), golden()["short.acoustic"]) < ROUNDING
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_both_branches_meet_as_in_the_original(case):
     model, tensors = encoder(), golden()
     acoustic = model.acoustic_encoder(padded(case))
@@ -132,7 +133,8 @@ def test_edges_between_digits_are_those_of_two_bounds():
     assert digits.tolist() == [0, 1, 2, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     ("samples", "tokens"),
     [(399, 1), (400, 1), (640, 2), (719, 2), (720, 2), (960, 3), (6399, 19), (6400, 20), (6401, 20)],
 )

@@ -15,6 +15,8 @@ from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 ROUNDING = 2e-5
 VARIANTS = pytest.mark.parametrize("variant", [BASE, DISTILLED, STEREO])

@@ -23,6 +23,7 @@ def random_flow(variant, frames, seed, step, guidance):
     return SolverState(mel, text, speech, frames // 3, time_schedule(5, 0.5), guidance, step)
 
 
+@pytest.mark.long
 @VARIANTS
 def test_rows_of_every_length_from_1_to_16_in_one_step(variant):
     guidance = itertools.cycle((0.0, 1.0, 2.5))
@@ -58,6 +59,7 @@ def test_rows_are_spread_over_parallel_calls_where_there_are_enough():
     assert group_by_length([30, 4, 31, 5], None, parallelism=2) == [[2], [0], [3, 1]]
 
 
+@pytest.mark.long
 @VARIANTS
 @pytest.mark.parametrize("together", [1, 2, 3, 7])
 def test_a_row_in_a_parallel_call_equals_the_row_alone(variant, together):
@@ -68,6 +70,7 @@ def test_a_row_in_a_parallel_call_equals_the_row_alone(variant, together):
         assert difference(ours.mel, zipvoice(variant).step([flow])[0].mel) <= ROUNDING
 
 
+@pytest.mark.long
 @VARIANTS
 @pytest.mark.parametrize("longest", [61, 62, 63, 64])
 def test_a_short_row_beside_long_ones(variant, longest):
@@ -92,6 +95,7 @@ def test_texts_of_many_lengths_are_encoded_as_alone():
         assert difference(ours, zipvoice(STEREO).encode_texts([text])[0]) <= ROUNDING
 
 
+@pytest.mark.long
 @VARIANTS
 def test_a_request_that_joins_midway_and_outlives_the_others_equals_itself_alone(variant):
     features = zipvoice(variant).config.features

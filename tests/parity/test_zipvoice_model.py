@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from helpers.tables import each_row
 from helpers.zipvoice_golden import (
     BASE,
     DISTILLED,
@@ -75,6 +76,7 @@ def recorded_flows(variant, guidance=None, time=None):
     ]
 
 
+@pytest.mark.long
 @VARIANTS
 def test_tokens_are_encoded(variant):
     recorded = golden(variant, "text_encoder")
@@ -129,8 +131,8 @@ def test_one_step_is_the_originals_for_rows_of_two_lengths_and_times(variant):
     assert difference(short, golden(variant, "fm_step")["v_single1_unpadded"][0]) <= TOLERANCE
 
 
-@pytest.mark.parametrize("variant", [BASE, STEREO])
-@pytest.mark.parametrize("time", [0.3, 0.8])
+@each_row("variant", [BASE, STEREO])
+@each_row("time", [0.3, 0.8])
 def test_guidance_on_both_sides_of_the_turning_point(variant, time):
     recorded = golden(variant, f"cfg_step_t{time}")
     flow = recorded_flows(variant, recorded["guidance_scale"].item(), recorded["t"].item())[0]
@@ -143,6 +145,7 @@ def test_guidance_turns_at_exactly_one_half():
     assert difference(*(model.velocities([flow])[0] for flow in (at, after))) > 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("variant", "name"), SAMPLES)
 def test_whole_samples(variant, name, threads):
     recorded, flows = golden(variant, name), sample_start(variant, name)
@@ -155,7 +158,7 @@ def test_whole_samples(variant, name, threads):
         assert difference(flow.mel[: flow.prompt_frames], prompt[: flow.prompt_frames]) <= TOLERANCE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prompt_frames", "prompt_tokens", "tokens", "speed", "frames"),
     [(23, 5, 11, 1.0, 51), (23, 5, 11, 1.3, 39), (31, 6, 7, 1.0, 37), (31, 6, 7, 1.3, 28), (281, 40, 80, 1.0, 562)],
 )
@@ -163,7 +166,7 @@ def test_the_length_rule(prompt_frames, prompt_tokens, tokens, speed, frames):
     assert target_frames(prompt_frames, prompt_tokens, tokens, speed) == frames
 
 
-@pytest.mark.parametrize("counts", [(0, 5, 5), (23, 0, 5), (23, 5, 0)])
+@each_row("counts", [(0, 5, 5), (23, 0, 5), (23, 5, 0)])
 def test_the_length_rule_refuses_to_divide_by_nothing(counts):
     with pytest.raises(ValueError, match="without tokens or frames"):
         target_frames(*counts, 1.0)

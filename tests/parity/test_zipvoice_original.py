@@ -1,15 +1,15 @@
 """What the benchmark compares with is the original: its order of operations makes the original's samples."""
 
-import pytest
 import torch
 
 from benchmarks.zipvoice_original import OriginalZipVoice
+from helpers.tables import each_row
 from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
 from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 
 
-@pytest.mark.parametrize("straight", [False, True])
-@pytest.mark.parametrize("name", [name for variant, name in SAMPLES if variant == DISTILLED])
+@each_row("straight", [False, True])
+@each_row("name", [name for variant, name in SAMPLES if variant == DISTILLED])
 def test_whole_samples(name: str, straight: bool) -> None:
     model = OriginalZipVoice(zipvoice(DISTILLED).config).requires_grad_(False).eval()
     model.load_state_dict(weights(DISTILLED))

@@ -78,6 +78,7 @@ SIXTEEN = [
 ]
 
 
+@pytest.mark.long
 async def test_sixteen_sequences_are_the_same_alone_and_together():
     async with runtime() as (lm, reports):
         alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
@@ -88,6 +89,7 @@ async def test_sixteen_sequences_are_the_same_alone_and_together():
     assert sum(map(len, alone)) > 400
 
 
+@pytest.mark.long
 async def test_sixteen_sequences_through_five_slots_are_the_same_again():
     async with runtime() as (lm, _):
         alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
@@ -98,6 +100,7 @@ async def test_sixteen_sequences_through_five_slots_are_the_same_again():
     assert max(report.waiting for report in reports) == 11
 
 
+@pytest.mark.long
 async def test_steps_of_fixed_shape_draw_the_same_tokens():
     async with runtime() as (lm, _):
         alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
@@ -110,6 +113,7 @@ async def test_steps_of_fixed_shape_draw_the_same_tokens():
     assert {key[2:4] for key in replay.shapes if key[0] == "prefill"} <= {(32, 300)}
 
 
+@pytest.mark.long
 async def test_what_was_warmed_is_not_captured_again():
     replay = Fixed()
     rule = SamplingParams(seed=3, temperature=0.8)
@@ -127,6 +131,7 @@ async def test_what_was_warmed_is_not_captured_again():
         assert await spoken(lm, Prompt(ids(9)), rule) == first
 
 
+@pytest.mark.long
 async def test_a_sequence_that_waits_between_others_is_not_disturbed_by_their_fixed_shapes():
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=Fixed()) as (lm, _), lm.open(GREEDY) as early, lm.open(GREEDY) as waiting:
@@ -140,6 +145,7 @@ async def test_a_sequence_that_waits_between_others_is_not_disturbed_by_their_fi
         assert more == [token async for token in sequence.extend(Prompt(second), limits(most=12))]
 
 
+@pytest.mark.long
 async def test_tokens_are_those_of_the_model_by_itself():
     async with runtime() as (lm, _):
         for seed in range(4):
@@ -165,6 +171,7 @@ async def test_a_sequence_ends_at_an_end_or_at_its_greatest_length():
         assert await spoken(lm, Prompt(ids(9)), until=stop) == whole[: whole.index(whole[5])]
 
 
+@pytest.mark.long
 async def test_the_same_seed_says_the_same_and_another_something_else():
     async with runtime() as (lm, _):
         first, again, other = [
@@ -204,6 +211,7 @@ async def test_short_prompts_share_a_step_and_do_not_wait_behind_a_long_one():
     assert max(report.prompt_tokens for report in reports) <= 24
 
 
+@pytest.mark.long
 async def test_a_prompt_that_shares_a_prefix_with_an_earlier_one_is_prefilled_behind_it():
     voice = ids(60)
     prompts = [Prompt(voice + ids(6, seed), shared=60) for seed in range(3)]
@@ -249,6 +257,7 @@ async def test_a_sequence_can_be_extended_by_more_input(replay):
     assert more == by_hand(rows, 12)
 
 
+@pytest.mark.long
 @ONE_TOKEN_AND_SEVERAL_A_STEP
 async def test_a_stop_token_is_not_part_of_the_sequence_that_is_extended(replay):
     first, second = ids(6), ids(4, seed=1)
@@ -357,6 +366,7 @@ async def test_a_slot_handed_to_a_caller_that_is_cancelled_at_that_moment_is_not
         assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=2))) == 2
 
 
+@pytest.mark.long
 async def test_a_reader_that_falls_behind_stops_its_own_sequence_only():
     async with runtime(max_unread=5, capacity=400) as (lm, reports):
         async with lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as slow:
@@ -411,6 +421,7 @@ class Breaking:
         return tiny_lm().logits(hidden)
 
 
+@pytest.mark.long
 async def test_a_failing_step_fails_its_sequences_and_the_next_one_works():
     model = Breaking()
     async with runtime(model) as (lm, _):
@@ -443,6 +454,7 @@ class Odd:
         return tiny_lm().embed_ids(ids).masked_fill(odd[..., None], float("nan"))
 
 
+@pytest.mark.long
 @ONE_TOKEN_AND_SEVERAL_A_STEP
 async def test_a_prompt_that_fails_ends_alone_and_the_others_go_on(replay):
     until = GenerationLimits(max_tokens=30)
@@ -468,6 +480,7 @@ async def test_a_slot_is_emptied_behind_a_sequence_whose_values_are_not_finite()
         assert await spoken(lm, Prompt(EVEN), until=until) == alone
 
 
+@pytest.mark.long
 async def test_a_slot_changes_hands_and_a_sequence_goes_on_while_steps_are_launched_ahead():
     until = GenerationLimits(max_tokens=20)
     prompts = [Prompt(ids(5, seed)) for seed in range(4)]
@@ -512,6 +525,7 @@ def test_the_memory_budget_decides_how_many_slots_there_are():
         slots_within(2 * each - 1, config, 100, torch.float32)
 
 
+@pytest.mark.long
 async def test_memory_is_the_same_after_a_thousand_tokens_of_many_sequences():
     async with runtime(prefix_bytes=20_000) as (lm, _):
         held = lm._runner._cache.nbytes
@@ -523,6 +537,7 @@ async def test_memory_is_the_same_after_a_thousand_tokens_of_many_sequences():
         assert not any((lm._open, lm._starts, lm._limits, lm._prefilling, lm._decoding))
 
 
+@pytest.mark.long
 async def test_prompts_that_start_together_are_not_padded_to_twice_their_number():
     replay = Fixed()
     async with runtime(replay=replay, slots=16, prefill_rows=90) as (lm, _):

@@ -60,6 +60,7 @@ RULES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("block")
 def test_the_kernel_draws_and_remembers_what_the_plain_way_does():
     plain, fused = samplers(*RULES)
@@ -81,6 +82,7 @@ def test_the_kernel_reads_rows_and_slots_wherever_they_lie():
         assert drawn == plain.sample(logits, table[:, 0], PLAIN).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 @pytest.mark.usefixtures("block")
@@ -165,12 +167,14 @@ class Broken:
         return qwen_kernels.gate_and_project(both, weight) * self._factor
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("factor", "kept"), [(None, False), (1.1, False), (float("nan"), False), (1.0, True)])
 def test_kernels_that_fail_or_err_are_not_used(factor, kept):
     small = KvCache(one_layer().config, 1, 32, torch.float32, CPU)
     assert (verified_backbone(one_layer(), small, Broken(factor)) is not None) is kept
 
 
+@pytest.mark.long
 def test_drawing_that_fails_or_errs_is_not_used():
     def failing(logits, slots, state):
         raise RuntimeError("no compiler")

@@ -1,9 +1,9 @@
 """Results leave a device through two buffers in turn, and none is overwritten before it was read."""
 
 import numpy as np
-import pytest
 import torch
 
+from helpers.tables import each_row
 from polyvox.runtime.pinned_output import PinnedOutput
 
 
@@ -54,7 +54,7 @@ def test_each_result_waits_for_its_own_event_only():
     assert len(device.waits) == 2
 
 
-@pytest.mark.parametrize("sizes", [(3, 3, 3, 3, 3), (3, 40_000, 5, 20_000, 1)])
+@each_row("sizes", [(3, 3, 3, 3, 3), (3, 40_000, 5, 20_000, 1)])
 def test_a_buffer_is_not_reused_before_its_result_is_kept(sizes):
     device = Device()
     pinned = output(device)

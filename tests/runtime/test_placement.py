@@ -4,6 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from helpers.tables import each_row  # noqa: E402
 from polyvox.runtime.placement import CPU, DeviceRequest, Placement, place_models, try_on_gpu  # noqa: E402
 
 
@@ -50,7 +51,7 @@ def test_the_cpu_is_taken_beside_a_gpu_where_it_was_asked_for(gpu):
     assert place_models("It", DeviceRequest("cpu", "auto"), lambda place: place.device)[0] == "cpu"
 
 
-@pytest.mark.parametrize(("precision", "dtype"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
+@each_row(("precision", "dtype"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
 def test_networks_that_can_run_in_less_on_the_cpu_get_the_precision_asked_for(precision, dtype):
     request = DeviceRequest("cpu", precision)
     assert place_models("It", request, lambda place: place, request.cpu)[0] == Placement("cpu", dtype)

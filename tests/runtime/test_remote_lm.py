@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from helpers.faulty_lm_server import faulty_server, speech
+from helpers.tables import each_row
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, UnavailableError
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.speech_token_parser import SpeechTokenParser
@@ -125,7 +126,7 @@ async def test_a_server_without_token_ids_is_told_apart():
             await spoken(lm)
 
 
-@pytest.mark.parametrize("fault", [fails, drops])
+@each_row("fault", [fails, drops])
 async def test_faults_before_the_first_token_are_tried_again(fault):
     async with remote(fault, fault, answers) as (lm, server):
         assert await spoken(lm) == CODES
@@ -143,7 +144,7 @@ async def test_a_drop_after_the_head_but_before_a_token_is_tried_again():
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize(("fault", "reason"), [(fails, "answered 500"), (drops, "broke off")])
+@each_row(("fault", "reason"), [(fails, "answered 500"), (drops, "broke off")])
 async def test_a_server_that_goes_on_failing_is_unavailable(fault, reason):
     async with remote(fault) as (lm, server):
         with pytest.raises(UnavailableError, match=reason):
@@ -196,7 +197,7 @@ async def test_an_answer_that_stalls_is_given_up_in_time_even_if_it_keeps_the_li
         await until(lambda: server.over == 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "error", "words"),
     [
         ("401 Unauthorized", UnavailableError, "speechlm_api_key"),
@@ -216,7 +217,7 @@ async def test_refusals_are_told_at_once(status, error, words):
     assert refusal.value.message.endswith(".")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "words"),
     [
         (b"data: {nonsense\n\n", "no JSON"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.precedence import Precedence, enter_precedence
@@ -447,7 +448,7 @@ async def test_a_stream_goes_first_no_longer_than_until_its_first_audio(device: 
     assert gate.batches == [[0], [1], [2]]
 
 
-@pytest.mark.parametrize("makes_way", [True, False], ids=["has too many", "has its share"])
+@each_row("makes_way", [True, False])
 async def test_the_cores_are_left_to_a_stream_that_goes_first_by_those_that_have_too_many(makes_way: bool) -> None:
     executor, gate = DeviceExecutor("two-threads", 2), Gate(open_=False)
     stage = Stage("s", gate, executor=executor, clears_for_first=True)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from helpers.tables import each_row
 from polyvox.cli.main import app
 from polyvox.errors import UnavailableError
 from polyvox.installation import load_settings
@@ -38,7 +39,7 @@ def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
     assert "Traceback" not in messages
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "said"),
     [
         (["--port", "50000", "--max_conc", "4"], "give the gRPC port with --grpc-port"),

@@ -13,6 +13,7 @@ from fastapi.responses import PlainTextResponse, StreamingResponse
 from helpers.fakes import tone_service
 from helpers.raw_http import answer, is_closed, request_head
 from helpers.serving import served_by_granian, served_by_uvicorn, wait_for
+from helpers.tables import each_row
 from polyvox.api.door import Door
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
@@ -114,7 +115,7 @@ def test_a_connection_without_another_request_is_closed(url: str) -> None:
         assert is_closed(client, 3.0)
 
 
-@pytest.mark.parametrize("served", [served_by_uvicorn], ids=["uvicorn"])
+@each_row("served", [served_by_uvicorn])
 def test_where_all_connections_are_served_a_new_one_is_told_to_wait(served: Served) -> None:
     service = tone_service(max_connections=16)
     with served(service, doors=[DOOR]) as url:

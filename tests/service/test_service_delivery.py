@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.fakes import tone
+from helpers.tables import each_row
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
@@ -85,7 +86,7 @@ async def test_a_direct_delivery_passes_chunks_through_unchanged(executor: Devic
     assert same is chunk
 
 
-@pytest.mark.parametrize(
+@each_row(
     "delivery",
     [
         Delivery(RATE, 16_000),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import ToneEngine, running, tone, tone_service
+from helpers.tables import each_row
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.pcm import from_pcm16
@@ -26,7 +27,7 @@ def request(text: str = "one two three", **options) -> SpeechRequest:
     return SpeechRequest(Utterance(text, "low"), **options)
 
 
-@pytest.mark.parametrize("wanted", AudioFormat)
+@each_row("wanted", AudioFormat)
 async def test_a_stream_holds_the_whole_speech(wanted: AudioFormat) -> None:
     engine = ToneEngine(chunks=4, chunk_seconds=0.5)
     async with running(tone_service(engine)) as service, await service.open(request()) as session:
@@ -41,7 +42,7 @@ async def test_a_stream_holds_the_whole_speech(wanted: AudioFormat) -> None:
     assert seconds == pytest.approx(2.0, abs=0.12)
 
 
-@pytest.mark.parametrize("wanted", AudioFormat)
+@each_row("wanted", AudioFormat)
 async def test_bytes_of_a_chunk_leave_with_that_chunk(wanted: AudioFormat) -> None:
     gate = asyncio.Event()
     gate.set()
@@ -53,7 +54,7 @@ async def test_bytes_of_a_chunk_leave_with_that_chunk(wanted: AudioFormat) -> No
         await stream.aclose()
 
 
-@pytest.mark.parametrize("wanted", AudioFormat)
+@each_row("wanted", AudioFormat)
 async def test_a_whole_file_holds_the_whole_speech(wanted: AudioFormat) -> None:
     async with running(tone_service(ToneEngine(chunks=4, chunk_seconds=0.5))) as service:
         async with await service.open(request()) as session:

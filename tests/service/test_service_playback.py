@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.service.playback import Playback
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
@@ -40,10 +41,9 @@ def test_a_chunk_without_samples_is_never_late() -> None:
     assert not playback.add(9.0, 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
-@pytest.mark.parametrize(
-    ("delay", "background", "gaps"), [(0.0, False, 0), (2 * CHUNK, False, 2), (2 * CHUNK, True, 0)]
-)
+@each_row(("delay", "background", "gaps"), [(0.0, False, 0), (2 * CHUNK, False, 2), (2 * CHUNK, True, 0)])
 async def test_gaps_of_a_stream_that_is_heard_are_counted(delay: float, background: bool, gaps: int) -> None:
     """Each chunk lasts 100 ms; made every 200 ms, the second and the third come too late."""
     async with running(tone_service(ToneEngine(chunks=3, delay=delay))) as service:

@@ -11,6 +11,7 @@ from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
+from helpers.tables import each_row
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, StalledError, TextError
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
@@ -48,8 +49,8 @@ async def until_waiting(session: Session, chunks: int) -> None:
             await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize("before", SessionState)
-@pytest.mark.parametrize("after", SessionState)
+@each_row("before", SessionState)
+@each_row("after", SessionState)
 async def test_a_session_moves_only_along_its_legal_steps(before: SessionState, after: SessionState) -> None:
     if (before, after) in LEGAL:
         assert before.moved_to(after) is after
@@ -301,7 +302,7 @@ class TestDeadlines:
             assert first.state is SessionState.PREPARING
             first.cancel()
 
-    @pytest.mark.parametrize(("own", "shorter"), [(0.05, True), (600.0, False), (None, False)])
+    @each_row(("own", "shorter"), [(0.05, True), (600.0, False), (None, False)])
     async def test_of_a_request_can_only_be_shorter_than_the_servers(self, own: float | None, shorter: bool) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, deadline_seconds=0.3)) as service:
@@ -331,6 +332,7 @@ class TestFailures:
                 await read(session)
             assert session.state is SessionState.FAILED
 
+    @pytest.mark.long
     async def test_in_mid_stream_come_after_the_chunks_made_before(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=2), session_buffer=4)) as service:
             session = await service.open(request())
@@ -369,6 +371,7 @@ class TestFailures:
             with pytest.raises(TextError, match="Nothing in the text"):
                 await read(await service.open(request()))
 
+    @pytest.mark.long
     async def test_include_an_engine_that_fails_while_it_is_closed(self) -> None:
         class Sore(PlainToneEngine):
             async def speak(self, utterance):
@@ -433,6 +436,7 @@ async def finished_session(service: SpeechService) -> "weakref.ref[Session]":
     return weakref.ref(session)
 
 
+@pytest.mark.long
 async def test_a_finished_session_is_forgotten() -> None:
     async with running(tone_service()) as service:
         trace = await finished_session(service)

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.en import normalize
 from polyvox.text.normalize.english.numbers import LONGEST_CARDINAL, SCALES, cardinal, ordinal, year
@@ -635,7 +637,8 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@pytest.mark.long
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -657,7 +660,7 @@ def test_reads_a_paragraph_as_a_narrator_would() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "five KM"),
@@ -675,12 +678,12 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}) == heard
 
 
-@pytest.mark.parametrize("language", ["en", "en-us", "en-gb", "en_US"])
+@each_row("language", ["en", "en-us", "en-gb", "en_US"])
 def test_english_has_its_own_normaliser(language: str) -> None:
     assert normalizer_for(language) is normalize
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "heard"),
     [
         ("Ça coûte 5 € — « vraiment » !", "Ça coûte 5 € — “vraiment”!"),
@@ -742,6 +745,7 @@ PIECES = [
 anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 
 
+@pytest.mark.long
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_any_text_becomes_speakable(raw: str) -> None:
@@ -774,6 +778,7 @@ def test_no_word_is_dropped(raw: str) -> None:
         assert covered.intersection(range(*word.span()))
 
 
+@pytest.mark.long
 @given(st.lists(st.from_regex(r"[a-z]{4,12}", fullmatch=True), min_size=1).map(" ".join))
 @settings(deadline=None)
 def test_plain_words_stay(words: str) -> None:
@@ -813,11 +818,12 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.long
+@each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
     seconds(short)
-    assert min(seconds(long) for _ in range(2)) <= 3 * max(seconds(short) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, short, long)
 
 
 def test_a_long_text_takes_about_a_second_at_most() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.ms import normalize
 from polyvox.text.tracked import TrackedText
@@ -889,7 +890,8 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@pytest.mark.long
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -898,7 +900,7 @@ def test_there_are_many_readings() -> None:
     assert len(CASES) >= 400
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "lima KM"),
@@ -913,6 +915,6 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}) == heard
 
 
-@pytest.mark.parametrize("language", ["ms", "ms-my", "ms_MY", "MS"])
+@each_row("language", ["ms", "ms-my", "ms_MY", "MS"])
 def test_malay_has_its_own_normaliser(language: str) -> None:
     assert normalizer_for(language) is normalize

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
 from polyvox.text.normalize.chinese.numbers import cardinal
 from polyvox.text.normalize.zh import normalize
 from polyvox.text.tracked import TrackedText
@@ -180,7 +182,7 @@ TABLES = (NUMBERS, DATES_AND_TIMES, MONEY_AND_MEASURES, PHONES_AND_CODES, RELATI
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -232,7 +234,7 @@ def test_a_word_points_at_what_was_written() -> None:
     assert raw[span.start : span.end] == "3.5%"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "五km"),
@@ -247,7 +249,8 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}).replace(" ", "") == heard
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     "piece",
     [
         "1",
@@ -277,4 +280,4 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         return time.thread_time() - start
 
     seconds(2_000)
-    assert min(seconds(8_000) for _ in range(2)) <= 3 * max(seconds(4_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 4_000, 8_000)

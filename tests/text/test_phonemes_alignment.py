@@ -4,8 +4,7 @@ import random
 import time
 from itertools import combinations_with_replacement, pairwise
 
-import pytest
-
+from helpers.tables import each_row
 from polyvox.text.phonemes.alignment import align_to_words
 
 _LETTERS = "aeioptk"
@@ -31,7 +30,7 @@ def least_cost(groups, alone):
     return min(cost(shares, alone) for shares in parted)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_row("seed", range(40))
 def test_the_words_share_all_groups_at_the_least_cost(seed):
     rng = random.Random(seed)
     alone = [["".join(rng.choices(_LETTERS, k=rng.randint(1, 4)))] for _ in range(rng.randint(1, 5))]

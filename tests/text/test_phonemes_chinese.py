@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.reading_corpus import load
+from helpers.tables import each_row
 from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin, word_cutter
@@ -29,12 +30,12 @@ def said(text: str) -> str:
     return "".join(part.phonemes + " " * part.space for part in parts if isinstance(part, SpokenWord))
 
 
-@pytest.mark.parametrize("case", GOLDEN["chinese"], ids=lambda case: case["text"])
+@each_row("case", GOLDEN["chinese"])
 def test_sentences_sound_as_the_voices_were_trained(case: dict[str, str]) -> None:
     assert said(case["text"]) == case["phonemes"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pinyin", "phonemes"),
     [
         ("ma1", "ma→"), ("ma2", "ma↗"), ("ma3", "ma↓"), ("ma4", "ma↘"), ("ma5", "ma"), ("zhong1", "ꭧʊ→ŋ"),
@@ -47,7 +48,7 @@ def test_syllables(pinyin: str, phonemes: str) -> None:
     assert syllable(pinyin) == phonemes
 
 
-@pytest.mark.parametrize("text", ["", "x", "hello", "zh1", "1", "㐂"])
+@each_row("text", ["", "x", "hello", "zh1", "1", "㐂"])
 def test_what_is_not_pinyin_has_no_sound(text: str) -> None:
     assert syllable(text) is None
 
@@ -74,7 +75,7 @@ def test_inserts_are_said_as_given() -> None:
 HETERONYMS = load("zh_heteronyms.tsv")
 
 
-@pytest.mark.parametrize("kind", list(dict.fromkeys(line.kind for line in HETERONYMS)))
+@each_row("kind", list(dict.fromkeys(line.kind for line in HETERONYMS)))
 def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: str) -> None:
     """Every sentence marks the characters in question with brackets; some may be read in two ways."""
     wrong = []

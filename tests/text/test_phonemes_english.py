@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.base import MAX_WORD_PHONEMES
@@ -29,7 +30,7 @@ def words(text: str) -> list[SpokenWord]:
     return [part for part in READERS["us"](TrackedText.of(text), ()) if isinstance(part, SpokenWord)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "american", "british"),
     [
         (
@@ -46,7 +47,7 @@ def test_known_words_sound_as_the_dictionary_says(text: str, american: str, brit
     assert said(text, "gb") == british
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("the apple", "ði ˈæpᵊl"),
@@ -72,7 +73,7 @@ def test_little_words_lean_on_what_follows(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("NASA", "nˈæsə"),
@@ -99,7 +100,7 @@ def test_capitals_are_words_or_letters(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("iPhone", "ˈIfˌOn"),
@@ -126,7 +127,7 @@ def test_mixed_case_compounds_and_contractions(text: str, phonemes: str) -> None
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("MP3", "ˌɛmpˈi θɹˈi"),
@@ -152,7 +153,7 @@ def test_numbers_and_signs_that_no_normaliser_has_spoken_for(text: str, phonemes
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("café", "kæfˈA"),
@@ -169,16 +170,17 @@ def test_letters_outside_a_to_z_are_folded(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize("text", ["Москва", "привет мир", "καλημέρα", "שלום", "안녕", "さくら", "नमस्ते", "مرحبا", "ไทย"])
+@each_row("text", ["Москва", "привет мир", "καλημέρα", "שלום", "안녕", "さくら", "नमस्ते", "مرحبا", "ไทย"])
 def test_other_scripts_are_said_somehow(text: str) -> None:
     assert said(text).strip()
 
 
+@pytest.mark.long
 def test_chinese_inside_english_is_read_as_chinese() -> None:
     assert said("the word 你好 means hello") == "ðə wˈɜɹd ni↓xau↓ mˈinz həlˈO"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ('He said "no".', "hˌi sˈɛd “nˈO”."),
@@ -250,6 +252,7 @@ def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, variant: Var
 LATIN_WORD = st.text(st.characters(min_codepoint=0x41, max_codepoint=0x17F, categories=["Lu", "Ll"]), min_size=1)
 
 
+@pytest.mark.long
 @example(["Œ"])
 @settings(deadline=None, max_examples=200)
 @given(st.lists(LATIN_WORD, min_size=1, max_size=6))
@@ -259,7 +262,8 @@ def test_no_word_is_dropped(texts: list[str]) -> None:
     assert all(index in covered for index, char in enumerate(text) if not char.isspace())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     "piece",
     [
         "read ",

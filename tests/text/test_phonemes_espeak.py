@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.markup import markup
 from polyvox.text.phonemes import LANGUAGES, espeak_program, phonemizer_for
@@ -36,7 +37,7 @@ def program(folder: Path, script: str) -> str:
 
 
 @installed
-@pytest.mark.parametrize("language", GOLDEN["espeak_g2p"])
+@each_row("language", GOLDEN["espeak_g2p"])
 def test_sentences_sound_as_the_voices_were_trained(language: str) -> None:
     case = GOLDEN["espeak_g2p"][language]
     assert "".join(word.phonemes + " " * word.space for word in said(case["text"], language)) == case["phonemes"]
@@ -77,7 +78,7 @@ def test_a_long_text_without_marks_is_asked_for_in_pieces() -> None:
     assert len(said("palabra " * 1000, "es")) == 1000
 
 
-@pytest.mark.parametrize("language", sorted(VOICES))
+@each_row("language", sorted(VOICES))
 def test_without_the_program_the_error_names_the_remedy(language: str) -> None:
     with pytest.raises(UnavailableError, match="apt-get install espeak-ng") as caught:
         phonemizer_for(language, espeak="no-such-espeak")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.phonemes import availability, espeak_choice, espeak_library
 from polyvox.text.phonemes.availability import missing_extra, unspoken
@@ -50,7 +51,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @installed
-@pytest.mark.parametrize("language", SENTENCES)
+@each_row("language", SENTENCES)
 def test_the_library_says_what_the_program_says(language: str) -> None:
     rows = SENTENCES[language]
     assert len(rows) == 20
@@ -100,6 +101,7 @@ def test_a_deep_folder_is_no_obstacle(tmp_path: Path) -> None:
     assert EspeakLibrary(folder / LIBRARY.name, "es", "es").phonemize(["hola"]) == ["ˈola"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("word", ["crash", "hang", "flood"])
 def test_a_worker_that_fails_is_replaced(word: str, stand_in: Path) -> None:
     espeak = EspeakLibrary(stand_in, "es", "es")
@@ -119,6 +121,7 @@ def test_a_worker_that_was_killed_while_idle_is_not_noticed(stand_in: Path) -> N
     assert espeak.phonemize(["a"])[0].startswith("ok ")
 
 
+@pytest.mark.long
 def test_a_hanging_text_does_not_hold_up_others_and_few_workers_stay(stand_in: Path) -> None:
     espeak = EspeakLibrary(stand_in, "es", "es")
     with ThreadPoolExecutor(5) as pool:

@@ -1,7 +1,6 @@
 """Words that are written alike: the sentence tells which one is meant."""
 
-import pytest
-
+from helpers.tables import each_row
 from polyvox.text.phonemes.english import EnglishPhonemizer
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -263,7 +262,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "word", "phonemes"), SENTENCES, ids=[f"{s}|{w}" for s, w, _ in SENTENCES])
+@each_row(("sentence", "word", "phonemes"), SENTENCES)
 def test_a_heteronym_sounds_as_its_sentence_asks(sentence: str, word: str, phonemes: str) -> None:
     spoken = [part for part in AMERICAN(TrackedText.of(sentence), ()) if isinstance(part, SpokenWord)]
     wanted = phonemes.replace("ɾ", "T").replace("ʔ", "t")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.reading_corpus import load
+from helpers.tables import each_row
 from polyvox.errors import UnavailableError
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import japanese, phonemizer_for
@@ -20,7 +21,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kana", "phonemes"),
     [
         ("こんにちは", "koɲɲiʨiha"), ("とーきょー", "toːkʲoː"), ("きって", "kʲiʔte"), ("しゅじゅつ", "ɕɨʥɨʦɨ"),
@@ -46,7 +47,7 @@ def test_without_its_dictionary_the_error_names_the_remedy(monkeypatch: pytest.M
         japanese.JapanesePhonemizer(EnglishPhonemizer("us"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("こんにちは、世界。", "koɲɲiʨiβa, sekai."),
@@ -69,7 +70,7 @@ def test_words_point_at_their_places() -> None:
     assert places[2:] == ["10500円"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "characters"),
     [("0", "零"), ("7", "七"), ("10", "十"), ("111", "百十一"), ("2024", "二千二十四"), ("10500", "一万五百"),
      ("100000000", "一億"), ("007", "零零七")],
@@ -87,7 +88,7 @@ def sounds(phonemes: str) -> str:
     return SYLLABIC_N.sub("ɴ", re.sub("[ .,!?“”()]", "", phonemes))
 
 
-@pytest.mark.parametrize("kind", list(dict.fromkeys(line.kind for line in READINGS)))
+@each_row("kind", list(dict.fromkeys(line.kind for line in READINGS)))
 def test_figures_and_signs_sound_as_people_say_them(kind: str) -> None:
     read = phonemizer_for("ja", espeak="")
     wrong = []

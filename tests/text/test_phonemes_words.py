@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.acronyms import camel_parts, is_pronounceable
 from polyvox.text.phonemes.alphabet import ALPHABET
@@ -17,7 +18,7 @@ US = WordPhonemizer(lexicon("us"), g2p.load("us"))
 GB = WordPhonemizer(lexicon("gb"), g2p.load("gb"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "american", "british"),
     [
         ("tomato", "təmˈAɾO", "təmˈɑːtQ"),
@@ -33,7 +34,7 @@ def test_the_dictionary_knows_variant_and_case(word: str, american: str, british
     assert GB.read(word) == british
 
 
-@pytest.mark.parametrize("variant", ["us", "gb"])
+@each_row("variant", ["us", "gb"])
 def test_a_lexicon_is_read_once_and_cannot_be_changed(variant: Variant) -> None:
     words = lexicon(variant)
     assert words is lexicon(variant)
@@ -41,7 +42,7 @@ def test_a_lexicon_is_read_once_and_cannot_be_changed(variant: Variant) -> None:
         words.gold["new"] = "nˈu"  # type: ignore[index]
 
 
-@pytest.mark.parametrize("variant", ["us", "gb"])
+@each_row("variant", ["us", "gb"])
 def test_own_entries_and_names_use_the_alphabet(variant: Variant) -> None:
     words = lexicon(variant)
     for word in ("lead", "résumé", "nguyen", "json"):
@@ -52,7 +53,7 @@ def test_own_entries_and_names_use_the_alphabet(variant: Variant) -> None:
     assert all(set(sound) <= ALPHABET for sound in words.names.values())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stem", "american", "british"),
     [
         ("kˈæt", "kˈæts", "kˈæts"),
@@ -67,7 +68,7 @@ def test_the_plural_is_voiced_by_the_last_sound(stem: str, american: str, britis
     assert with_s(stem, "gb") == british
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stem", "american", "british"),
     [
         ("wˈɔk", "wˈɔkt", "wˈɔkt"),
@@ -88,7 +89,7 @@ def test_an_american_t_is_tapped_before_ing_and_a_british_r_is_heard_again() -> 
     assert with_ing("sˈɔː", "gb", "saw") == "sˈɔːɪŋ"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "phonemes"),
     [
         ("regexes", "ɹˈɛʤˌɛksᵻz"),
@@ -107,7 +108,7 @@ def test_endings_are_put_on_known_words(word: str, phonemes: str) -> None:
     assert US.read(word) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "phonemes"),
     [
         ("Michelle", "mɪʃˈɛl"),
@@ -139,7 +140,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize(("word", "phonemes"), UNKNOWN.items())
+@each_row(("word", "phonemes"), UNKNOWN.items())
 def test_unknown_words_are_read_as_they_are_spelled(word: str, phonemes: str) -> None:
     assert lexicon("us").find(word) is None
     assert US.read(word) == phonemes
@@ -163,13 +164,13 @@ def test_the_network_is_close_on_words_that_it_never_saw() -> None:
     assert sum(likeness) / len(likeness) > 0.85
 
 
-@pytest.mark.parametrize("variant", ["us", "gb"])
+@each_row("variant", ["us", "gb"])
 def test_the_network_gives_the_same_answer_every_time(variant: Variant) -> None:
     network = g2p._network()
     assert network("polyvoxification", variant) == network("polyvoxification", variant)
 
 
-@pytest.mark.parametrize("word", ["a" * 31, "qwxz" * 8, "zzzzzz", "aeiouaeiou", "x" * 500])
+@each_row("word", ["a" * 31, "qwxz" * 8, "zzzzzz", "aeiouaeiou", "x" * 500])
 def test_strange_letters_are_never_silent(word: str) -> None:
     for variant in ("us", "gb"):
         phonemes = g2p.load(variant)(word)
@@ -193,7 +194,7 @@ def test_the_rules_step_in_for_a_network_that_fails(answer: str, monkeypatch: py
     assert g2p.load.__wrapped__("us")("banana") == ruled("banana", "us")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "phonemes"),
     [
         ("ship", "ʃˈɪp"),
@@ -208,13 +209,13 @@ def test_rules_know_the_common_spellings(word: str, phonemes: str) -> None:
     assert ruled(word, "us") == phonemes
 
 
-@pytest.mark.parametrize("word", ["e", "bcd", "rhythm", "queue", "x" * 100])
+@each_row("word", ["e", "bcd", "rhythm", "queue", "x" * 100])
 def test_rules_have_a_sound_for_every_letter(word: str) -> None:
     for variant in ("us", "gb"):
         assert set(ruled(word, variant)) - set("ˈ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("digits", "words"),
     [
         ("0", "zero"), ("7", "seven"), ("13", "thirteen"), ("42", "forty two"), ("100", "one hundred"),

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.reading_corpus import load, misread
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -18,7 +20,8 @@ CLASSES = [
 ]
 
 
-@pytest.mark.parametrize(("language", "kind"), CLASSES)
+@pytest.mark.long
+@each_row(("language", "kind"), CLASSES)
 def test_sentences_of_every_class_are_read_as_people_read_them(language: str, kind: str) -> None:
     def spoken(text: str) -> str:
         return normalizer_for(language)(TrackedText.of(text), NormalizationOptions()).text
@@ -26,7 +29,7 @@ def test_sentences_of_every_class_are_read_as_people_read_them(language: str, ki
     assert misread([line for line in load(f"{language}.tsv") if line.kind == kind], spoken) == {}
 
 
-@pytest.mark.parametrize(("language", "fewest"), CORPORA.items())
+@each_row(("language", "fewest"), CORPORA.items())
 def test_there_are_many_sentences_and_none_twice(language: str, fewest: int) -> None:
     written = [line.written for line in load(f"{language}.tsv")]
     assert len(written) == len(set(written)) >= fewest
@@ -39,6 +42,7 @@ PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["ja", "hi"])
 @given(raw=st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join)))
 @settings(max_examples=150, deadline=None)
@@ -58,10 +62,9 @@ def test_hindi_leaves_no_figure(raw: str) -> None:
     assert not any(char.isascii() and char.isdigit() for char in heard)
 
 
-@pytest.mark.parametrize(
-    "piece", ["1", "1,", "1.", "1-", "1/", "1:", "¥1", "₹1", "1,00,", "0120-", "1月", "रु. ", "〒1", "a@", "www."]
-)
-@pytest.mark.parametrize("language", ["ja", "hi"])
+@pytest.mark.long
+@each_row("piece", ["1", "1,", "1.", "1-", "1/", "1:", "¥1", "₹1", "1,00,", "0120-", "1月", "रु. ", "〒1", "a@", "www."])
+@each_row("language", ["ja", "hi"])
 def test_time_grows_with_the_length_alone(language: str, piece: str) -> None:
     def seconds(size: int) -> float:
         text = TrackedText.of((piece * size)[:size])
@@ -70,10 +73,10 @@ def test_time_grows_with_the_length_alone(language: str, piece: str) -> None:
         return time.thread_time() - start
 
     seconds(2_000)
-    assert min(seconds(8_000) for _ in range(2)) <= 3 * max(seconds(4_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 4_000, 8_000)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("language", "raw", "word", "written"),
     [
         ("hi", "उसने ₹500 दिए।", "सौ", "₹500"),

@@ -3,11 +3,13 @@
 import pytest
 
 from helpers.readings import Reading, is_read, phonemes, readings, words
+from helpers.tables import each_row
 
 READINGS = readings("en")
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.written[:40])
+@pytest.mark.long
+@each_row("reading", READINGS)
 def test_a_person_would_say_the_same(reading: Reading) -> None:
     assert is_read(reading), words(reading.written)
 
@@ -16,7 +18,7 @@ def test_there_are_many_cases_and_none_twice() -> None:
     assert len({reading.written for reading in READINGS}) == len(READINGS) > 300
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "heard"),
     [
         ("The lead singer left.", "the lead/lˈɛd/ singer left"),

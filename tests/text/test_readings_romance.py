@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.readings import Reading, readings
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -31,7 +32,7 @@ def pattern(heard: str) -> str:
     return "".join(signs.get(token) or f"(?:{re.escape(spoken_words(token))})" for token in tokens)
 
 
-@pytest.mark.parametrize(("language", "reading"), CASES, ids=lambda value: getattr(value, "written", value)[:40])
+@each_row(("language", "reading"), CASES)
 def test_reads_as_a_person_would(language: str, reading: Reading) -> None:
     found = normalized(reading.written, language).text
     assert re.fullmatch(pattern(reading.heard), spoken_words(found)), found
@@ -44,18 +45,19 @@ def test_there_are_many_cases() -> None:
     assert min(counts.values()) > 40
 
 
-@pytest.mark.parametrize("tag", ["es-419", "fr_CA", "pt-br", "IT"])
+@each_row("tag", ["es-419", "fr_CA", "pt-br", "IT"])
 def test_a_tag_of_a_region_has_the_rules_of_its_language(tag: str) -> None:
     assert "2" not in normalizer_for(tag)(TrackedText.of("2"), NormalizationOptions()).text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_options_switch_their_parts_off(language: str) -> None:
     assert normalized("3 km", language, normalize=False).text == "3 km"
     assert "km" in normalized("3 km", language, unit_normalization=False).text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long
+@each_row("language", LANGUAGES)
 def test_no_two_numbers_sound_alike(language: str) -> None:
     values = [*range(1200), *(value * 997 for value in range(1200, 3000)), 10**6, 10**6 + 1, 2 * 10**9, 10**12]
     assert len({normalized(str(value), language).text for value in set(values)}) == len(set(values))
@@ -98,7 +100,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.long
+@each_row("piece", HOSTILE)
 def test_a_hostile_text_of_100_000_characters_takes_seconds_at_most(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     start = time.thread_time()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, CueRules, caption_words, captions, cues, cues_of
 from polyvox.text.captions.words import Boundary
 from polyvox.types import Span, WordTiming
@@ -46,7 +47,7 @@ def test_cues_keep_the_punctuation_and_the_spelling_of_the_caller() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "hidden", "shown"),
     [
         ("One. [pause:1s] Two.", r"\[pause[^]]*\]", "One. Two."),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, TextError
 from polyvox.text.dictionary import (
     CaseRule,
@@ -38,7 +39,7 @@ def spoken(text: str, *entries: DictionaryEntry, language: str = "en", phonemes:
     return lexicon.rewrite(TrackedText.of(text), LexiconRules(language, phonemes)).text.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("Nguyen came.", "win came."),
@@ -59,7 +60,7 @@ def test_letters_with_loose_accents_are_those_of_the_entry() -> None:
     assert spoken("Nguye\u0302\u0303n came", word("Nguyễn", "win")) == "win came"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "text", "said"),
     [
         (CaseRule.AUTO, "US us Us", "you ess us Us"),
@@ -85,7 +86,7 @@ def test_what_is_said_is_not_rewritten_again() -> None:
     assert spoken("a b", word("a", "b"), word("b", "a")) == "b a"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("我去重庆吧", "我去崇庆吧"),
@@ -96,7 +97,7 @@ def test_chinese_needs_no_spaces_around_it(text: str, said: str) -> None:
     assert spoken(text, word("重庆", "崇庆"), language="zh") == said
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("Googlenya Googlelah Google-nya", "gugelnya gugellah gugel-nya"),
@@ -117,7 +118,7 @@ def test_an_entry_of_a_language_holds_in_its_texts_and_regions_alone() -> None:
     assert spoken("tomato", *entries, language="de") == "tomato"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("GIF GIFs GIF's", "[GIF](/dʒɪf/) [GIFs](/dʒɪfs/) [GIF's](/dʒɪfs/)"),
@@ -135,7 +136,7 @@ def test_phonemes_that_the_model_cannot_take_leave_the_word_and_are_reported() -
     assert (found.text.text, found.unpronounced) == ("A GIF.", ("GIF",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "[win](/wɪn/) [pause:1s]",
@@ -195,7 +196,7 @@ def test_spans_always_are_those_of_the_callers_text(text: str, phonemes: bool) -
 # --- Entries ---
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "field"),
     [
         (word("", "x"), "match"),
@@ -251,7 +252,7 @@ _GRAPHEME = b"<lexeme><grapheme>a</grapheme>"
 _HEAD = b'<lexicon xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa">'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "reason"),
     [
         (b"<!DOCTYPE lexicon [<!ENTITY x 'y'>]><lexicon>&x;</lexicon>", "document type"),
@@ -301,7 +302,7 @@ def _once(spans: list[Span]) -> list[str]:
     return [TEXT[span.start : span.end] for at, span in enumerate(spans) if not at or span != spans[at - 1]]
 
 
-@pytest.mark.parametrize("phonemes", [True, False])
+@each_row("phonemes", [True, False])
 def test_words_of_the_phoneme_reader_are_those_of_the_callers_text(phonemes: bool) -> None:
     passage = _rewritten(TEXT, phonemes=phonemes)
     sentences = PhonemeFrontend("en-us", espeak="").read(passage.text.text, NormalizationOptions())

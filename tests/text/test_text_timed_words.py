@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.timed_words import timed_words
 from polyvox.types import NormalizationOptions
 
@@ -31,7 +31,7 @@ def test_a_mark_or_a_pause_behind_a_word_is_noted():
     assert [word.breaks for word in words] == [True, True, False, True]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("你好，世界。", ["你", "好", "世", "界"]),
@@ -39,7 +39,6 @@ def test_a_mark_or_a_pause_behind_a_word_is_noted():
         ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
         ("안녕 세상", ["안녕", "세상"]),
     ],
-    ids=["chinese", "japanese", "hindi", "korean"],
 )
 def test_other_scripts_have_words(text, words):
     assert written(text, None) == words

@@ -11,6 +11,7 @@ pytest.importorskip("safetensors")
 
 from safetensors.torch import save_file  # noqa: E402
 
+from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_wren import CONFIG, tiny_wren, write_tiny_wren  # noqa: E402
 from polyvox.models.kokoro.wren import WrenConfig  # noqa: E402
 from polyvox.models.kokoro.wren_refiner import RefinerConfig  # noqa: E402
@@ -29,7 +30,7 @@ def test_the_command_writes_the_graphs_of_a_checkpoint(tmp_path: Path, precision
         assert (tmp_path / "graphs" / f"{name}.onnx").read_bytes() == (tmp_path / f"{name}.onnx").read_bytes()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "lacking"),
     [
         (WrenConfig(), "an utterance encoder and a refiner"),
@@ -42,6 +43,7 @@ def test_a_network_that_the_server_cannot_decode_is_refused(config: WrenConfig, 
         export.check_exportable(config)
 
 
+@pytest.mark.long
 def test_the_graphs_of_the_package_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     export.main([str(Path(export.__file__).parent / "checkpoint" / "wren.safetensors"), str(tmp_path)])
     for file in export.SHIPPED.glob("*.onnx"):

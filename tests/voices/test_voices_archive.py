@@ -146,6 +146,7 @@ def hostile_samples(pcm: np.ndarray, rate: int = RATE) -> tuple[dict, bytes]:
     return described(sha256=digest_of(audio))[0], audio
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("description", "audio", "reason"),
     [
@@ -237,6 +238,7 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
         list(read_archive(path, LIMITS, ""))
 
 
+@pytest.mark.long
 def test_a_bomb_costs_no_more_than_a_recording(tmp_path):
     description, _ = described()
     name = f"audio/{description['voices'][0]['sha256']}.wav"

@@ -78,6 +78,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 async def test_every_format_decodes_as_it_does_in_process(children: Children, kind: AudioFormat) -> None:
     data = encode(vowels(1.5, RATE), kind, RATE)
@@ -138,6 +139,7 @@ attempt("100 MB", lambda: bytearray(100_000_000))
 """
 
 
+@pytest.mark.long
 def test_the_child_can_reach_nothing_and_take_little(tmp_path: Path) -> None:
     with (tmp_path / "open").open("wb") as file:
         done = subprocess.run(
@@ -191,6 +193,7 @@ ODD_REPLIES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", ODD_REPLIES.values(), ids=ODD_REPLIES)
 async def test_a_child_that_was_taken_over_is_not_believed(children: Children, script: str) -> None:
     children.script = script
@@ -198,6 +201,7 @@ async def test_a_child_that_was_taken_over_is_not_believed(children: Children, s
         await decode_bounded(SPEECH, LIMITS)
 
 
+@pytest.mark.long
 async def test_a_child_that_hangs_is_stopped_with_all_it_started(
     children: Children, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.forbidden_urls import FORBIDDEN_URLS
+from helpers.tables import each_row
 from polyvox.config import Settings
 from polyvox.errors import FetchError, ForbiddenError, PolyvoxError, RequestTooLargeError, status_of
 from polyvox.voices.addresses import is_allowed, is_public, plain_host
@@ -170,6 +171,7 @@ async def test_an_address_that_means_harm_is_refused_before_any_connection(web: 
 FORBIDDEN_REDIRECTS = {name: url for name, url in FORBIDDEN_URLS.items() if name not in ("no host", "no scheme")}
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize("url", FORBIDDEN_REDIRECTS.values(), ids=FORBIDDEN_REDIRECTS)
 async def test_nor_is_it_reached_by_a_redirect(web: Web, url: str) -> None:
@@ -253,6 +255,7 @@ HARMFUL_ANSWERS: dict[str, tuple[httpx.Response | Callable[[], httpx.Response], 
 }
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize(("page", "error", "complaint"), HARMFUL_ANSWERS.values(), ids=HARMFUL_ANSWERS)
 async def test_an_answer_that_means_harm_is_given_up(
@@ -304,7 +307,7 @@ async def test_a_host_on_the_list_must_still_be_public(web: Web) -> None:
         await web.fetcher(fetch_allow_hosts=["voices.example"]).fetch("https://voices.example/a.wav")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entries", "host", "port", "allowed"),
     [
         ([], "a.example", 443, True),
@@ -331,7 +334,7 @@ def test_the_list_says_which_hosts_and_ports(entries: list[str], host: str, port
     assert is_allowed(host, port, 443, entries) is allowed
 
 
-@pytest.mark.parametrize("address", [PUBLIC, PUBLIC6, f"::ffff:{PUBLIC}", "64:ff9b::5db8:d70e", "8.8.8.8"])
+@each_row("address", [PUBLIC, PUBLIC6, f"::ffff:{PUBLIC}", "64:ff9b::5db8:d70e", "8.8.8.8"])
 def test_public_addresses_are_known_as_such(address: str) -> None:
     assert is_public(address)
 

@@ -5,6 +5,7 @@ import base64
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.voice_samples import noise, registration
 from polyvox.errors import InvalidRequestError
 from polyvox.installation import load_settings
@@ -50,7 +51,7 @@ def test_what_is_not_known_about_its_words_is_kept_as_such():
     assert fitted_style({KEY: style(word_errors=None).as_report()}).word_errors is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         {"offset": "not base64!"},

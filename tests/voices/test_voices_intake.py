@@ -13,6 +13,7 @@ import pytest
 import soxr
 
 from helpers import hostile
+from helpers.tables import each_row
 from helpers.vowels import vowels
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
@@ -41,6 +42,7 @@ def between_silence(speech: Pcm, before: float, after: float, rate: int = RATE) 
     return np.concatenate((np.zeros(round(before * rate)), speech, np.zeros(round(after * rate)))).astype(np.float32)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_a_recording_comes_out_trimmed_mono_and_at_the_rate_asked_for() -> None:
     speech = between_silence(vowels(3.0, 48_000), 2.0, 4.0, 48_000)
@@ -64,8 +66,9 @@ async def test_a_tenth_of_a_second_is_kept_at_each_end() -> None:
     assert (len(taken.pcm) - heard[-1]) / RATE == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
-@pytest.mark.parametrize("drift", [0.0, 0.1], ids=["constant", "drifting"])
+@each_row("drift", [0.0, 0.1])
 async def test_an_offset_is_removed_and_the_voice_is_not_touched(drift: float) -> None:
     speech = 0.5 * vowels(3.0, RATE)
     offset = 0.2 + drift * np.linspace(-1.0, 1.0, len(speech))
@@ -84,6 +87,7 @@ async def test_noise_before_the_first_word_counts_although_it_is_cut_off() -> No
     assert taken.report.snr_db == pytest.approx(expected, abs=1.0)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_an_engine_may_narrow_the_length() -> None:
     data = encode(vowels(4.0, RATE), AudioFormat.WAV, RATE)
@@ -94,6 +98,7 @@ async def test_an_engine_may_narrow_the_length() -> None:
         await intake.take(data, replace(LIMITS, min_seconds=5.0))
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_too_poor_is_refused_with_the_reason_unless_the_settings_take_all() -> None:
     data = hostile.as_wav(hostile.noisy(3.0))
@@ -184,7 +189,7 @@ def outcomes(scratch: Path) -> Outcomes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.FILES)
+@each_row("name", hostile.FILES)
 def test_a_hostile_file_is_refused_within_five_seconds(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes["outcomes"][name]
     assert outcome["error"] in ("AudioDecodeError", "PromptError")
@@ -194,13 +199,13 @@ def test_a_hostile_file_is_refused_within_five_seconds(outcomes: Outcomes, name:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.TOO_LONG)
+@each_row("name", hostile.TOO_LONG)
 def test_a_file_that_unfolds_without_end_is_refused_for_its_length(outcomes: Outcomes, name: str) -> None:
     assert "seconds" in outcomes["outcomes"][name]["message"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.USELESS)
+@each_row("name", hostile.USELESS)
 def test_a_recording_that_is_of_no_use_is_refused_as_a_prompt(outcomes: Outcomes, name: str) -> None:
     assert outcomes["outcomes"][name]["error"] == "PromptError"
 

@@ -2,11 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import UnknownVoiceError
 from polyvox.voices.mixing import MixTerm, parse_mix
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expression", "shares"),
     [
         ("af_heart", {"af_heart": 1.0}),
@@ -24,7 +25,7 @@ def test_a_mix_gives_each_voice_its_share(expression, shares):
     assert sum(abs(part.share) for part in parts) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "expression",
     [
         "",

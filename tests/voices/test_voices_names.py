@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.names import (
     MAX_NAME_CHARS,
@@ -20,7 +21,7 @@ from polyvox.voices.names import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["my_voice", "Anna B.", "Grüße", "山田", "नीला", "voice-2 (calm)", "O'Brien", "a+b", "7", "𝒜da", "👋 hi"]
 )
 def test_names_that_people_use(name):
@@ -31,7 +32,7 @@ def test_a_name_is_trimmed_and_composed():
     assert voice_name("  Andre\u0301 ") == "Andr\u00e9"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "",
@@ -94,7 +95,7 @@ def test_whatever_passes_is_visible_and_short_and_stays_the_same(text):
     assert voice_name(name) == name
 
 
-@pytest.mark.parametrize(("one", "other"), [("Anna", "ANNA"), ("Straße", "STRASSE"), ("Ａnna", "anna"), ("ﬁn", "FIN")])
+@each_row(("one", "other"), [("Anna", "ANNA"), ("Straße", "STRASSE"), ("Ａnna", "anna"), ("ﬁn", "FIN")])
 def test_case_and_compatibility_forms_make_no_other_name(one, other):
     assert name_key(one) == name_key(other)
 
@@ -113,18 +114,18 @@ def test_tags_are_lower_case_and_unique():
     assert voice_tags(["Calm", "calm", " news "]) == ("calm", "news")
 
 
-@pytest.mark.parametrize("tags", [["x"] * 17, [""], ["x" * 33], ["a\u202eb"]])
+@each_row("tags", [["x"] * 17, [""], ["x" * 33], ["a\u202eb"]])
 def test_tags_have_limits(tags):
     with pytest.raises(InvalidRequestError, match="tags"):
         voice_tags(tags)
 
 
-@pytest.mark.parametrize(("given_tag", "stored"), [("EN_gb", "en-gb"), (" zh ", "zh"), ("", ""), ("pt-BR", "pt-br")])
+@each_row(("given_tag", "stored"), [("EN_gb", "en-gb"), (" zh ", "zh"), ("", ""), ("pt-BR", "pt-br")])
 def test_languages_are_tags(given_tag, stored):
     assert voice_language(given_tag) == stored
 
 
-@pytest.mark.parametrize("tag", ["english!", "e", "en-", "../en", "en" * 40])
+@each_row("tag", ["english!", "e", "en-", "../en", "en" * 40])
 def test_other_things_are_not(tag):
     with pytest.raises(InvalidRequestError, match="language"):
         voice_language(tag)
@@ -136,7 +137,7 @@ def test_a_transcript_is_one_line_and_keeps_its_joiners():
     assert transcript_text("") == ""
 
 
-@pytest.mark.parametrize("text", ["nul\0", "\u202eabc", "bell\a", "x" * 2_001, "half\udc00"])
+@each_row("text", ["nul\0", "\u202eabc", "bell\a", "x" * 2_001, "half\udc00"])
 def test_a_transcript_hides_nothing(text):
     with pytest.raises(InvalidRequestError, match="transcript"):
         transcript_text(text)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from helpers.vowels import vowels
 from polyvox.types import Pcm, Span
 from polyvox.voices.quality import assess, clipped_ratio, noise_power
@@ -40,7 +41,7 @@ def test_a_report_is_json() -> None:
     assert json.loads(json.dumps(asdict(report)))["snr_db"] == report.snr_db
 
 
-@pytest.mark.parametrize("decibels", [0.0, 5.0, 10.0, 20.0, 30.0])
+@each_row("decibels", [0.0, 5.0, 10.0, 20.0, 30.0])
 def test_the_noise_is_measured_where_nobody_speaks(decibels: float) -> None:
     assert assess(with_noise(decibels), RATE, SPEECH).snr_db == pytest.approx(decibels, abs=1.0)
 
@@ -77,7 +78,7 @@ def test_one_bad_aspect_is_not_outweighed_by_the_others() -> None:
     assert any("Clipping" in warning for warning in report.warnings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pcm", "speech", "complaint"),
     [
         (with_noise(8.0), SPEECH, "8 dB above the noise"),
@@ -91,8 +92,8 @@ def test_a_warning_says_what_is_wrong_and_what_helps(pcm: Pcm, speech: list[Span
     assert any(complaint in warning and warning.endswith(".") for warning in report.warnings)
 
 
-@pytest.mark.parametrize("gain", [1.0, 0.5, 0.1])
-@pytest.mark.parametrize("excess", [1.5, 3.0])
+@each_row("gain", [1.0, 0.5, 0.1])
+@each_row("excess", [1.5, 3.0])
 def test_clipping_is_found_also_after_the_level_was_turned_down(gain: float, excess: float) -> None:
     speech = vowels(3.0, RATE)
     loud = speech / np.abs(speech).max() * excess
@@ -108,7 +109,7 @@ def test_each_channel_is_searched_for_clipping() -> None:
     assert both == pytest.approx(clipped_ratio(clipped) / 2, rel=0.01)
 
 
-@pytest.mark.parametrize("samples", [0, 1, 5, 479, RATE])
+@each_row("samples", [0, 1, 5, 479, RATE])
 def test_silence_of_any_length_is_worth_nothing(samples: int) -> None:
     report = assess(np.zeros(samples, np.float32), RATE, [])
     assert (report.score, report.clipped_ratio, report.speech_ratio) == (0.0, 0.0, 0.0)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, RequestTooLargeError
 from polyvox.voices.references import (
     InlineVoice,
@@ -26,7 +27,7 @@ def parsed(voice: str) -> VoiceReference:
     return parse_reference(voice, max_bytes=LIMIT)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("voice", "reference"),
     [
         ("af_heart", RegisteredVoice("af_heart")),
@@ -45,7 +46,7 @@ def test_each_kind_of_reference_is_parsed_and_nothing_is_looked_up(voice: str, r
     assert parsed(voice) == reference
 
 
-@pytest.mark.parametrize(
+@each_row(
     "voice",
     [
         f"base64+{ENCODED}",
@@ -94,7 +95,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("voice", BROKEN.values(), ids=BROKEN)
+@each_row("voice", BROKEN.values())
 def test_what_is_broken_is_refused_with_the_field_at_fault(voice: str) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         parse_reference(voice, max_bytes=LIMIT, field="speaker")
@@ -102,8 +103,8 @@ def test_what_is_broken_is_refused_with_the_field_at_fault(voice: str) -> None:
     assert caught.value.message.startswith("speaker ")
 
 
-@pytest.mark.parametrize("extra", [1, 100, 5_000_000])
-@pytest.mark.parametrize("head", ["base64+", "data:audio/wav;base64,"])
+@each_row("extra", [1, 100, 5_000_000])
+@each_row("head", ["base64+", "data:audio/wav;base64,"])
 def test_more_bytes_than_allowed_are_refused(head: str, extra: int) -> None:
     with pytest.raises(RequestTooLargeError, match="1000 bytes"):
         parsed(head + base64.b64encode(bytes(LIMIT + extra)).decode())
@@ -116,6 +117,7 @@ def test_no_text_whatever_raises_anything_but_a_refusal(text: str) -> None:
             parsed(voice)
 
 
+@pytest.mark.long
 def test_a_text_full_of_percent_signs_costs_no_more_than_a_look_at_it() -> None:
     bomb = "base64+" + "%" * 17_000_000
     tracemalloc.start()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.voice_samples import registration
 from polyvox.errors import UnavailableError
 from polyvox.voices.recordings import RecordingFiles
@@ -90,6 +91,7 @@ def delete_all_rows(folder: Path) -> None:
 LOSSES = [lose, empty, make_new, swap, delete_all_rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", LOSSES)
 def test_a_start_without_the_right_database_deletes_no_recording(folder, harm):
     before = recordings(folder)
@@ -104,6 +106,7 @@ def test_a_start_without_the_right_database_deletes_no_recording(folder, harm):
     store.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("harm", LOSSES)
 def test_a_repair_brings_every_voice_back_as_it_was(folder, harm, started):
@@ -214,6 +217,7 @@ def test_a_damaged_database_is_reported_kept_and_replaced_by_a_repair(folder, ha
     assert kept.read_bytes() == content
 
 
+@pytest.mark.long
 def test_what_a_damaged_database_still_tells_is_used(folder):
     store = FileVoiceStore(folder)
     for seed in range(10, 60):
@@ -280,7 +284,7 @@ def test_a_damaged_recording_is_left_and_named(folder):
     assert len(recordings(folder)) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"",
@@ -294,6 +298,7 @@ def test_a_side_car_that_is_none_is_not_read(data):
     assert record_in(data, "0" * 64, "voice_" + "0" * 32) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

@@ -33,6 +33,7 @@ def untrained(tmp_path_factory) -> SpeakerEncoder:
     return SpeakerEncoder(Bundle(manifest_named("campplus"), folder))
 
 
+@pytest.mark.long
 def test_an_embedding_is_192_figures_of_unit_length(untrained):
     embedding = untrained.embed(noise(1.0), RATE)
     assert embedding.shape == (192,)
@@ -50,6 +51,7 @@ def test_stereo_is_mixed_down_to_the_mean_of_its_channels(untrained):
     np.testing.assert_allclose(stereo, untrained.embed((left + right) / 2, RATE), atol=1e-5)
 
 
+@pytest.mark.long
 def test_a_long_recording_is_embedded_in_windows_weighted_by_their_length(untrained):
     first, second = noise(25.0, seed=1), noise(25.0, seed=2)
     apart = untrained.embed(first, RATE) + untrained.embed(second, RATE)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, UnavailableError
 from polyvox.voices.recordings import digest_of, read_wav, wav_bytes
@@ -319,7 +320,7 @@ def test_recordings_are_read_back_sample_for_sample():
     assert np.array_equal(back, pcm)
 
 
-@pytest.mark.parametrize("data", [b"", b"RIFF", wav_bytes(noise(0), RATE).replace(b"fact", b"fakt")])
+@each_row("data", [b"", b"RIFF", wav_bytes(noise(0), RATE).replace(b"fact", b"fakt")])
 def test_other_files_are_not_recordings_of_the_store(data):
     with pytest.raises(ValueError, match="not a recording"):
         read_wav(data)

@@ -12,14 +12,14 @@ from polyvox.service.session import Session
 
 
 class BodyFormat(Protocol):
-    """How a session's audio is written into a response body."""
+    """The form in which a session's audio is written into a response body."""
 
     @property
     def media_type(self) -> str: ...
 
     @property
     def buffered(self) -> bool:
-        """Whether the body is sent at once, with its length, after the last chunk."""
+        """True if the body is sent at once, with its length, after the last chunk."""
 
     def parts(self, session: Session) -> AsyncGenerator[bytes]:
         """The body in parts, none of them empty; the first one holds audio."""

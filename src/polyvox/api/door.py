@@ -29,7 +29,7 @@ class Door:
     """Its name in logs and metrics."""
     router: APIRouter
     is_open: Callable[[Settings], bool] = lambda settings: True
-    """Whether the settings want it; one that is closed has no paths."""
+    """True if the settings want it; one that is closed has no paths."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the router's tags for the OpenAPI pages."""
     settings: type[SettingsSection] | None = None
@@ -49,7 +49,7 @@ class Door:
     lists: Sequence[str] = ()
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
-    """Where else than as a bearer key a key may come, by path."""
+    """Places for a key other than as a bearer key, by path."""
     operations: Mapping[str, Operation] = field(default_factory=dict)
     """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /socket`."""
     ephemeral: Sequence[str] = ()

@@ -160,7 +160,7 @@ def _nothing_at(path: str) -> str:
 
 
 def _field(path: Sequence[str | int]) -> str:
-    """Where in a body, as in `turns[3].voice`."""
+    """The place in a body, as in `turns[3].voice`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of errors and keys.
+"""Errors and keys in the OpenAPI document.
 
 FastAPI describes a 422 of its own wherever there is something to check, and knows nothing of the middleware: the errors
 are those that this server answers with, in the wording of each door.

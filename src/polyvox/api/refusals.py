@@ -28,7 +28,7 @@ from polyvox.errors import (
 SESSION_HEADER = "X-Session-Id"
 RETRY_HEADER = "Retry-After"
 SHOULD_RETRY_HEADER = "x-should-retry"
-"""Whether to send the request again, which some clients obey."""
+"""True if to send the request again, which some clients obey."""
 
 _DENIAL_EXTENSION = "websocket.http.response"
 _CLOSE_CODES: Mapping[int, int] = MappingProxyType({413: 1009, 429: 1013})
@@ -114,7 +114,7 @@ class Refusals:
 
 
 def _retry_headers(error: UnavailableError | BundleError) -> dict[str, str]:
-    """When to try again, or that it is of no use: a model that is not installed stays so."""
+    """Headers that say when to try again, or that it is of no use: a model that is not installed stays so."""
     if isinstance(error, BundleError):
         return {SHOULD_RETRY_HEADER: "false"}
     headers = {} if error.retry is None else {SHOULD_RETRY_HEADER: str(error.retry).lower()}
@@ -124,7 +124,7 @@ def _retry_headers(error: UnavailableError | BundleError) -> dict[str, str]:
 
 
 def can_deny(scope: Scope) -> bool:
-    """Whether the server lets a WebSocket handshake be answered with an HTTP response."""
+    """Return whether the server lets a WebSocket handshake be answered with an HTTP response."""
     return _DENIAL_EXTENSION in scope.get("extensions", {})
 
 

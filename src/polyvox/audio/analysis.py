@@ -21,7 +21,7 @@ def mono_16k(pcm: Pcm, rate: int) -> Pcm:
 
 
 def is_silent(pcm: Pcm) -> bool:
-    """Whether the peak is below -60 dBFS."""
+    """Return whether the peak is below -60 dBFS."""
     return bool(np.abs(pcm).max(initial=0.0) < _SILENT_PEAK)
 
 

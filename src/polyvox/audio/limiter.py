@@ -1,19 +1,26 @@
 """A look-ahead true-peak limiter."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from polyvox.audio.pcm import check_channels, check_rate, shaped
 from polyvox.types import Pcm
 
 Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 
 _LOOKAHEAD_SECONDS = 0.005
 _RELEASE_DB_PER_SECOND = 60.0
+_DB = np.log(10) / 20
+"""Natural logarithm of one decibel."""
 # Inter-sample peaks are found by interpolating three points between each pair, from so many samples on each side.
 _REACH = 8
 _POINTS = (0.25, 0.5, 0.75)
-_BLOCK = 512
+_LARGEST_EXCESS = np.float32(1e6)
+_BLOCK = 2 * _REACH
 """Samples that are looked at together; peaks between them are sought only where there can be one above the ceiling."""
 
 
@@ -26,16 +33,13 @@ class StreamLimiter:
 
     def __init__(self, ceiling: float, sample_rate: int, channels: int = 1) -> None:
         self._channels = check_channels(channels)
-        self._ceiling = ceiling
+        self._peak = np.float32(10.0 ** (ceiling / 20))
+        self._harmless = self._peak / _LARGEST_GAIN
         self._slope = _RELEASE_DB_PER_SECOND / check_rate(sample_rate)
         self._ahead = round(_LOOKAHEAD_SECONDS * sample_rate)
-        self._kernels = [_interpolator(point) for point in _POINTS]
-        self._harmless = 10.0 ** (ceiling / 20) / max(np.abs(kernel).sum() for kernel in self._kernels)
-        self._recent = np.zeros((2 * _REACH, channels))
-        self._held = np.zeros((self._ahead + _REACH, channels))
-        self._needs = np.zeros(self._ahead)
-        self._floors = np.zeros(self._ahead)
-        self._last_need = 0.0
+        self._recent = np.zeros((2 * _REACH, channels), np.float32)
+        self._held = np.zeros((self._ahead + _REACH, channels), np.float32)
+        self._reductions = np.zeros(2 * self._ahead)
         self._early = self._ahead + _REACH
 
     def push(self, pcm: Pcm) -> Pcm:
@@ -44,69 +48,147 @@ class StreamLimiter:
 
     def finish(self) -> Pcm:
         """Return the rest of the output; the object cannot be used afterwards."""
-        zeros = np.zeros_like(self._held, np.float32)
+        zeros = np.zeros_like(self._held)
         return self._limited(zeros[:, 0] if self._channels == 1 else zeros)
 
     def _limited(self, pcm: Pcm) -> Pcm:
         count = len(pcm)
         if count == 0:
             return pcm
-        samples = pcm.reshape(count, -1).astype(np.float64)
-        needs = self._needed(samples)
+        samples = pcm.reshape(count, -1)
+        places, needs = self._needed(samples)
         delayed = np.concatenate([self._held, samples])
-        self._held, limited = delayed[count:], delayed[:count]
-        if needs.any() or self._last_need or self._needs.any() or self._floors.any():
-            gains, ceiling = self._smoothed(self._released(needs)), 10.0 ** (self._ceiling / 20)
-            limited = np.clip(limited * 10.0 ** (gains[:, None] / 20), -ceiling, ceiling)
+        self._held, limited = delayed[count:].copy(), delayed[:count]
+        if len(places) or self._reductions.any():
+            for run, gains in self._gains(count, places, needs):
+                part = limited[run]
+                part *= gains[:, None]
+                np.clip(part, -self._peak, self._peak, out=part)
         # The first outputs belong to the zeros that stand before the first sample.
         early, self._early = min(self._early, count), max(self._early - count, 0)
-        return limited[early:].astype(np.float32).reshape(count - early, *pcm.shape[1:])
+        return limited[early:].reshape(count - early, *pcm.shape[1:])
 
-    def _needed(self, samples: Floats) -> Floats:
-        """The gain reduction in dB, at most 0, that each sample needs, delayed by the interpolator's half length."""
-        signal = np.concatenate([self._recent, samples])
-        self._recent = signal[len(samples) :]
-        needs = np.zeros(len(samples))
-        for start in range(0, len(samples), _BLOCK):
-            block = signal[start : start + _BLOCK + 2 * _REACH]
-            if np.abs(block).max() > self._harmless:
-                needs[start : start + _BLOCK] = self._needed_of_block(block)
-        return needs
+    def _needed(self, samples: Pcm) -> tuple[Places, Floats]:
+        """The samples whose gain must be reduced, and the reductions in dB; delayed by the interpolator's reach."""
+        blocks = -(-len(samples) // _BLOCK)
+        signal = np.zeros(((blocks + 1) * _BLOCK, self._channels), np.float32)
+        signal[: 2 * _REACH] = self._recent
+        signal[2 * _REACH : 2 * _REACH + len(samples)] = samples
+        self._recent = signal[len(samples) : len(samples) + 2 * _REACH].copy()
+        chosen = self._doubtful_blocks(np.abs(signal))
+        if not len(chosen):
+            return chosen, np.zeros(0)
+        windows = sliding_window_view(signal, 2 * _BLOCK, axis=0)[::_BLOCK]
+        peaks = _true_peaks(windows[chosen]).T
+        rows, columns = np.nonzero(peaks > self._peak)
+        places = chosen[rows] * _BLOCK + columns
+        inside = places < len(samples)
+        # Samples that are not finite must not become gains; they are clipped.
+        excess = np.minimum(peaks[rows, columns] / self._peak, _LARGEST_EXCESS)
+        return places[inside], np.log(excess[inside]) / -_DB
 
-    def _needed_of_block(self, signal: Floats) -> Floats:
-        between = np.max(
-            [np.abs(np.convolve(track, kernel, "valid")) for track in signal.T for kernel in self._kernels], axis=0
-        )
-        here = np.abs(signal[_REACH:-_REACH]).max(axis=1)
-        peaks = np.maximum(here, np.maximum(between[:-1], between[1:]))
-        needs: Floats = np.minimum(0.0, self._ceiling - 20 * np.log10(np.maximum(peaks, 1e-9)))
-        return needs
+    def _doubtful_blocks(self, magnitudes: Pcm) -> Places:
+        """The blocks in which there can be a true peak above the ceiling."""
+        if magnitudes.max() <= self._harmless:
+            return np.zeros(0, np.int64)
+        loudest = magnitudes if self._channels == 1 else magnitudes.max(axis=1, keepdims=True)
+        # By halves: a maximum along a short axis takes five times as long.
+        while len(loudest) > len(magnitudes) // _BLOCK:
+            loudest = np.maximum(loudest[::2], loudest[1::2])
+        # Every interpolated point of a block lies within that block and the next one.
+        return np.flatnonzero(np.maximum(loudest[:-1], loudest[1:]) > self._harmless)
 
-    def _released(self, needs: Floats) -> Floats:
-        """Each need, or the one before it less the release, whichever is deeper."""
-        needs[0] = min(needs[0], self._last_need + self._slope)
-        ramp = self._slope * np.arange(len(needs))
-        held: Floats = np.minimum.accumulate(needs - ramp) + ramp
-        self._last_need = float(held[-1])
-        return held
+    def _gains(self, count: int, places: Places, needs: Floats) -> Iterator[tuple[slice, Pcm]]:
+        """The runs of the next `count` outputs that are turned down, and the factors of each.
 
-    def _smoothed(self, needs: Floats) -> Floats:
-        """The deepest need of the next 5 ms, averaged over the last 5 ms: in time for every need and without a step."""
-        window = np.concatenate([self._needs, needs])
-        self._needs = window[len(needs) :]
-        floors = np.concatenate([self._floors, _sliding_minimum(window, self._ahead + 1)])
-        self._floors = floors[len(needs) :]
-        sums = np.concatenate([[0.0], np.cumsum(floors)])
-        means: Floats = (sums[self._ahead + 1 :] - sums[: -self._ahead - 1]) / (self._ahead + 1)
+        A gain depends on the reductions of the last 10 ms. Positions are counted from 10 ms before the first sample,
+        and only runs around a reduction are computed: they lie one after the other in one array.
+        """
+        before = len(self._reductions)
+        runs = self._runs(before + count, places + before, needs)
+        positions = np.concatenate([np.arange(start, end) for start, end in runs])
+        reductions = np.zeros(len(positions))
+        if runs[0][0] == 0:
+            reductions[:before] = self._reductions
+        starts, ends = np.array(runs).T
+        # How far each run has moved up, since what lies between runs is left out.
+        moved = starts - np.concatenate([[0], np.cumsum(ends - starts)[:-1]])
+        reductions[places + before - moved[np.searchsorted(starts, places + before, "right") - 1]] = needs
+        released = _released(reductions, self._slope * positions)
+        kept = np.searchsorted(positions, count)
+        self._reductions = np.zeros(before)
+        self._reductions[positions[kept:] - count] = released[kept:]
+        factors = np.exp((self._smoothed(released) * _DB).astype(np.float32))
+        first = 0
+        for start, end in runs:
+            early = max(0, before - start)
+            yield slice(start + early - before, end - before), factors[first + early : first + end - start]
+            first += end - start
+
+    def _runs(self, count: int, places: Places, needs: Floats) -> list[tuple[int, int]]:
+        """Runs of samples that are reduced, with 10 ms on either side, among `count` positions."""
+        before = len(self._reductions)
+        if self._reductions.any():
+            places = np.concatenate([[0, before - 1], places])
+            needs = np.concatenate([[0.0, self._reductions[-1]], needs])
+        depths = _released(needs, self._slope * places.astype(np.float64))
+        ends = np.maximum.accumulate(places - np.floor(depths / self._slope).astype(np.int64) + 1) + before
+        if self._reductions.any():
+            ends = np.maximum(ends, 2 * before)
+        gaps = np.flatnonzero(places[1:] - before > ends[:-1])
+        starts = np.maximum(places[[0, *(gaps + 1)]] - before, 0)
+        return list(zip(starts.tolist(), np.minimum(ends[[*gaps, -1]], count).tolist(), strict=True))
+
+    def _smoothed(self, reductions: Floats) -> Floats:
+        """The deepest reduction of 5 ms, averaged over 5 ms: in time for every need and without a step."""
+        width = self._ahead + 1
+        deepest = _sliding_minimum(np.concatenate([np.zeros(self._ahead), reductions]), width)
+        sums = np.cumsum(np.concatenate([np.zeros(width), deepest]))
+        means: Floats = (sums[width:] - sums[:-width]) / width
         return means
 
 
+def _released(needs: Floats, ramp: Floats) -> Floats:
+    """Each need, or the one before it less the release, whichever is deeper; `ramp` is the release so far."""
+    released: Floats = np.minimum.accumulate(needs - ramp)
+    released += ramp
+    return released
+
+
 def _interpolator(point: float) -> Floats:
-    """Taps that read a signal at `point` of the way between its two middle samples."""
+    """Weights of the samples around a point that lies `point` of the way between the two middle ones."""
     offsets = np.arange(-_REACH + 1, _REACH + 1) - point
     taps = np.sinc(offsets) * np.cos(np.pi * offsets / (2 * _REACH + 1)) ** 2
-    reversed_taps: Floats = taps[::-1] / taps.sum()
-    return reversed_taps
+    normed: Floats = taps / taps.sum()
+    return normed
+
+
+_QUARTER, _HALF, _ = (_interpolator(point) for point in _POINTS)
+_LARGEST_GAIN = max(float(np.abs(taps).sum()) for taps in (_QUARTER, _HALF))
+# The third point's taps are the first's in reverse, and the second's are symmetric: in terms of the sums and the
+# differences of samples at equal distances there are half as many products. No matrix product: it would wake threads.
+_EVEN, _ODD, _MIDDLE = (
+    taps[:_REACH].astype(np.float32)
+    for taps in ((_QUARTER + _QUARTER[::-1]) / 2, (_QUARTER - _QUARTER[::-1]) / 2, _HALF)
+)
+
+
+def _true_peaks(windows: Pcm) -> Pcm:
+    """The largest magnitudes [16, n] at or beside the 16 middle samples of windows [n, channels, 32]."""
+    rows = np.ascontiguousarray(windows.transpose(2, 0, 1))
+    even, odd, middle = np.zeros((3, _BLOCK + 1, *rows.shape[1:]), np.float32)
+    for index in range(_REACH):
+        near = rows[index : index + _BLOCK + 1]
+        far = rows[_BLOCK - 1 - index : 2 * _BLOCK - index]
+        both, apart = near + far, near - far
+        even += _EVEN[index] * both
+        odd += _ODD[index] * apart
+        middle += np.multiply(both, _MIDDLE[index], out=both)
+    # The larger magnitude of a sum and a difference is the sum of the magnitudes.
+    between = np.maximum(np.abs(even) + np.abs(odd), np.abs(middle))
+    here = np.abs(rows[_REACH : _REACH + _BLOCK])
+    peaks: Pcm = np.maximum(here, np.maximum(between[:-1], between[1:])).max(axis=2)
+    return peaks
 
 
 def _sliding_minimum(values: Floats, width: int) -> Floats:

@@ -28,7 +28,7 @@ class Mp3Trim:
 
 
 def mp3_trim(pcm: Pcm, rate: int) -> Mp3Trim:
-    """How to trim a stream that begins with these samples; nothing audible is dropped."""
+    """The trim of a stream that begins with these samples; nothing audible is dropped."""
     frame = 576 if rate <= _LOW_RATE else 1_152
     quiet = _quiet_samples(pcm)
     if quiet < _OVERLAP:

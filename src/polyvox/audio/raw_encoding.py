@@ -34,7 +34,7 @@ class RawEncoding(StrEnum):
         return mulaw(pcm) if self is RawEncoding.PCM_MULAW else alaw(pcm)
 
     def wav_header(self, sample_rate: int, channels: int) -> bytes:
-        """What stands before the samples in a WAV stream, whose length is not known yet."""
+        """The header before the samples of a WAV stream, whose length is not known yet."""
         if self is RawEncoding.PCM_S16LE:
             return wav_header(sample_rate, channels, None)
         tag = {RawEncoding.PCM_F32LE: _FLOAT, RawEncoding.PCM_ALAW: _ALAW}.get(self, _MULAW)

@@ -55,6 +55,6 @@ def _audible(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.bool_]:
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where flags are set: first and behind the last of each run."""
+    """Runs of set flags: the first index of each and the one behind its last."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False]))))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]

@@ -1,4 +1,4 @@
-"""How much audio is in an answer as it arrives: headers of files are not audio, and codecs are decoded."""
+"""Seconds of audio in an answer as it arrives: headers of files are not audio, and codecs are decoded."""
 
 import struct
 from typing import Protocol
@@ -30,7 +30,7 @@ class SampleMeter:
         return len(data) / self._bytes_per_second
 
     def _after_header(self, data: bytes) -> bytes:
-        """What of the pieces so far are samples."""
+        """The samples among the pieces so far."""
         self._head += data
         if not b"RIFF".startswith(self._head[:4]) and not self._head.startswith(b"RIFF"):
             self._in_samples = True

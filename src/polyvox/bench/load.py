@@ -19,7 +19,7 @@ MAX_CONCURRENCY = 1_024
 
 
 class Outcome(StrEnum):
-    """How a request ended. Overload is counted apart from failure: a loaded server should refuse early."""
+    """The end of a request. Overload is counted apart from failure: a loaded server should refuse early."""
 
     OK = "ok"
     OVERLOADED = "overloaded"

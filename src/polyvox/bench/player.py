@@ -14,7 +14,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """When playback started, how often the buffer ran empty, and for how many seconds in all."""
+    """The start of playback, how often the buffer ran empty, and for how many seconds in all."""
 
     started: float
     underruns: int

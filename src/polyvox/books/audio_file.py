@@ -41,7 +41,7 @@ class ChapterMark:
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """What a file holds besides its samples."""
+    """The contents of a file besides its samples."""
 
     tags: Mapping[str, str] = field(default_factory=dict)
     marks: Sequence[ChapterMark] = ()
@@ -62,7 +62,7 @@ class _Layout:
     tags: Mapping[str, str] = field(default_factory=dict)
     picture_stream: bool = False
     comments: bool = False
-    """Whether tags, chapters and the picture are comments of the stream, as in Ogg."""
+    """True if tags, chapters and the picture are comments of the stream, as in Ogg."""
 
 
 _LAYOUTS: Final = {

@@ -135,5 +135,5 @@ _CONTENTS: Final = re.compile(
 
 
 def is_boilerplate(title: str) -> bool:
-    """Whether a section of this title is about the book, and not the book itself."""
+    """Return whether a section of this title is about the book, and not the book itself."""
     return _CONTENTS.fullmatch(title.strip(" .:*")) is not None

@@ -46,7 +46,7 @@ _ROMAN_VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line alone, by its words, begins a chapter."""
+    """Return whether a line alone, by its words, begins a chapter."""
     text = line.strip().strip("*_#=- \t　").strip()
     if not text or len(text) > LONGEST_HEADING:
         return False

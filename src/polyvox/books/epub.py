@@ -117,12 +117,12 @@ def _plain(text: str) -> str:
 
 
 def _is_title_page(draft: Draft) -> bool:
-    """Whether what stands before the first chapter is the book's title and author, or nothing."""
+    """Return whether what stands before the first chapter is the book's title and author, or nothing."""
     return sum(len(text.split()) for text in (*draft.titles, *draft.paragraphs)) <= _TITLE_PAGE_WORDS
 
 
 def _is_titled_page(draft: Draft, title: str) -> bool:
-    """Whether it is a page of the contents that only says what the book is called."""
+    """Return whether it is a page of the contents that only says what the book is called."""
     return bool(title) and _plain(" ".join(draft.titles)) == _plain(title) and _is_title_page(draft)
 
 

@@ -87,7 +87,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], limits: ManuscriptLimits) -> 
 
 
 def _problem(entry: zipfile.ZipInfo, limits: ManuscriptLimits) -> str | None:
-    """What is wrong with an entry of the archive."""
+    """The problem with an entry of the archive; None where there is none."""
     path = PurePosixPath(entry.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or ":" in path.parts[:1]:
         return "a file outside its own folder"

@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What the package document says; `documents` are the paths to be read, in order."""
+    """The contents of the package document; `documents` are the paths to be read, in order."""
 
     title: str
     author: str

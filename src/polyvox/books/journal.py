@@ -54,7 +54,7 @@ class SpokenPassage:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """Where the samples of a passage are, and what is known about them."""
+    """The position of a passage's samples, and what is known about them."""
 
     index: int
     offset: int

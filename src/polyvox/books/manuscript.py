@@ -46,7 +46,7 @@ class Manuscript:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptLimits:
-    """How much of a file is read before it is refused. The defaults hold the longest novels with room to spare."""
+    """Limits beyond which a file is refused. The defaults hold the longest novels with room to spare."""
 
     file_bytes: int = 64 * 1024 * 1024
     """The manuscript's file itself."""

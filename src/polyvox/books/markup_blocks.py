@@ -135,7 +135,7 @@ class MarkupBlocks:
             self.language = attributes.get("lang", "") or attributes.get("xml:lang", "")
 
     def _break(self, tag: str) -> None:
-        """What the beginning of an element does to the text before it; two line breaks end a paragraph."""
+        """Break the text before an element as its beginning asks; two line breaks end a paragraph."""
         if tag == "br" and not (self._pieces and self._pieces[-1] == _LINE_BREAK):
             if not self._silent:
                 self._pieces.append(_LINE_BREAK)
@@ -177,7 +177,7 @@ def _even(line: str) -> str:
 
 
 def _is_silent(attributes: Mapping[str, str]) -> bool:
-    """Whether an element says that it is not part of the text."""
+    """Return whether an element says that it is not part of the text."""
     if "hidden" in attributes or not _NOTE_CLASSES.isdisjoint(attributes.get("class", "").lower().split()):
         return True
     types = attributes.get("epub:type", "") + " " + attributes.get("role", "")

@@ -83,7 +83,7 @@ class Narration:
 
     @property
     def progress(self) -> NarrationProgress:
-        """How much of it is spoken and on disk."""
+        """The part of it that is spoken and on disk."""
         at = self._position
         return NarrationProgress(
             sentences_done=at.done,
@@ -160,7 +160,7 @@ class Narration:
         return ChapterJournal(self.folder, chapter + 1)
 
     def _found(self) -> _Position:
-        """Where the journals end; what stands behind a gap in them does not count."""
+        """The position at which the journals end; what stands behind a gap in them does not count."""
         at = _Position()
         for number, chapter in enumerate(self.plan.chapters):
             at.chapter, at.last, at.journal_end, at.in_chapter = number, None, 0, 0

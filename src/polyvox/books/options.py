@@ -1,4 +1,4 @@
-"""How a book is narrated, and what is made of it."""
+"""Options of a narration, and of the files that are made of it."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -30,7 +30,7 @@ class Pauses:
 
 @dataclass(frozen=True, slots=True)
 class NarrationOptions:
-    """How a manuscript is spoken; the same options and manuscript give the same audio.
+    """Options of the speech of a manuscript; the same options and manuscript give the same audio.
 
     `voice` is that of chapters and passages that name none; empty for the model's own. `speed` is a factor.
     `dictionaries` are names of pronunciation dictionaries. With `titles` the title of each chapter is spoken.
@@ -66,7 +66,7 @@ class BookFormat(StrEnum):
 
 
 class FileKind(StrEnum):
-    """What a bound file holds."""
+    """The kind of a bound file, by what it holds."""
 
     BOOK = "book"
     CHAPTER = "chapter"
@@ -104,7 +104,7 @@ class BoundFile:
 
 @dataclass(frozen=True, slots=True)
 class NarrationProgress:
-    """How far a narration is; `chapter` counts from 1 and is the one that is being spoken."""
+    """Progress of a narration; `chapter` counts from 1 and is the one that is being spoken."""
 
     sentences_done: int
     sentences: int

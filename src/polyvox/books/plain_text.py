@@ -42,7 +42,7 @@ def read_plain_text(text: str, limits: ManuscriptLimits) -> Manuscript:
 
 
 def _is_title_page(chapters: Sequence[Chapter]) -> bool:
-    """Whether the text before the first heading is the book's title and author."""
+    """Return whether the text before the first heading is the book's title and author."""
     words = sum(len(text.split()) for text in chapters[0].paragraphs)
     return len(chapters) > 1 and not chapters[0].title and words <= _TITLE_PAGE_WORDS
 
@@ -97,7 +97,7 @@ def _group(lines: list[str], *, numbered: bool) -> Iterator[Block]:
 
 
 def _is_subtitle(lines: Sequence[str]) -> bool:
-    """Whether the lines right below a heading are a part of it."""
+    """Return whether the lines right below a heading are a part of it."""
     text = " ".join(line.strip() for line in lines)
     return (
         0 < len(lines) <= 2
@@ -116,7 +116,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _ends_paragraph(line: str, following: str, width: int) -> bool:
-    """Whether a line of a group whose longest has `width` characters ends its paragraph."""
+    """Return whether a line of a group whose longest has `width` characters ends its paragraph."""
     if width > _WRAPPED_AT_MOST:
         return True
     if not line.endswith(_SENTENCE_ENDS):

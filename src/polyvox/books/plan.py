@@ -18,7 +18,7 @@ _SEED_BITS: Final = 63
 
 
 class Gap(StrEnum):
-    """What a passage is followed by."""
+    """The pause behind a passage, by what follows."""
 
     SENTENCE = "sentence"
     PARAGRAPH = "paragraph"

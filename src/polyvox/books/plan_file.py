@@ -18,7 +18,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class NarrationPlan:
-    """What is narrated, and how."""
+    """A manuscript with the options of its narration."""
 
     title: str
     author: str

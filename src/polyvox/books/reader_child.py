@@ -16,7 +16,7 @@ from polyvox.books.reading import read_manuscript
 from polyvox.errors import ManuscriptError
 
 MEMORY_BYTES = 1536 * 1024 * 1024
-"""What the process may allocate beyond what it has at its start."""
+"""Memory that the process may allocate beyond what it has at its start."""
 
 
 def main() -> None:

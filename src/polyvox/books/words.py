@@ -1,4 +1,4 @@
-"""What all readers of manuscripts ask about a text."""
+"""Questions that all readers of manuscripts ask about a text."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ _PIECE_CHARS: Final = 20_000
 
 
 def speakable(text: str) -> bool:
-    """Whether anything in a text can be spoken."""
+    """Return whether anything in a text can be spoken."""
     return any(char.isalnum() for char in text)
 
 

@@ -78,7 +78,7 @@ def digest_of(path: Path) -> Digest:
 
 
 def holds(path: Path, digests: Iterable[Digest]) -> Digest | None:
-    """Which of these digests a file has; the size is compared before the file is hashed."""
+    """Find the digest that a file has among these; the size is compared before the file is hashed."""
     if not path.is_file():
         return None
     size = path.stat().st_size

@@ -138,7 +138,7 @@ class HubSource(_Source):
 
     @property
     def floats(self) -> bool:
-        """Whether it follows a branch instead of a commit."""
+        """True if it follows a branch instead of a commit."""
         return self.revision == _FLOATING[self.kind]
 
     def address(self, path: str) -> str:
@@ -192,7 +192,7 @@ Source = Annotated[HubSource | PackageSource, Field(discriminator="kind")]
 
 
 class Pinning(StrEnum):
-    """How much of a model is fixed before the first download."""
+    """The part of a model that is fixed before the first download."""
 
     SHA256 = "sha256"
     """The content of every file."""
@@ -227,7 +227,7 @@ class Manifest(_Strict):
 
     @property
     def pinning(self) -> Pinning:
-        """How much of it is fixed before the first download."""
+        """The part of it that is fixed before the first download."""
         if all(spec.published for spec in self.unpinned.values()):
             return Pinning.SHA256
         return Pinning.NONE if self._floats else Pinning.COMMIT

@@ -34,7 +34,7 @@ def pinned(manifest: Manifest, folder: Path | None, models_dir: Path, context: F
 
 
 def unpinned_notice(manifest: Manifest) -> str | None:
-    """What a user should know before installing a model of which not every hash is known; None where all are."""
+    """A notice for users who install a model of which not every hash is known; None where all are."""
     source = manifest.sources[0]
     if manifest.pinning is Pinning.SHA256 or not isinstance(source, HubSource):
         return None

@@ -144,7 +144,7 @@ class _Search:
 
 
 def _read_only(models_dir: Path) -> bool:
-    """Whether the folder is read-only, as in a container image with models in it."""
+    """Return whether the folder is read-only, as in a container image with models in it."""
     return models_dir.is_dir() and not os.access(models_dir, os.W_OK)
 
 

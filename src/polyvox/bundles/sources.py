@@ -39,7 +39,7 @@ class FetchContext:
     hub: HubKind = "hub"
 
     def uses(self, source: Source) -> bool:
-        """Whether this source may be used."""
+        """Return whether this source may be used."""
         return not isinstance(source, HubSource) or source.kind == self.hub
 
 

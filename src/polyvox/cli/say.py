@@ -169,7 +169,7 @@ def caption_format_of(path: Path) -> "CaptionFormat":
 
 
 def _is_watched() -> bool:
-    """Whether somebody looks at what is shown."""
+    """Return whether somebody looks at what is shown."""
     return sys.stderr.isatty()
 
 

@@ -37,7 +37,7 @@ class ErrorMessage:
 
 @dataclass(frozen=True, slots=True)
 class EngineProfile:
-    """What the doors need to know of an engine. `reason` says why it is not available, where it is not."""
+    """An engine as the doors need to know it. `reason` says why it is not available, where it is not."""
 
     name: str
     capabilities: Capabilities
@@ -94,7 +94,7 @@ def by_digest(utterance: Utterance) -> Utterance:
 
 
 def is_digest_only(voice: PreparedVoice) -> bool:
-    """Whether only the digest of the voice was sent."""
+    """Return whether only the digest of the voice was sent."""
     return not voice.arrays and not isinstance(voice, DeferredVoice)
 
 

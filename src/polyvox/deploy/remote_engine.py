@@ -67,7 +67,7 @@ class RemoteEngine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.warning = profile.warning
         self.location = profile.location or EngineLocation()
-        """Where the replica that spoke last runs."""
+        """Location of the replica that spoke last."""
 
     @property
     def name(self) -> str:

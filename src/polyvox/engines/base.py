@@ -16,6 +16,52 @@ class Engine(Protocol):
 
     An engine is immutable after `start` and shared by all sessions: what belongs to one utterance lives in the
     generator that `speak` returns, and closing that generator frees all of it. No method blocks the event loop.
+
+    Workflow:
+
+    1. The factory of an `EngineSpec` makes the engine from the settings; this loads nothing.
+    2. `start` loads weights. From then on, `speak` and `prepare` may be called by many sessions at once.
+    3. For each request `check` refuses what cannot be spoken, `prepare` makes a voice of a recording where there is
+       one, and `speak` yields the audio.
+    4. `close` releases everything.
+
+    A class with these members is an engine; there is nothing to inherit. A whole one, which hums for each word:
+
+        class HumEngine:
+            name = "hum"
+            capabilities = Capabilities(languages=frozenset({"en-us"}), sample_rate=24_000)
+            voices = (Voice(id="low", name="Low", language="en-us"),)
+
+            async def start(self) -> None:
+                time = np.arange(6_000, dtype=np.float32) / 24_000
+                self._hum = (0.3 * np.sin(2 * np.pi * 220 * time)).astype(np.float32)
+
+            async def close(self) -> None:
+                del self._hum
+
+            def check(self, utterance: Utterance) -> None:
+                if utterance.voice != "low":
+                    raise UnknownVoiceError("Hum has the voice low.", field="voice")
+                if not utterance.text.strip():
+                    raise TextError("There is no word in the text.", field="input")
+
+            async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
+                raise UnavailableError("Hum does not clone voices.")
+
+            async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+                ledger = ChunkLedger(24_000, policy=None)
+                for word in utterance.text.split():
+                    yield ledger.chunk(self._hum, text=word)
+
+        HUM = EngineSpec(
+            family="hum",
+            title="Hum",
+            models={"hum": lambda settings: HumEngine()},
+            languages={"hum": frozenset({"en-us"})},
+        )
+
+    An engine with a network runs it on a `DeviceExecutor`, through a `Stage` that batches all sessions.
+    `examples/engine_plugin` adds settings, word timings and speed, in a package of its own.
     """
 
     @property

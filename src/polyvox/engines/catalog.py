@@ -49,7 +49,7 @@ class Catalog:
 
     @property
     def factories(self) -> Mapping[str, EngineFactory]:
-        """How to make the engine of each model."""
+        """The factory of each model's engine."""
         return {model: partial(spec.make, model) for spec in self.specs for model in spec.models}
 
     @property
@@ -70,7 +70,7 @@ class Catalog:
         return self.spec(model).bundle_of(model) if model in self.factories else model
 
     def absence(self, model: str, settings: Settings) -> str:
-        """Why a model cannot be loaded, with the remedy; empty where its files are here."""
+        """The reason why a model cannot be loaded, with the remedy; empty where its files are here."""
         spec = self.spec(model)
         if not spec.has_files(model, settings):
             return (

@@ -46,7 +46,7 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class VoiceFitting:
-    """How a family fits one of its voices to a recording, in a process of its own.
+    """The program with which a family fits one of its voices to a recording, in a process of its own.
 
     `worker` is a module that is run as a program; `engines/kit/fit_protocol.py` says what it reads and writes.
     """
@@ -87,7 +87,7 @@ class FolderCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderTools:
-    """What `polyvox models` can do with a folder of this family; None where it cannot."""
+    """Tools of `polyvox models` for a folder of this family; None where it cannot."""
 
     check: FolderCheck | None = None
     convert: Callable[[Path], Sequence[Path]] | None = None
@@ -134,12 +134,12 @@ class EngineSpec:
     voices: Callable[[str, Settings], Sequence[Voice]] = _no_voices
     """The built-in voices of a model by its name, without loading it or importing anything heavy."""
     cloning: bool = False
-    """Whether its models clone voices."""
+    """True if its models clone voices."""
     settings: type[SettingsSection] | None = None
     tuning: type[Tuning] | None = None
     requires: tuple[Requirement, ...] = ()
     uses_gpu: Callable[[Settings], bool] = _always
-    """Whether a process of this family should be given a GPU where there is one."""
+    """True if a process of this family should be given a GPU where there is one."""
     threads_field: str | None = None
     """The field of its settings that bounds the CPU threads of one process."""
     device_field: str | None = None
@@ -176,7 +176,7 @@ class EngineSpec:
         return self.bundles.get(model, model)
 
     def has_files(self, model: str, settings: Settings) -> bool:
-        """Whether the files of a model are where its engine looks for them; they are not read."""
+        """Return whether the files of a model are where its engine looks for them; they are not read."""
         chosen = None if self.tools.locate is None else self.tools.locate(model, settings)
         return (settings.models_dir / self.bundle_of(model) if chosen is None else chosen).is_dir()
 

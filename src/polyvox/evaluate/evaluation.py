@@ -59,7 +59,7 @@ class Evaluation:
         return len(self.voices) * len(self.texts)
 
     def spoken_forms(self, text: str) -> tuple[str, ...] | None:
-        """What a person would say for a text; empty where nobody said so, None where the text is not English."""
+        """Words that a person would say for a text; empty where nobody said so, None where the text is not English."""
         if not is_english(text, self.language):
             return None
         if text in self.spoken:

@@ -13,7 +13,7 @@ MAX_SAMPLES = 12_000_000
 
 
 def reference_files(given: Sequence[str], voices: Sequence[str]) -> dict[str, Path]:
-    """Which file belongs to which voice, from entries `FILE` (for all voices) and `VOICE=FILE` (for that one)."""
+    """The file of each voice, from entries `FILE` (for all voices) and `VOICE=FILE` (for that one)."""
     for_all: dict[str, Path] = {}
     for_one: dict[str, Path] = {}
     for entry in given:

@@ -53,7 +53,7 @@ def _joined(text: str) -> str:
 
 
 def is_english(text: str, language: str | None) -> bool:
-    """Whether a text is English, by the language it is read in or, without one, by detection."""
+    """Return whether a text is English, by the language it is read in or, without one, by detection."""
     return (language or detect_language(text)).lower().replace("_", "-").partition("-")[0] == "en"
 
 

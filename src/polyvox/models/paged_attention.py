@@ -10,7 +10,7 @@ from torch.nn import functional
 
 @dataclass(frozen=True, slots=True)
 class BlockTable:
-    """Where the blocks of one call are in a paged cache; all tensors are on its device.
+    """Positions of the blocks of one call in a paged cache; all tensors are on its device.
 
     A stream is a sequence of blocks of equal length. A call computes `len(blocks)` of them, of any streams.
     """
@@ -22,11 +22,11 @@ class BlockTable:
     history: Tensor
     """The blocks of its stream from the first to itself, [n, most]."""
     counts: Tensor
-    """How many those are, [n]."""
+    """The number of those blocks, [n]."""
     valid: Tensor
-    """How many tokens of its own block are no padding, [n]."""
+    """The number of tokens of its own block that are no padding, [n]."""
     present: Tensor
-    """How many tokens those are with the lookahead behind them, [n]."""
+    """The number of those tokens with the lookahead behind them, [n]."""
     tokens: int
     """The tokens of a whole block; layers may have several positions for each."""
 

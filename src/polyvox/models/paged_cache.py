@@ -17,7 +17,7 @@ KeyStore = Callable[[Tensor, Tensor, Tensor, BlockTable, "tuple[Tensor, Tensor] 
 ZERO_BLOCK = 0
 """A block of zeros, which stands before the first of a stream. It is never written to."""
 SPARE_BLOCK = 1
-"""What rows that pad a call write to."""
+"""The block that padding rows of a call write to."""
 RESERVED_BLOCKS = 2
 
 

@@ -1,4 +1,4 @@
-"""Which streams that go before all others are at work in a stage."""
+"""Streams at work in a stage that go before all others."""
 
 import math
 from collections import Counter
@@ -29,6 +29,6 @@ class FirstStreams:
             self._until[stream] = now + _BETWEEN_STEPS_SECONDS
 
     def until(self, now: float) -> float | None:
-        """When the first of them is no longer at work, as far as is known; None where there are none."""
+        """The time at which the first of them is no longer at work, as far as is known; None where there are none."""
         self._until = {stream: until for stream, until in self._until.items() if stream.goes_first and until > now}
         return min(self._until.values(), default=None)

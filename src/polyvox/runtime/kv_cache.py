@@ -31,7 +31,7 @@ def slot_bytes(config: CacheSizes, capacity: int, dtype: torch.dtype) -> int:
 
 
 def slots_within(budget: int, config: CacheSizes, capacity: int, dtype: torch.dtype) -> int:
-    """How many slots fit into `budget` bytes, besides the spare one that takes what padding rows write."""
+    """The number of slots that fit into `budget` bytes, besides the spare one that takes what padding rows write."""
     each = slot_bytes(config, capacity, dtype)
     if budget < 2 * each:
         raise InvalidRequestError(
@@ -43,7 +43,7 @@ def slots_within(budget: int, config: CacheSizes, capacity: int, dtype: torch.dt
 
 @dataclass(frozen=True, slots=True)
 class SlotMapping:
-    """Where the rows of a batch read and write the KV cache.
+    """Slots and positions of the KV cache that the rows of a batch read and write.
 
     `slots` [n] are read; new positions [n, m] are written to `write_slots` [n, m], which is the spare slot for padding.
     New positions attend to the first `extent` positions of their slot at most.

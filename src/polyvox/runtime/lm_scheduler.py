@@ -47,7 +47,7 @@ class LmReport:
 
 @dataclass(frozen=True, slots=True)
 class LmSchedulerConfig:
-    """How much runs at once.
+    """Sizes of the scheduler's batches and caches.
 
     `capacity` is the positions of a slot. `prefill_rows` bounds what prefilling prompts may add to one step of all
     other sequences. A sequence pauses while its reader is `max_unread` tokens behind. Where steps are replayed, each is
@@ -62,7 +62,7 @@ class LmSchedulerConfig:
     max_unread: int = 512
     decode_steps: int = 4
     float8: bool = False
-    """Whether a GPU's weights are rounded to float8."""
+    """True if a GPU's weights are rounded to float8."""
 
 
 class LmScheduler:
@@ -248,7 +248,7 @@ class LmScheduler:
             self._fail(self._open, _failure())
 
     async def _goes_on(self, launched: "_RunningStep") -> bool:
-        """Whether the next step may be launched before this one is read; waits until it is time for that."""
+        """Return whether the next step may be launched before this one is read; waits until it is time for that."""
         if self._overlaps:
             await self._executor.run(launched.step.wait_nearly_done)
         return self._overlaps
@@ -322,7 +322,7 @@ class LmScheduler:
         return _ScheduledStep(plan, prefilling, decoding)
 
     def _may_decode(self, sequence: LmSequence) -> bool:
-        """Whether more tokens are allowed than are coming, and the reader is not far behind."""
+        """Return whether more tokens are allowed than are coming, and the reader is not far behind."""
         allowed = sequence.limits.max_tokens - sequence.generated
         return sequence.coming < allowed and not sequence.stream.is_ahead(self._config.max_unread, sequence.coming)
 
@@ -404,7 +404,7 @@ def _not_finite() -> EngineError:
 
 
 def _logged(error: Exception, sequences: int) -> PolyvoxError:
-    """What the sequences' readers get; the cause of any other error is only logged."""
+    """The error that the sequences' readers get; the cause of any other error is only logged."""
     if isinstance(error, PolyvoxError):
         return error
     log.error("language model step failed", sequences=sequences, exc_info=error)

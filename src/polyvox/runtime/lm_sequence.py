@@ -22,14 +22,14 @@ class LmSequence:
         self.pending: tuple[int, ...] | Tensor = ()
         """Input that is not in the KV cache yet."""
         self.last_pending = False
-        """Whether the token sampled last is not in the KV cache yet."""
+        """True if the token sampled last is not in the KV cache yet."""
         self.limits = GenerationLimits(0)
         self.generated = 0
         """Tokens read since the sequence was last extended."""
         self.coming = 0
         """Tokens of steps that were launched and not read yet."""
         self.position = 0
-        """Where the next step feeds the last token; `cached` and what is coming."""
+        """Position at which the next step feeds the last token: `cached` and the tokens that are coming."""
         self.save_prefix: tuple[tuple[int, ...], int] | None = None
         """Key and length of the prefix to be saved once it is in the KV cache."""
         self.stream = TokenStream()

@@ -98,7 +98,7 @@ class RunningStep(Protocol):
 
     @property
     def prefill_error(self) -> Exception | None:
-        """Why the prompts could not be read; the other sequences decode all the same."""
+        """The error for which the prompts could not be read; the other sequences decode all the same."""
 
     def wait_nearly_done(self) -> None:
         """Wait until little is left of the step, so that it is time to prepare the next."""

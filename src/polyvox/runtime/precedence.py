@@ -1,4 +1,4 @@
-"""How the stream that a task works for stands to the streams of other clients."""
+"""Precedence of the stream that a task works for over the streams of other clients."""
 
 from collections.abc import Callable
 from contextvars import ContextVar

@@ -15,7 +15,7 @@ from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 MAX_REPEAT_WINDOW = 64
 FEW_CANDIDATES = 64
-"""Where every sequence that truncates keeps at most this many candidates, only they are sorted."""
+"""Candidates that are sorted where every sequence that truncates keeps at most this many."""
 
 SPLITMIX_GAMMA = 0x9E3779B97F4A7C15 - 2**64
 SPLITMIX_FIRST = 0xBF58476D1CE4E5B9 - 2**64
@@ -49,9 +49,9 @@ class SamplingPlan:
     """The work that sampling a batch takes; what none of its sequences needs is left out."""
 
     candidates: int
-    """How many tokens are sorted by probability: none, `FEW_CANDIDATES` or all."""
+    """Number of tokens that are sorted by probability: none, `FEW_CANDIDATES` or all."""
     redraws: bool
-    """Whether some sequence draws repeated tokens again."""
+    """True if some sequence draws repeated tokens again."""
 
     @classmethod
     def of(cls, batch: Iterable[SamplingParams], vocabulary: int) -> "SamplingPlan":
@@ -87,7 +87,7 @@ class SamplerState:
     last: Tensor
     """The token sampled last."""
     ended: Tensor
-    """Whether it ended the sequence."""
+    """Mask of the tokens that ended their sequences."""
 
     @classmethod
     def zeros(cls, slots: int, vocabulary: int, device: torch.device) -> "SamplerState":
@@ -139,7 +139,7 @@ class Sampler:
 
     @property
     def ended(self) -> Tensor:
-        """Whether each slot's last token ended its sequence."""
+        """Mask of the slots whose last token ended its sequence."""
         return self.state.ended
 
     def start(self, slot: int, params: SamplingParams, seed: int, seen: Iterable[int]) -> None:
@@ -228,7 +228,7 @@ class Sampler:
         return tokens
 
     def _keeps_all(self, slots: Tensor) -> Tensor:
-        """Whether a slot does not truncate its distribution."""
+        """Mask of the slots that do not truncate their distribution."""
         return (self._top_k[slots] >= self.vocabulary) & (self._top_p[slots] >= 1.0)
 
     def _constrained(self, logits: Tensor, slots: Tensor, sampled: Tensor) -> Tensor:

@@ -118,7 +118,7 @@ class Stage(Generic[Item, Result]):
         self._closed = False
 
     def __len__(self) -> int:
-        """How many items wait for a batch."""
+        """Number of items that wait for a batch."""
         return sum(len(group) for group in self._groups.values())
 
     async def __call__(self, item: Item, due: float = 0.0) -> Result:

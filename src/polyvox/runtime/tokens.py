@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is sampled. Temperature 0 is greedy; `top_k` 0 keeps all tokens.
+    """Parameters of the sampling of the next token. Temperature 0 is greedy; `top_k` 0 keeps all tokens.
 
     `repetition_penalty` applies to tokens of the prompt and of the speech so far. Where `repeat_window` is not 0, a
     token that fills at least `repeat_share` of the last `repeat_window` tokens is drawn again, from all the others. The
@@ -35,7 +35,7 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class GenerationLimits:
-    """When a sequence ends: at one of `stop_tokens`, though not before `min_tokens`, or after `max_tokens`.
+    """The end of a sequence: at one of `stop_tokens`, though not before `min_tokens`, or after `max_tokens`.
 
     `banned_tokens` are never sampled. Where `held_tokens` is given, only those are held back before `min_tokens`, and
     not all stop tokens.
@@ -79,17 +79,17 @@ class TokenStream:
 
     @property
     def unread(self) -> int:
-        """How many tokens wait for the reader."""
+        """Number of tokens that wait for the reader."""
         return len(self._tokens)
 
     @property
     def missing(self) -> int:
-        """How many more tokens the reader waits for; 0 while it does not wait."""
+        """Number of further tokens that the reader waits for; 0 while it does not wait."""
         return max(0, self._wanted - len(self._tokens))
 
     @property
     def over(self) -> bool:
-        """Whether the last token has been pushed."""
+        """True if the last token has been pushed."""
         return self._over
 
     def push(self, tokens: Iterable[int]) -> None:
@@ -129,7 +129,7 @@ class TokenStream:
         return spent
 
     def is_ahead(self, most: int, coming: int = 0) -> bool:
-        """Whether at least `most` tokens wait for the reader, and as many as it waits for; `coming` ones count too."""
+        """Return whether `most` tokens or more wait for the reader, and as many as it asks for; `coming` ones count."""
         return len(self._tokens) + coming >= max(most, self._wanted)
 
     async def wait_while_ahead(self, most: int) -> None:

@@ -76,7 +76,7 @@ class ConnectionLimits:
     def admit(
         self, connection: Transport, host: str | None, descriptor: int, instead_of: Transport | None = None
     ) -> bool:
-        """Whether a new connection may stay; it is waiting from now on.
+        """Return whether a new connection may stay; it is waiting from now on.
 
         A descriptor is the lowest that was free, so its number tells how many are in use. `instead_of` is what the
         same connection was admitted as before, if anything.

@@ -33,7 +33,7 @@ def raise_descriptor_limit() -> int:
 
 
 def connection_capacity(settings: Settings, limit: int) -> int:
-    """How many connections a server may have that cannot tell by itself when descriptors run low.
+    """Connections for a server that cannot tell by itself when descriptors run low.
 
     Where there are too few for all, HTTP, gRPC and Wyoming get equal shares, so that none can take the others'.
     """

@@ -19,7 +19,7 @@ class GuardedHttp(HttpToolsProtocol):
 
     config: GuardedConfig
     admitted_as: Transport | None = None
-    """What the connection was admitted as before the protocol had it, if anything."""
+    """The transport that the connection was admitted as before the protocol had it, if any."""
 
     def __init__(
         self,

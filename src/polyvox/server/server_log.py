@@ -1,4 +1,4 @@
-"""What uvicorn may write to the log: no queries, which can hold keys, and no line for each broken request."""
+"""Filter of uvicorn's lines in the log: no queries, which can hold keys, and no line for each broken request."""
 
 import logging
 

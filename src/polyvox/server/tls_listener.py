@@ -35,7 +35,7 @@ class TlsListener:
 
     @property
     def sockets(self) -> list[socket.socket]:
-        """What it listens on."""
+        """The sockets that it listens on."""
         return [self._listener]
 
     def close(self) -> None:

@@ -55,7 +55,7 @@ class Delivery:
 
     @property
     def is_direct(self) -> bool:
-        """Whether chunks pass through unchanged."""
+        """True if chunks pass through unchanged."""
         same_rate = self.sample_rate == self.source_rate
         return same_rate and self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
 
@@ -83,10 +83,10 @@ class Delivery:
 
 
 def _finite(chunk: AudioChunk) -> AudioChunk:
-    """The chunk; BrokenAudioError where its samples are no numbers, of which encoders would make noise."""
+    """The chunk; BrokenAudioError where its samples are not finite, of which encoders would make noise."""
     if not np.isfinite(chunk.pcm).all():
         log.error("broken audio", chunk=chunk.index, samples=(chunk.start, chunk.end), text=chunk.text[:80])
-        raise BrokenAudioError("The model made samples that are no numbers; try again, or with other words.")
+        raise BrokenAudioError("The model made samples that are not finite; try again, or with other words.")
     return chunk
 
 

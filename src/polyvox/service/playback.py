@@ -1,4 +1,4 @@
-"""How far a listener is who plays a stream as it is made."""
+"""The playhead of a listener who plays a stream as it is made."""
 
 _AUDIBLE_SECONDS = 0.02
 

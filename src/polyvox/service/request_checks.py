@@ -81,7 +81,7 @@ def adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utteran
 
 
 def delivery_of(request: SpeechRequest, engine: Engine) -> Delivery:
-    """How the engine's audio becomes what the caller asked for."""
+    """The delivery that makes of the engine's audio what the caller asked for."""
     can = engine.capabilities
     return Delivery(
         source_rate=can.sample_rate,

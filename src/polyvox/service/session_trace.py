@@ -74,7 +74,7 @@ class SessionTrace:
 
     @property
     def origin(self) -> TraceOrigin:
-        """Where work for the session comes from."""
+        """The origin of work for the session."""
         return TraceOrigin(span=self.span)
 
     def opened(self, *, model: str, engine: str, voice: str, seed: int | None) -> None:

@@ -37,7 +37,7 @@ class SideRequests:
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer], *, owner: str
     ) -> Answer:
-        """What `answer` makes, on a thread, of the phonemes and token ids of a text."""
+        """Let `answer` write, on a thread, the phonemes and token ids of a text."""
         self._access.require(Operation.READ_TEXT, owner)
         self._work.check_text(text, "text")
         if not text.strip():
@@ -73,7 +73,7 @@ class SideRequests:
     async def mixed_voice(
         self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer], *, owner: str
     ) -> Answer:
-        """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
+        """Let `answer` write, on a thread, the blend of voices named by a mix expression."""
         self._access.require(Operation.MIX_VOICES, owner)
         with await self._hold(model) as held:
             engine = held.engine

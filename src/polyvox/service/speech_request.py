@@ -1,4 +1,4 @@
-"""What a door asks the speech service for."""
+"""The request of a door to the speech service."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class SpeechRequest:
 
 @dataclass(frozen=True, slots=True)
 class SpeechOutput:
-    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
+    """The form of a request's audio, known before its text is; `warnings` are of what the model does not obey."""
 
     model: str
     sample_rate: int

@@ -10,7 +10,7 @@ from polyvox.text.segmentation.spoken_length import spoken_seconds
 
 @dataclass(frozen=True, slots=True)
 class TextLimits:
-    """What one request may ask for; all of it is checked before any work."""
+    """Limits of one request; all of it is checked before any work."""
 
     max_chars: int
     max_pause_seconds: float

@@ -1,4 +1,4 @@
-"""What was done otherwise than a caller asked: collected on the way down, sent back by every door."""
+"""Warnings of what was done otherwise than a caller asked: collected on the way down, sent back by every door."""
 
 import re
 from collections import Counter

@@ -21,7 +21,7 @@ _NOT_PUBLIC = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Whether an address, written as a number, belongs to the public internet.
+    """Return whether an address, written as a number, belongs to the public internet.
 
     An IPv6 address that stands for an IPv4 address is as public as that one.
     """
@@ -67,7 +67,7 @@ def _usual_form(name: str) -> str:
 
 
 def is_number(host: str) -> bool:
-    """Whether a plain host is an address itself and needs no lookup."""
+    """Return whether a plain host is an address itself and needs no lookup."""
     return ":" in host or host.rpartition(".")[2].isdigit()
 
 
@@ -77,7 +77,7 @@ def bracketed(host: str) -> str:
 
 
 def is_allowed(host: str, port: int, usual_port: int, entries: Sequence[str]) -> bool:
-    """Whether the list admits a plain host at this port; `usual_port` is the one of the URL's scheme.
+    """Return whether the list admits a plain host at this port; `usual_port` is the one of the URL's scheme.
 
     An entry is `name`, `name:port`, or `*.name` for all names below it; without a port it means the usual one. No
     entries at all admit every host, at the usual port.

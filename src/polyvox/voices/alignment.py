@@ -34,7 +34,7 @@ _FLOOR: Final = 1e-3
 _NEIGHBOURS: Final = 2
 
 Attention = npt.NDArray[np.float32]
-"""How much each token listens to each frame: [tokens, frames]."""
+"""Attention of each token to each frame: [tokens, frames]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def file_states(paths: Iterable[Path]) -> list[tuple[float, int, Path]]:
-    """When each file was used last, and its size; those that are gone meanwhile are left out."""
+    """The time of each file's last use, and its size; those that are gone meanwhile are left out."""
     found = []
     for path in paths:
         try:

@@ -12,7 +12,7 @@ from polyvox.types import Pcm
 from polyvox.voices.records import AddedVoice, Registration, RemovedVoice, VoicePage, VoiceQuery, VoiceRecord
 
 Forgotten = tuple[int, list[tuple[str, str | None]]]
-"""Where to go on, and recordings that owners no longer have: digest and owner, None for all owners."""
+"""The place at which to go on, and recordings that owners no longer have: digest and owner, None for all owners."""
 
 
 class VoiceReader(Protocol):
@@ -56,13 +56,13 @@ class VoiceStore(VoiceReader, Protocol):
         """UnavailableError if the store cannot be read and written."""
 
     def is_replaced(self) -> bool:
-        """Whether another database has taken the place of the one that was opened."""
+        """Return whether another database has taken the place of the one that was opened."""
 
     def warnings(self) -> tuple[str, ...]:
-        """What the server's operator should mend although the store works."""
+        """Problems that the server's operator should mend although the store works."""
 
     def unclaimed(self) -> int:
-        """How many recordings there are that no voice names and no crash left behind."""
+        """Number of recordings that no voice names and no crash left behind."""
 
     def add(self, new: Registration, *, replacing: bool = False, limit: int | None = None) -> AddedVoice:
         """Register a voice; when this returns, it survives a crash.
@@ -93,7 +93,7 @@ class VoiceStore(VoiceReader, Protocol):
         """Delete what a crash left behind, and notes of deletions before that time; returns how many recordings."""
 
     def upkeep(self) -> None:
-        """What has to be done now and then while a server runs."""
+        """Do what is due now and then while a server runs."""
 
 
 @runtime_checkable
@@ -106,7 +106,7 @@ class SupportsSidecars(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NewVoice:
-    """What decides whether a registration is refused: the name, its owner, and how many voices one may have."""
+    """A registration before it is accepted or refused: the name, its owner, and how many voices one may have."""
 
     owner: str
     name: str

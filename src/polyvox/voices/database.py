@@ -185,7 +185,7 @@ def failures() -> Iterator[None]:
 
 
 def is_damaged(error: BaseException | None) -> bool:
-    """Whether an error means that the file is no SQLite database, or one that is torn."""
+    """Return whether an error means that the file is no SQLite database, or one that is torn."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     return isinstance(error, sqlite3.Error) and _code(error) & 0xFF in codes
 
@@ -215,7 +215,7 @@ def _switch_to_wal(db: sqlite3.Connection) -> None:
 
 
 def _is_busy(error: Exception) -> bool:
-    """Whether another process was in the way; the code's upper bits only say how."""
+    """Return whether another process was in the way; the code's upper bits only say how."""
     return isinstance(error, sqlite3.OperationalError) and _code(error) & 0xFF == sqlite3.SQLITE_BUSY
 
 

@@ -1,4 +1,4 @@
-"""Where registered voices are kept: in a folder of this machine, or in a database and a bucket."""
+"""Places where registered voices are kept: in a folder of this machine, or in a database and a bucket."""
 
 import time
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ class StoreLocation(Protocol):
     """A place that may hold a voice store. Methods block."""
 
     def exists(self) -> bool:
-        """Whether anything was ever registered there."""
+        """Return whether anything was ever registered there."""
 
     def open(self) -> VoiceStore:
         """The store, created if there is none."""
@@ -31,7 +31,7 @@ class FolderLocation:
         self.folder = folder
 
     def exists(self) -> bool:
-        """Whether the folder was made."""
+        """Return whether the folder was made."""
         return self.folder.exists()
 
     def open(self) -> VoiceStore:
@@ -39,7 +39,7 @@ class FolderLocation:
         return FileVoiceStore(self.folder)
 
     def signature(self) -> object:
-        """What changes when somebody mends a store."""
+        """A value that changes when somebody mends a store."""
         found: list[object] = []
         for path in (self.folder, self.folder / DATABASE):
             try:
@@ -99,7 +99,7 @@ def folder_of(settings: Settings) -> FolderLocation:
 
 
 def location_of(settings: Settings) -> StoreLocation:
-    """Where the settings say that voices are kept."""
+    """The place where the settings say that voices are kept."""
     if settings.voice_database is None and settings.voice_objects is None:
         return folder_of(settings)
     if settings.voice_database is None or settings.voice_objects is None:

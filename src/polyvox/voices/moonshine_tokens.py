@@ -37,7 +37,7 @@ class MoonshineTokenizer:
         return tuple(each for piece in pieces for each in self._ids(piece))
 
     def _first_merge(self, pieces: list[str]) -> int | None:
-        """Where the pair stands that was merged first in training; None where no two pieces belong together."""
+        """The place of the pair that was merged first in training; None where no two pieces belong together."""
         ranked = [(self._ranks[pair], at) for at, pair in enumerate(pairwise(pieces)) if pair in self._ranks]
         return min(ranked)[1] if ranked else None
 

@@ -30,7 +30,7 @@ def new_voice_id() -> str:
 
 
 def is_voice_id(text: str) -> bool:
-    """Whether a reference can only be an id: no name looks like one."""
+    """Return whether a reference can only be an id: no name looks like one."""
     return _ID.fullmatch(text) is not None
 
 

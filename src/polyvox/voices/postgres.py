@@ -92,7 +92,7 @@ class PostgresConnections:
                 return db
 
     def _is_alive(self, db: Db) -> bool:
-        """Whether a connection still works; a server that does not answer at all is not asked again on another."""
+        """Return whether a connection still works; a server that does not answer is not asked again on another."""
         began = time.monotonic()
         try:
             with _deadline(db, self._timeout):

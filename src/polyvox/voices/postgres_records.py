@@ -24,7 +24,7 @@ from polyvox.voices.records import RemovedVoice, Transcription, VoicePage, Voice
 UPLOAD_SECONDS = 900.0
 """After this time an upload that has not become a voice is abandoned; one takes seconds."""
 _LAST_DELETION_SECONDS = 86_400.0
-"""When the object of an abandoned upload is deleted once more: its writer may have been suspended meanwhile."""
+"""Time until the object of an abandoned upload is deleted once more: its writer may have been suspended meanwhile."""
 
 _FORGET_LOCK = 0x706F6C79_766F7802
 _OWNER_LOCK = 0x706F6C79_766F7803
@@ -344,5 +344,5 @@ def _conditions(query: VoiceQuery) -> tuple[str, list[Any]]:
 
 
 def _is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold a text at all; what it cannot hold matches nothing."""
+    """Return whether PostgreSQL can hold a text at all; what it cannot hold matches nothing."""
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)

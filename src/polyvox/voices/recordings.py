@@ -85,7 +85,7 @@ class RecordingFiles:
         return data if digest_of(data) == digest else None
 
     def modified(self, digest: str) -> float:
-        """When a recording was written."""
+        """The time at which a recording was written."""
         return self._path(digest).stat().st_mtime
 
     def has(self, digest: str) -> bool:

@@ -12,7 +12,7 @@ _LONGEST_MEDIA_TYPE = 200
 _WRITTEN = re.compile(r"[A-Za-z0-9+/=_%\s-]*", re.ASCII)
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
 _SPELLINGS = (("%2B", "+"), ("%2F", "/"), ("%3D", "="), ("%20", ""), ("%0D", ""), ("%0A", ""), ("-", "+"), ("_", "/"))
-"""What may stand for a character of base64: codes of a URL's, in either case, and the alphabet that is safe in one."""
+"""Spellings of a character of base64: codes of a URL's, in either case, and the alphabet that is safe in one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _COMPANIONS = ("", "-wal", "-shm")
 
 
 class RepairAction(StrEnum):
-    """What becomes of a recording that no voice names."""
+    """The fate of a recording that no voice names."""
 
     RESTORE = "restore"
     LEAVE = "leave"
@@ -39,7 +39,7 @@ class RepairRow:
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What a repair does, or would do: with the database, in words, and with each recording."""
+    """Actions that a repair takes, or would take: with the database, in words, and with each recording."""
 
     database: str
     rows: tuple[RepairRow, ...]
@@ -47,7 +47,7 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class _Database:
-    """What can be read of a database: the voices it has and had, and whether the recordings are its own."""
+    """The readable part of a database: the voices it has and had, and whether the recordings are its own."""
 
     state: str = "sound"
     ids: frozenset[str] = frozenset()
@@ -127,7 +127,7 @@ def _plan(folder: Path, database: _Database, unknown_owner: str | None) -> Itera
 def _known_records(
     folders: Iterable[RecordingFiles], salvaged: Iterable[VoiceRecord]
 ) -> dict[str, dict[str, VoiceRecord]]:
-    """What is known of each recording's voices, by digest and id; a side-car goes before a damaged database."""
+    """Known records of each recording's voices, by digest and id; a side-car goes before a damaged database."""
     found: dict[str, dict[str, VoiceRecord]] = {}
     for record in salvaged:
         found.setdefault(record.audio_digest, {})[record.id] = record

@@ -27,7 +27,7 @@ class DiskReserve:
 
     @property
     def held(self) -> bool:
-        """Whether the whole reserve is there."""
+        """True if the whole reserve is there."""
         try:
             return self._path.stat().st_size >= self._size
         except OSError:
@@ -63,14 +63,14 @@ class DiskReserve:
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether an error of the disk or of SQLite means that there is no room left."""
+    """Return whether an error of the disk or of SQLite means that there is no room left."""
     if isinstance(error, OSError):
         return error.errno in _FULL_ERRNOS
     return isinstance(error, sqlite3.Error) and _code(error) & 0xFF == sqlite3.SQLITE_FULL
 
 
 def may_be_full(error: BaseException | None) -> bool:
-    """Whether an error may mean that there is no room left, so that trying again with more is worth it."""
+    """Return whether an error may mean that there is no room left, so that trying again with more is worth it."""
     return is_full(error) or (isinstance(error, sqlite3.Error) and _code(error) in _PERHAPS_FULL)
 
 

@@ -25,11 +25,11 @@ DEFAULT_REGION = "us-east-1"
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>[A-Za-z0-9_./-]{0,200}))?")
 _KEY = re.compile(r"[0-9a-f]{32}")
 _CHECK_SECONDS = 30.0
-"""How long a bucket that was reached counts as there: each look at it is a request that is paid for."""
+"""Time for which a bucket that was reached counts as there: each look at it is a request that is paid for."""
 _REFUSED = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken")
 _NO_BUCKET = "The bucket of the setting voice_objects does not exist; its operator must make it."
 _ROLE_SECONDS = 2.0
-"""How long the service may take that tells a machine or a pod the key of its role."""
+"""Time limit of the service that tells a machine or a pod the key of its role."""
 _PART_BYTES = 5 * 1_048_576
 """The smallest part of an upload in parts."""
 _AWS = "https://s3.amazonaws.com"
@@ -37,7 +37,7 @@ _AWS = "https://s3.amazonaws.com"
 
 @dataclass(frozen=True, slots=True)
 class S3Address:
-    """Where objects lie, and how to get there. What is empty is taken from AWS's own environment variables."""
+    """Address of a bucket, with its keys. What is empty is taken from AWS's own environment variables."""
 
     url: str
     endpoint: str = ""

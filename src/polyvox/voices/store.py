@@ -54,7 +54,7 @@ from polyvox.voices.sweep import find_strays, is_in_use, reclaim, sweep_strays, 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 DATABASE, AUDIO, UNCLAIMED, LOCK = "voices.sqlite3", "audio", "unclaimed", "in-use"
-"""What lies in the store's folder."""
+"""Names of the files in the store's folder."""
 
 Result = TypeVar("Result")
 
@@ -104,11 +104,11 @@ class FileVoiceStore:
             db.execute("SELECT 1 FROM voices LIMIT 1").fetchone()
 
     def is_replaced(self) -> bool:
-        """Whether another database has taken the place of the one that was opened."""
+        """Return whether another database has taken the place of the one that was opened."""
         return _identity_of(self._database) not in (None, self._identity)
 
     def warnings(self) -> tuple[str, ...]:
-        """What the server's operator should mend although the store works."""
+        """Problems that the server's operator should mend although the store works."""
         found = []
         if _identity_of(self._database) is None:
             found.append(
@@ -125,7 +125,7 @@ class FileVoiceStore:
         return tuple(found)
 
     def unclaimed(self) -> int:
-        """How many recordings there are that this database does not know and did not leave behind."""
+        """Number of recordings that this database does not know and did not leave behind."""
         with self._reading() as db:
             strays = () if self._is_claimed(db) else find_strays(db, self._recordings).digests
         return len({*strays, *self._unclaimed.digests()})
@@ -323,7 +323,7 @@ class FileVoiceStore:
                 self._reserve.hold_if_possible()
 
     def _is_claimed(self, db: sqlite3.Connection) -> bool:
-        """Whether the recordings in the folder are those of this database."""
+        """Return whether the recordings in the folder are those of this database."""
         return self._recordings.store_id() == store_id(db)
 
     def _write_sidecar(self, voice_id: str) -> None:
@@ -432,7 +432,7 @@ def _free_name(db: sqlite3.Connection, record: VoiceRecord) -> str:
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
-    """What tells one file from another of the same name; None if there is no file."""
+    """The identity that tells one file from another of the same name; None if there is no file."""
     try:
         found = path.stat()
     except OSError:

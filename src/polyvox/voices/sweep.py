@@ -1,4 +1,4 @@
-"""What to do with files that no voice names: delete what a crash left behind, put everything else aside.
+"""The sweep of files that no voice names: delete what a crash left behind, put everything else aside.
 
 A recording without a side-car was never acknowledged, and one that was deleted has a note in the database. Any other
 file was a voice once, and a database that does not know it is a new one, an older one or another store's.
@@ -20,14 +20,14 @@ class Strays:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many recordings were deleted, and how many were put aside."""
+    """Counts of recordings that were deleted, and that were put aside."""
 
     deleted: int
     aside: int
 
 
 def find_strays(db: sqlite3.Connection, audio: RecordingFiles) -> Strays:
-    """What no voice names at this moment; without the write lock, some of it may be on its way in."""
+    """Files that no voice names at this moment; without the write lock, some of it may be on its way in."""
     rows = db.execute("SELECT id, audio_digest FROM voices").fetchall()
     digests, ids = {row["audio_digest"] for row in rows}, {row["id"] for row in rows}
     return Strays(
@@ -75,12 +75,12 @@ def reclaim(db: sqlite3.Connection, audio: RecordingFiles, unclaimed: RecordingF
 
 
 def is_in_use(db: sqlite3.Connection, digest: str) -> bool:
-    """Whether a voice of any owner has this recording."""
+    """Return whether a voice of any owner has this recording."""
     return db.execute("SELECT 1 FROM voices WHERE audio_digest = ? LIMIT 1", (digest,)).fetchone() is not None
 
 
 def was_forgotten(db: sqlite3.Connection, digest: str, voice_id: str) -> bool:
-    """Whether there is a note that this voice was deleted; those of earlier releases name the recording alone."""
+    """Return whether a note says that this voice was deleted; notes of earlier releases name the recording alone."""
     select = "SELECT 1 FROM forgotten WHERE audio_digest = ? AND (voice_id = ? OR voice_id IS NULL) LIMIT 1"
     return db.execute(select, (digest, voice_id)).fetchone() is not None
 

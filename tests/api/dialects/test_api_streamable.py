@@ -92,11 +92,13 @@ def says(*texts):
     return scene
 
 
+@pytest.mark.long
 async def test_the_speakers_are_a_bare_list(client):
     answer = await client.get(SPEAKER)
     assert (answer.status_code, answer.json()) == (200, ["husein", "idayu", "jenny"])
 
 
+@pytest.mark.long
 async def test_the_least_request_is_answered_with_raw_samples_and_what_they_are(client):
     answer = await client.post(SPEECH, json=ASKED | SHORT)
     assert answer.status_code == 200, answer.text
@@ -108,6 +110,7 @@ async def test_the_least_request_is_answered_with_raw_samples_and_what_they_are(
     assert len(answer.content) == 2 * 480 * 20
 
 
+@pytest.mark.long
 async def test_wav_streamed_and_not(client):
     streamed = await client.post(SPEECH, json=ASKED | SHORT | {"response_format": "wav"})
     whole = await client.post(SPEECH, json=ASKED | SHORT | {"response_format": "wav", "stream": False})
@@ -119,6 +122,7 @@ async def test_wav_streamed_and_not(client):
     assert int(whole.headers["content-length"]) == len(whole.content)
 
 
+@pytest.mark.long
 async def test_raw_samples_in_one_piece_have_the_original_s_name(client):
     streamed = await client.post(SPEECH, json=ASKED | SHORT)
     whole = await client.post(SPEECH, json=ASKED | SHORT | {"stream": False})
@@ -126,6 +130,7 @@ async def test_raw_samples_in_one_piece_have_the_original_s_name(client):
     assert whole.content == streamed.content
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "playback_speed", "overlap"),
     [
@@ -159,6 +164,7 @@ async def test_samples_are_those_of_the_original_server(codec_only, tmp_path, na
     assert np.abs(pcm - expected["pcm"]).max() <= 1
 
 
+@pytest.mark.long
 async def test_its_defaults_apply_to_its_own_name_and_to_none(codec_only, tmp_path):
     """Where its model is the default one, clients need no name: the original takes requests without one, too."""
     async with (
@@ -212,12 +218,14 @@ async def test_every_field_reaches_the_model(codec_only, tmp_path):
     assert [body[name] for name in names] == [0.9, 1.3, 50, 0.8, 7, 11]
 
 
+@pytest.mark.long
 async def test_speaking_rate_is_the_tempo(client):
     plain = await client.post(SPEECH, json=ASKED | {"max_tokens": 100, "seed": 3})
     faster = await client.post(SPEECH, json=ASKED | {"max_tokens": 100, "seed": 3, "speaking_rate": 2.0})
     assert len(faster.content) == pytest.approx(len(plain.content) / 2, rel=0.05)
 
 
+@pytest.mark.long
 async def test_events_carry_the_same_samples(client):
     wish = ASKED | SHORT | {"stream_format": "sse"}
     answer = await client.post(SPEECH, json=wish)
@@ -226,6 +234,7 @@ async def test_events_carry_the_same_samples(client):
     assert events[0]["type"] == "speech.audio.delta"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -283,6 +292,7 @@ async def test_a_voice_of_tokens_speaks_a_new_text(codec_only, tmp_path):
     )
 
 
+@pytest.mark.long
 async def test_a_form_with_a_recording_takes_every_field(tmp_path):
     write_tiny_model(tmp_path / "models")
     write_encoder(tmp_path / "models" / "neucodec" / "encoder.onnx")
@@ -305,6 +315,7 @@ async def test_a_form_with_a_recording_takes_every_field(tmp_path):
     assert decoded_seconds(answers[0].content) == pytest.approx(0.6)
 
 
+@pytest.mark.long
 async def test_a_recording_is_asked_for_by_the_tokens_that_the_encoder_heard_in_it(tmp_path):
     write_whole_codec(tmp_path / "models" / "neucodec")
     async with (
@@ -330,6 +341,7 @@ def cloning(tmp_path_factory):
     return write_cloning_model(tmp_path_factory.mktemp("cloning"))
 
 
+@pytest.mark.long
 async def test_a_recording_is_encoded_once_and_its_voice_speaks_alone_and_among_others(cloning, tmp_path):
     form = FORM | {"max_tokens": "20", "seed": "4"}
     async with door(cloning, tmp_path) as client:
@@ -343,6 +355,7 @@ async def test_a_recording_is_encoded_once_and_its_voice_speaks_alone_and_among_
     assert re.search(r'polyvox_stage_batch_size_count\{stage="speechlm encoder"\} 3\.0', metrics)
 
 
+@pytest.mark.long
 async def test_a_registered_voice_speaks(cloning, tmp_path):
     fields = {"name": "Anna", "transcript": FORM["reference_text"]}
     async with door(cloning, tmp_path) as client:
@@ -363,6 +376,7 @@ async def test_without_the_encoder_a_recording_is_refused_with_the_remedy(client
     assert "reference_codes" in error_of(answer)["message"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "files", "field"),
     [
@@ -400,6 +414,7 @@ async def test_a_page_of_another_origin_cannot_send_the_form(client):
 # Text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "output"),
     [
@@ -416,6 +431,7 @@ async def test_text_is_read_out_on_paper(client, body, output):
     assert (answer.status_code, answer.json()) == (200, {"output": output, "mode": body.get("mode", "rule")})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [

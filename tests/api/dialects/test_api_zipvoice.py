@@ -178,6 +178,7 @@ async def test_its_settings_are_the_defaults(tmp_path):
         assert (heard.speed, dict(heard.tuning)) == (3.0, {"num_steps": 4.0, "remove_long_silence": 0.0})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -319,6 +320,7 @@ async def test_a_model_that_cannot_clone_is_a_bad_request(tmp_path):
         assert "runs no model that can" in detail_of(refused)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [None, "zipvoice", "zipvoice_distill", "speechlm"])
 async def test_models_that_do_not_run_here_are_unavailable_with_the_remedy(tmp_path, model):
     studio = Studio(tmp_path)

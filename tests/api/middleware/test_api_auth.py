@@ -5,6 +5,7 @@ import pytest
 from helpers.cloning import sample, studio_client
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +17,7 @@ def bearer(key: str) -> dict[str, bytes]:
     return {"Authorization": b"Bearer " + key.encode()}
 
 
-@pytest.mark.parametrize("key", KEYS)
+@each_row("key", KEYS)
 async def test_any_of_the_keys_opens_the_door(key):
     async with called(tone_service(api_keys=KEYS), headers=bearer(key)) as client:
         assert (await client.post("/v1/audio/speech", json=SPEECH)).status_code == 200
@@ -24,7 +25,7 @@ async def test_any_of_the_keys_opens_the_door(key):
         assert (await client.get("/metrics")).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     "authorization",
     [
         None,
@@ -48,13 +49,14 @@ async def test_anything_else_does_not(authorization):
     assert "first-key" not in refused.text
 
 
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/audio/voices", "/v1", "/metrics", "/nothing", "/health/"])
+@each_row("path", ["/v1/models", "/v1/audio/voices", "/v1", "/metrics", "/nothing", "/health/"])
 async def test_a_key_is_asked_for_wherever_it_is_not_expressly_waived(path):
     async with called(tone_service(api_keys=KEYS)) as client:
         assert (await client.get(path)).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/tone", "/v1/audio/models", "/v1/audio/voices"])
+@pytest.mark.long
+@each_row("path", ["/v1/models", "/v1/models/tone", "/v1/audio/models", "/v1/audio/voices"])
 async def test_lists_are_read_without_a_key_where_the_setting_says_so(path):
     async with called(tone_service(api_keys=KEYS, public_lists=True)) as client:
         assert (await client.get(path)).status_code == 200
@@ -77,7 +79,8 @@ async def test_a_public_list_shows_nobodys_voices_and_with_a_key_its_own(tmp_pat
     assert all("Low" in names for names in listed)
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/docs", "/openapi.json"])
+@pytest.mark.long
+@each_row("path", ["/", "/health", "/ready", "/docs", "/openapi.json"])
 async def test_probes_and_descriptions_need_no_key(path):
     async with called(tone_service(api_keys=KEYS)) as client:
         assert (await client.get(path)).status_code == 200
@@ -116,7 +119,7 @@ async def test_an_allowed_origin_may_ask_without_a_key_and_reads_every_answer():
     assert "access-control-allow-origin" not in stranger.headers
 
 
-@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://a]b", "null", "\\\\", "http://" + "a" * 8000])
+@each_row("origin", ["http://[", "http://[::1", "https://a]b", "null", "\\\\", "http://" + "a" * 8000])
 async def test_an_origin_that_is_none_is_refused_and_breaks_nothing(origin):
     async with called(tone_service(), headers={"Origin": origin}) as client:
         response = await client.post("/v1/voices", files={"audio": b"RIFF"}, data={"name": "anna"})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.api.middleware.clients import client_name, client_of, grpc_client, max_wait_of
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.records import SHARED_OWNER
@@ -21,7 +22,7 @@ def test_it_is_the_address_without_a_key():
     assert client_of(scope(None)) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "client"),
     [
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
@@ -34,7 +35,7 @@ def test_an_ipv6_client_is_its_network(address, client):
     assert client_name(SHARED_OWNER, address) == client
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("peer", "client"),
     [
         ("ipv4:10.0.0.7:5123", "10.0.0.7"),
@@ -47,13 +48,13 @@ def test_a_grpc_client_is_found_in_its_peer(peer, client):
     assert grpc_client(SHARED_OWNER, peer) == client
 
 
-@pytest.mark.parametrize(("given", "seconds"), [(b"2.5", 2.5), (b"0", 0.0), (b"60", 5.0), (b"inf", 5.0)])
+@each_row(("given", "seconds"), [(b"2.5", 2.5), (b"0", 0.0), (b"60", 5.0), (b"inf", 5.0)])
 def test_a_caller_may_ask_for_a_shorter_wait(given, seconds):
     assert max_wait_of(scope(headers=[(b"x-max-wait", given)]), 5.0) == seconds
     assert max_wait_of(scope(), 5.0) == 5.0
 
 
-@pytest.mark.parametrize("given", [b"soon", b"-1", b"nan", b""])
+@each_row("given", [b"soon", b"-1", b"nan", b""])
 def test_a_wait_that_is_no_number_is_refused(given):
     with pytest.raises(InvalidRequestError, match="X-Max-Wait"):
         max_wait_of(scope(headers=[(b"x-max-wait", given)]), 5.0)

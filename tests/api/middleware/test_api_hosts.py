@@ -6,6 +6,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from helpers.tables import each_row
 from polyvox.api.middleware.hosts import HostCheck, check_exposure, names_to_answer
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
@@ -22,7 +23,7 @@ async def status(host: str, *names: str) -> tuple[int, str]:
     return response.status_code, response.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host",
     ["127.0.0.1", "127.0.0.1:8880", "localhost:8880", "LOCALHOST", "speech.localhost", "[::1]:8880", "[::1]", ""],
 )
@@ -30,7 +31,7 @@ async def test_addresses_and_the_machines_own_name_are_answered(host):
     assert await status(host) == (200, "models")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host", ["evil.example", "evil.example:8880", "localhost.evil.example", "127.0.0.1.evil.example", "[evil.example]"]
 )
 async def test_any_other_name_is_refused_with_the_remedy(host):
@@ -44,7 +45,7 @@ async def test_a_name_that_the_settings_allow_is_answered():
     assert (await status("other.example", "*"))[0] == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("settings", "names"),
     [
         ({}, []),
@@ -62,12 +63,12 @@ def test_names_are_checked_wherever_a_page_could_use_the_server(settings, names)
     assert names_to_answer(Settings(**settings)) == names
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "speech.example", ""])
+@each_row("host", ["0.0.0.0", "::", "10.0.0.7", "speech.example", ""])
 def test_other_machines_need_a_key_or_a_word_of_the_operator(host):
     with pytest.raises(ForbiddenError, match="POLYVOX_ALLOWED_HOSTS"):
         check_exposure(Settings(host=host))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+@each_row("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_this_machine_needs_none(host):
     check_exposure(Settings(host=host))

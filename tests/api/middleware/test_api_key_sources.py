@@ -6,6 +6,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.dependencies import Owner
 from polyvox.api.door import Door
@@ -70,7 +71,7 @@ def ways(key):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("key", KEYS)
+@each_row("key", KEYS)
 async def test_a_key_is_read_from_each_place_and_names_its_owner(key):
     async with calling() as client:
         answers = [await client.get(KEYED, **way) for way in ways(key)]
@@ -78,7 +79,7 @@ async def test_a_key_is_read_from_each_place_and_names_its_owner(key):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("way", [*ways("wrong")[:5], *ways("")[:5], {"params": {"API_KEY": KEYS[0]}}, {}])
+@each_row("way", [*ways("wrong")[:5], *ways("")[:5], {"params": {"API_KEY": KEYS[0]}}, {}])
 async def test_a_wrong_or_empty_key_opens_nothing(way):
     async with calling() as client:
         refused = await client.get(KEYED, **way)
@@ -134,7 +135,7 @@ async def test_a_public_list_needs_no_key_but_one_that_is_sent_must_be_right():
     assert [answer.status_code for answer in answers] == [200] + [200] * 6 + [401] * 6
 
 
-@pytest.mark.parametrize("key", KEYS)
+@each_row("key", KEYS)
 def test_a_web_page_opens_a_socket_with_a_key_in_the_query_or_as_a_protocol(key):
     with caller(api_keys=KEYS) as client:
         with client.websocket_connect(f"{SOCKET}?a=1&api_key={ENCODED[key]}") as opened:
@@ -146,7 +147,7 @@ def test_a_web_page_opens_a_socket_with_a_key_in_the_query_or_as_a_protocol(key)
             assert opened.accepted_subprotocol == "polyvox"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "protocols"),
     [
         (SOCKET, []),

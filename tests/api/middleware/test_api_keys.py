@@ -42,6 +42,7 @@ async def test_keys_of_the_file_are_asked_for_beside_those_of_the_settings(tmp_p
         assert (await client.get("/v1/models")).status_code == 401
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "path", "missing"),
     [

@@ -7,13 +7,15 @@ import structlog
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called
+from helpers.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
 MADE = re.compile("[0-9a-f]{32}")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     ("method", "path", "status"),
     [
         ("GET", "/health", 200),
@@ -35,7 +37,7 @@ async def test_every_answer_has_one(method, path, status):
     assert own.headers["x-request-id"] == "req-7:a/b"
 
 
-@pytest.mark.parametrize("stream", [True, False])
+@each_row("stream", [True, False])
 async def test_speech_and_refusals_before_any_route_have_one(stream):
     async with called(tone_service(api_keys=["key"])) as client:
         refused = await client.post("/v1/audio/speech", json={"input": "Hello."}, headers={"x-request-id": "mine"})
@@ -45,7 +47,7 @@ async def test_speech_and_refusals_before_any_route_have_one(stream):
     assert MADE.fullmatch(spoken.headers["x-request-id"])
 
 
-@pytest.mark.parametrize("given", ["", "with space", "x" * 129, "tab\there", "\xe9"])
+@each_row("given", ["", "with space", "x" * 129, "tab\there", "\xe9"])
 async def test_an_id_that_cannot_be_used_is_replaced(given):
     async with called(tone_service()) as client:
         answer = await client.get("/health", headers={"x-request-id": given.encode("latin-1")})

@@ -5,6 +5,7 @@ from fastapi import APIRouter, WebSocket
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from helpers.fakes import tone_service
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
 from polyvox.service.keys.operations import Operation
@@ -65,7 +66,7 @@ def test_each_key_has_its_own_sockets_also_behind_a_proxy() -> None:
             pass
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3"])
+@each_row("address", ["127.0.0.1", "10.1.2.3"])
 def test_without_a_key_loopback_and_proxies_are_many_people(address: str) -> None:
     service = limited(trusted_proxies=["10.0.0.0/8"])
     client = caller(service, address)

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from helpers.fakes import ToneEngine, tone_service
 from helpers.grpc_clients import GrpcStudio, grpc_channel, speech_client
 from helpers.serving import called
+from helpers.tables import each_row
 from helpers.traces import HEADERS, PARENT, TRACE, KeptSpans, collector, events_of, trace_of
 from polyvox.api.app import create_app
 from polyvox.service.telemetry.tracer_choice import open_tracer
@@ -31,7 +32,7 @@ def traced_service(engine=None, sampler=None, **settings):
     return service, spans
 
 
-@pytest.mark.parametrize("stream", [True, False])
+@each_row("stream", [True, False])
 async def test_speech_over_http_is_one_trace_in_its_callers(stream):
     service, spans = traced_service()
     async with called(service) as client:
@@ -85,7 +86,7 @@ async def test_no_span_holds_a_word_of_the_text_or_a_key():
     assert not any(word in told for word in ("armalade", "sandwich", "secret-key", "wrong-key", "note="))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "engine", "status", "error"),
     [
         (BODY | {"voice": "nobody"}, ToneEngine(), 400, "voice_not_found"),
@@ -132,7 +133,7 @@ async def test_a_client_that_leaves_ends_its_trace():
     assert spans.children(spans.one("POST /v1/audio/speech")) == ["speech tone"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "traceparent",
     [
         "",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -86,7 +87,8 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize(("body", "field"), FIELDS.values(), ids=FIELDS.keys())
+@pytest.mark.long
+@each_row(("body", "field"), FIELDS.values())
 async def test_a_bad_field_is_named(body, field):
     async with called(tone_service()) as client:
         refused = await client.post(SPEECH, json=body)
@@ -97,7 +99,8 @@ async def test_a_bad_field_is_named(body, field):
     assert served.status_code == 200
 
 
-@pytest.mark.parametrize(("body", "field"), BODIES.values(), ids=BODIES.keys())
+@pytest.mark.long
+@each_row(("body", "field"), BODIES.values())
 async def test_a_bad_body_is_refused(body, field):
     async with called(tone_service()) as client:
         refused = await client.post(SPEECH, content=body, headers=JSON)
@@ -107,7 +110,7 @@ async def test_a_bad_body_is_refused(body, field):
     assert served.status_code == 200
 
 
-@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+@each_row("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 async def test_a_body_that_is_not_labelled_json_is_refused(kind):
     headers = {} if kind is None else {"Content-Type": kind}
     async with called(tone_service()) as client:
@@ -116,7 +119,7 @@ async def test_a_body_that_is_not_labelled_json_is_refused(kind):
     assert "application/json" in error_of(refused)["message"]
 
 
-@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])
+@each_row("kind", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])
 async def test_a_body_that_is_labelled_json_is_read(kind):
     async with called(tone_service()) as client:
         response = await client.post(SPEECH, content=b'\xef\xbb\xbf{"input": "a"}', headers={"Content-Type": kind})
@@ -151,6 +154,7 @@ KNOWN_FIELDS = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.dictionaries(KNOWN_FIELDS, JSON_VALUES, max_size=6))
 async def test_no_json_at_all_makes_the_server_fail(body):
@@ -161,7 +165,7 @@ async def test_no_json_at_all_makes_the_server_fail(body):
         error_of(response)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "body", "field"),
     [
         ("/v1/audio/dialogue", '{"turns":[' + "1," * 2_000_000 + "1]}", "turns"),
@@ -169,7 +173,6 @@ async def test_no_json_at_all_makes_the_server_fail(body):
         ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 2_000_000 + "1]}", "tags"),
         ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 9_000 + "1]}", "tags[0]"),
     ],
-    ids=["turns", "turns of a wrong type", "tags", "tags of a wrong type"],
 )
 @pytest.mark.alone
 async def test_a_long_list_does_not_hold_others_up(path, body, field):

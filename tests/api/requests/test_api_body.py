@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.dialects.streamable import CloneBody
 from polyvox.api.requests.body import MAX_ITEMS, parse_json
 from polyvox.api.requests.forms import Fields
@@ -82,14 +83,13 @@ def test_the_place_of_a_mistake_is_named():
         parse_json(b'{\n "input" "a"}')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "complaint"),
     [
         ({"tags": [1] * (MAX_ITEMS + 1)}, "'tags' has 10001 items"),
         ({str(number): 1 for number in range(MAX_ITEMS + 1)}, "has 10001 names"),
         ({"inner": {str(number): 1 for number in range(MAX_ITEMS + 1)}}, "has 10001 names"),
     ],
-    ids=["items", "names", "names within"],
 )
 def test_more_items_or_names_than_anybody_needs_are_refused_before_any_is_checked(value, complaint) -> None:
     with pytest.raises(InvalidRequestError, match=complaint):

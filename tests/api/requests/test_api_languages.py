@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.api.requests.languages import language_tag
 from polyvox.errors import InvalidRequestError
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "tag"),
     [
         ("a", "en-us"),
@@ -37,7 +38,7 @@ def test_a_code_becomes_an_engines_tag(code, tag):
     assert language_tag(code, "lang_code") == tag
 
 
-@pytest.mark.parametrize("code", ["", "q", "!!", "english", "en-", "-en", "en--us", "e n", "é"])
+@each_row("code", ["", "q", "!!", "english", "en-", "-en", "en--us", "e n", "é"])
 def test_what_is_no_code_is_refused_by_the_fields_name(code):
     with pytest.raises(InvalidRequestError, match="'language' must be") as caught:
         language_tag(code, "language")

@@ -15,6 +15,7 @@ import pytest
 from helpers.cloning import sample, studio_client
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, decoded_seconds, error_of, served, wait_for
+from helpers.tables import each_row
 from polyvox.api.responses import batch
 from polyvox.api.responses.batch_archive import ZipArchive
 from polyvox.errors import InvalidRequestError
@@ -120,8 +121,8 @@ async def test_the_ray_dialect_takes_all_its_modes_in_one_batch(tmp_path):
     assert heard["Three."].tuning == {}
 
 
-@pytest.mark.parametrize("path", [OPENAI, RAY])
-@pytest.mark.parametrize(
+@each_row("path", [OPENAI, RAY])
+@each_row(
     ("body", "says"),
     [
         ({"items": []}, "empty"),

@@ -42,6 +42,7 @@ def test_audio_leaves_before_the_next_chunk_is_made(served):
     assert arrivals[-1][0] > 0.4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_client_that_leaves_frees_its_session_within_a_chunk(served, stream):
     engine = ToneEngine(chunks=1_000, delay=0.05)
@@ -75,6 +76,7 @@ def test_a_client_that_leaves_the_queue_gives_up_its_place(served):
     assert len(engine.heard) == 1
 
 
+@pytest.mark.long
 def test_a_stream_that_fails_after_its_first_byte_is_cut_off(served):
     pieces: list[bytes] = []
     with served(tone_service(ToneEngine(chunks=3, delay=0.05, fail_at=2))) as url:
@@ -85,6 +87,7 @@ def test_a_stream_that_fails_after_its_first_byte_is_cut_off(served):
     assert 'polyvox_failures_total{kind="engine_failed"} 1.0' in metrics
 
 
+@pytest.mark.long
 def test_captions_that_fail_after_their_first_line_are_cut_off(served):
     pieces: list[bytes] = []
     engine = ToneEngine(chunks=2, delay=0.05, fail_at=1)
@@ -93,6 +96,7 @@ def test_captions_that_fail_after_their_first_line_are_cut_off(served):
     assert b"".join(pieces).count(b"\n") == 1
 
 
+@pytest.mark.long
 def test_a_whole_file_that_fails_late_still_has_its_status(served):
     engine = ToneEngine(chunks=3, fail_at=2)
     with served(tone_service(engine)) as url:
@@ -108,6 +112,7 @@ def test_a_deadline_before_the_first_audio_has_a_status(served):
     assert error_of(response)["code"] == "deadline_exceeded"
 
 
+@pytest.mark.long
 def test_a_client_that_reads_nothing_is_dropped_and_others_are_not(served):
     engine = ToneEngine(chunks=400, chunk_seconds=2.0)
     with served(tone_service(engine, stall_seconds=0.5)) as url:
@@ -120,6 +125,7 @@ def test_a_client_that_reads_nothing_is_dropped_and_others_are_not(served):
         stalled.close()
 
 
+@pytest.mark.long
 def test_a_slow_reader_gets_everything(served):
     engine = ToneEngine(chunks=20, chunk_seconds=1.0)
     with (
@@ -147,6 +153,7 @@ async def test_many_streams_at_once_each_get_their_own_audio(served):
     assert len({answer.headers["x-session-id"] for answer in answers}) == 24
 
 
+@pytest.mark.long
 def test_open_streams_finish_when_the_server_stops(served):
     engine = ToneEngine(chunks=5, delay=0.1)
     answers = []

@@ -6,6 +6,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from helpers.fakes import ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.errors import OverloadedError, PolyvoxError, TextError
 from polyvox.service.contexts.speech_context import SpeechContext
@@ -48,7 +49,7 @@ async def test_each_context_is_delivered_and_leaves():
         assert not client.errors
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "told"),
     [(TextError("no"), TextError), (RuntimeError("broken"), PolyvoxError), (WebSocketDisconnect(), None)],
 )

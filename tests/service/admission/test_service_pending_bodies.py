@@ -4,6 +4,7 @@ import ipaddress
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.errors import OverloadedError
 from polyvox.service.admission.pending_bodies import FREE_BYTES, PendingBodies
 from polyvox.service.keys.client_addresses import ClientAddresses
@@ -53,7 +54,7 @@ def test_small_bodies_are_never_refused() -> None:
     assert small.held == FREE_BYTES
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "group"),
     [
         ("192.0.2.7", "192.0.2.7"),

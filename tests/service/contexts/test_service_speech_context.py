@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, StalledError, TextError
 from polyvox.service.contexts.context_encoding import encoded_context
@@ -133,7 +134,7 @@ async def test_cancelling_stops_the_engine_within_a_chunk():
             context.push("late")
 
 
-@pytest.mark.parametrize("steps", range(12))
+@each_row("steps", range(12))
 async def test_a_context_may_be_cancelled_at_any_step_of_its_opening(steps):
     engine = ToneEngine(gate=asyncio.Event())
     async with running(tone_service(engine)) as service:
@@ -181,7 +182,7 @@ async def test_too_much_text_is_refused():
             context.push("901")
 
 
-@pytest.mark.parametrize("engine", [PlainToneEngine, ToneEngine])
+@each_row("engine", [PlainToneEngine, ToneEngine])
 async def test_one_encoder_serves_all_generations(engine):
     async with running(tone_service(engine())) as service:
         context = context_of(service)
@@ -198,6 +199,7 @@ async def test_one_encoder_serves_all_generations(engine):
     assert len(samples) == sum(len(event.chunk.pcm) for event in events if event.chunk)
 
 
+@pytest.mark.long
 async def test_cancelled_contexts_are_counted_with_the_time_until_their_slot_is_free():
     engine = ToneEngine(chunks=50, delay=1.0)
     async with running(tone_service(engine)) as service:

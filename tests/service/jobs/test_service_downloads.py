@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.config import Settings
 from polyvox.errors import NotFoundError
 from polyvox.service.jobs.downloads import Downloads
@@ -82,7 +83,7 @@ def test_files_under_way_count_and_one_that_is_too_large_is_forgotten():
     assert there(downloads, one.name) is None
 
 
-@pytest.mark.parametrize("name", ["", "../x", "a" * 100_000, "\x00"])
+@each_row("name", ["", "../x", "a" * 100_000, "\x00"])
 def test_names_are_no_paths(name):
     with pytest.raises(NotFoundError, match="no such file"):
         store().find(name, "anna")

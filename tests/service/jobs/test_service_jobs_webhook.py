@@ -17,6 +17,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from helpers.fakes import tone_settings
 from helpers.job_client import job_client
+from helpers.tables import each_row
 from polyvox.errors import ForbiddenError, InvalidRequestError
 from polyvox.service.jobs import webhook
 from polyvox.service.jobs.webhook import Webhooks
@@ -106,7 +107,7 @@ def test_a_secret_that_is_no_base64_is_refused_and_not_shown():
         assert "not base64!" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "error"),
     [
         ("https://elsewhere.example.org/", ForbiddenError),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.audio.edges import speech_span
 from polyvox.books.chapter_audio import ChapterAudio
 from polyvox.books.manuscript import Chapter, Manuscript
@@ -104,6 +105,7 @@ class FailsOnce(ToneEngine):
             yield chunk
 
 
+@pytest.mark.long
 def test_an_engine_that_fails_once_is_asked_again_and_one_that_always_fails_is_given_up():
     engine = FailsOnce()
     assert len(narrated(lambda narrator, service: spoken(narrator), engine)) == engine.chunks
@@ -112,7 +114,7 @@ def test_an_engine_that_fails_once_is_asked_again_and_one_that_always_fails_is_g
         narrated(lambda narrator, service: spoken(narrator), ToneEngine(fail_at=1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "voice", "error"),
     [
         (NarrationOptions(voice="nobody"), None, UnknownVoiceError),

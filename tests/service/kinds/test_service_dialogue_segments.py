@@ -2,10 +2,10 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.service.kinds.dialogue_segments import (
     DialogueSegment,
     DialogueTurn,
@@ -45,7 +45,7 @@ def test_one_voice_needs_no_tags() -> None:
     assert "[S" not in segment.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("voices", "expected"),
     [
         ("abab", [("a", "b")]),

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.errors import MarkupError
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
@@ -115,7 +116,7 @@ class TrailingEngine(PlainToneEngine):
         yield AudioChunk(np.zeros(12_000, np.float32), 24_000, chunk.index + 1, end)
 
 
-@pytest.mark.parametrize(("mark", "gap"), [("", 0.04), (",", 0.18), (".", 0.5), ('."', 0.5)])
+@each_row(("mark", "gap"), [("", 0.04), (",", 0.18), (".", 0.5), ('."', 0.5)])
 async def test_a_change_within_a_sentence_leaves_no_gap_in_it(mark, gap):
     text = f"This is{mark} [rate:0.5]very [rate:1]good."
     chunks, _ = await spoken(TrailingEngine(), request(text))
@@ -235,7 +236,7 @@ class TestSsml:
         words = [word for chunk in chunks for word in chunk.words]
         assert words[-1].end == pytest.approx(2.0, abs=0.1)
 
-    @pytest.mark.parametrize("timed", [True, False])
+    @each_row("timed", [True, False])
     async def test_marks_have_their_times(self, timed):
         engine = ToneEngine()
         if not timed:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
 from polyvox.installation import load_settings
@@ -53,7 +54,7 @@ class Parrot(ToneEngine):
 
 
 class TestSentenceBySentence:
-    @pytest.mark.parametrize("size", [1, 2, 7, len(TEXT)])
+    @each_row("size", [1, 2, 7, len(TEXT)])
     async def test_it_does_not_matter_how_the_text_was_cut(self, size):
         engine = ToneEngine()
         async with running(tone_service(engine)) as service:
@@ -130,7 +131,8 @@ class TestAPauseInTheText:
     async def collect(self, session):
         return [chunk async for chunk in session]
 
-    @pytest.mark.parametrize(
+    @pytest.mark.long
+    @each_row(
         ("pauses", "first", "rest"),
         [
             (("Let me check that for you.", " Here it is."), ["Let me check that for you."], ["Here it is."]),
@@ -221,7 +223,7 @@ class TestRefusals:
         assert refused.value.field == "input"
         assert len(heard) == 3
 
-    @pytest.mark.parametrize("pieces", [(), ("",), (" \n ", "?! ", "...")], ids=["none", "empty", "marks"])
+    @each_row("pieces", [(), ("",), (" \n ", "?! ", "...")])
     async def test_a_text_without_words_is_refused(self, pieces):
         async with running(tone_service(ToneEngine())) as service:
             with pytest.raises(TextError, match="Nothing in the text"):
@@ -256,7 +258,7 @@ async def test_kokoro_speaks_sentences_as_they_are_completed(models_dir):
     assert all(before.end <= after.start + 0.05 for before, after in pairwise(words))
 
 
-@pytest.mark.parametrize("engine", [PlainToneEngine, Parrot])
+@each_row("engine", [PlainToneEngine, Parrot])
 async def test_leaving_closes_the_pieces_and_the_speech(engine):
     closed = asyncio.Event()
 

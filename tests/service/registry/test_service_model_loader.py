@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_settings
+from helpers.tables import each_row
 from polyvox.errors import ConflictError, OverloadedError, UnavailableError
 from polyvox.service.registry.registry import Registry
 
@@ -100,6 +101,7 @@ async def test_a_load_that_takes_longer_goes_on_and_the_next_request_finds_it() 
         assert len(models.made) == 1
 
 
+@pytest.mark.long
 async def test_a_model_whose_requests_have_left_before_it_was_loaded_is_unloaded_too() -> None:
     async with Models("other", make=SlowEngine, model_load_seconds=0.01, model_idle_seconds=0.01) as models:
         with pytest.raises(UnavailableError, match="still loading"):
@@ -109,6 +111,7 @@ async def test_a_model_whose_requests_have_left_before_it_was_loaded_is_unloaded
         assert models.made[0].started
 
 
+@pytest.mark.long
 async def test_a_request_that_leaves_does_not_end_the_load_of_the_others() -> None:
     async with Models("other", make=SlowEngine) as models:
         leaver, stayer = (asyncio.create_task(models.registry.hold("other")) for _ in range(2))
@@ -130,6 +133,7 @@ async def test_no_more_requests_wait_for_a_load_than_may_speak_or_queue() -> Non
         await asyncio.gather(*waiting)
 
 
+@pytest.mark.long
 async def test_an_idle_model_is_unloaded_and_loaded_again_and_a_resident_one_stays() -> None:
     async with Models("other", model_idle_seconds=0.01) as models:
         (await models.registry.hold(None)).release()
@@ -142,6 +146,7 @@ async def test_an_idle_model_is_unloaded_and_loaded_again_and_a_resident_one_sta
             assert held.engine is models.made[1]
 
 
+@pytest.mark.long
 async def test_a_model_in_use_is_not_unloaded() -> None:
     async with Models("other", "third", model_idle_seconds=0.01, max_loaded_models=1) as models:
         with await models.registry.hold("other") as held:
@@ -164,6 +169,7 @@ async def test_without_an_idle_time_a_model_stays() -> None:
         assert models.loaded() == ["tone", "other"]
 
 
+@pytest.mark.long
 async def test_the_least_recently_used_makes_room() -> None:
     async with Models("a", "b", "c", max_loaded_models=2) as models:
         for name in ("a", "b", "a"):
@@ -183,7 +189,8 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("error", "message", "permanent"), FAULTS, ids=[type(row[0]).__name__ for row in FAULTS])
+@pytest.mark.long
+@each_row(("error", "message", "permanent"), FAULTS)
 async def test_a_fault_is_remembered_for_a_while(error: Exception, message: str, permanent: bool) -> None:
     async with Models("other", make=lambda name: ToneEngine(name, start_error=error)) as models:
         for _ in range(3):
@@ -200,6 +207,7 @@ async def test_a_fault_is_remembered_for_a_while(error: Exception, message: str,
         assert len(models.made) == 2
 
 
+@pytest.mark.long
 async def test_a_mended_model_is_reloaded_at_once() -> None:
     engines = [ToneEngine("other", start_error=missing_bundle()), ToneEngine("other"), ToneEngine("other")]
     async with Models("other", make=lambda _: engines[len(models.made)]) as models:
@@ -229,6 +237,7 @@ async def test_with_no_room_for_further_models_the_setting_is_named_as_before() 
             await models.registry.hold("other")
 
 
+@pytest.mark.long
 async def test_the_default_model_stays_unless_it_is_named() -> None:
     tone = ToneEngine()
     async with Models("other", tone=tone) as models:

@@ -6,6 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.service.registry.registry import Registry
 
@@ -22,7 +23,7 @@ def registry(*engines: PlainToneEngine, **settings) -> Registry:
 DATED = ["tts-1-1106", "tts-1-hd-1106", "gpt-4o-mini-tts-2025-03-20", "gpt-4o-mini-tts-2025-12-15"]
 
 
-@pytest.mark.parametrize("name", [None, "", "tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", *DATED])
+@each_row("name", [None, "", "tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", *DATED])
 async def test_openai_names_and_no_name_mean_the_default_model(name: str | None) -> None:
     tone, other = ToneEngine(), ToneEngine("other")
     models = registry(tone, other)
@@ -32,7 +33,7 @@ async def test_openai_names_and_no_name_mean_the_default_model(name: str | None)
     assert models.model(name).id == "tone"
 
 
-@pytest.mark.parametrize("name", ["tts-1-hd", "tts-1-hd-1106"])
+@each_row("name", ["tts-1-hd", "tts-1-hd-1106"])
 async def test_the_name_of_openais_better_model_may_mean_another_one(name: str) -> None:
     models = registry(ToneEngine(), ToneEngine("other"), hd_model="other")
     assert [models.resolve(each) for each in (None, "tts-1", "tts-1-1106", "gpt-4o-mini-tts")] == ["tone"] * 4

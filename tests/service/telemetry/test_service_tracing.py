@@ -57,6 +57,7 @@ def traces_to(url: str, lost: Lost, **settings: object):
     return tracer
 
 
+@pytest.mark.long
 def test_nothing_is_imported_where_nobody_asks():
     imports = re.compile(
         r"^(?:from|import) (?:opentelemetry|polyvox\.service\.telemetry\.(?:otlp_tracer|span_queue))\b", re.MULTILINE

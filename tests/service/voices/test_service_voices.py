@@ -568,6 +568,7 @@ class MixingEngine(CloneEngine):
         return replace(super().capabilities, voice_mixing=True)
 
 
+@pytest.mark.long
 async def test_an_engines_own_voices_and_their_mixes_need_no_store(tmp_path):
     (tmp_path / "voices").write_text("a file where the folder should be")
     async with opened(Studio(tmp_path, MixingEngine())) as studio:

@@ -131,6 +131,7 @@ async def test_words_that_are_late_at_the_end_are_estimated(tmp_path, executor, 
     assert chunks[-1].timing_source is TimingSource.ESTIMATE
 
 
+@pytest.mark.long
 async def test_where_more_follows_the_end_waits_for_words_no_longer_than_half_of_the_audio_plays(tmp_path, executor):
     timer = ScriptedTimer(tmp_path)
     timer.gate.clear()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.markup.inline_tags import TagRules, cleaned, parse
 from polyvox.text.markup.script import Passage, Silence, Style
 from polyvox.text.tracked import TrackedText
@@ -28,7 +29,7 @@ def words(text, rules=PLAIN):
     return part[0], warning
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spoken", "warning"),
     [
         ("Say <b>it</b> <b>now</b>.", "Say it now.", "dropped-markup: <b> x2, </b> x2"),
@@ -49,7 +50,7 @@ def test_markup_that_nobody_obeys_is_dropped_and_said_so(text, spoken, warning):
     assert warning in (None, said)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "if a<b and c>d then",
@@ -64,7 +65,7 @@ def test_what_is_no_markup_stays_as_it_is(text):
     assert words(text) == (text, "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spoken", "warning"),
     [
         ("He [laughter] said <strong>so</strong> [AH0]", "He [laughter] said <strong>so</strong> [AH0]", ""),
@@ -98,7 +99,7 @@ def test_voices_and_rates_hold_until_the_next():
     assert warning == ""
 
 
-@pytest.mark.parametrize("tag", ["[rate:fast]", "[rate:-1]", "[rate:0]", "[rate:1e9]", "[voice:]", "[rate:nan]"])
+@each_row("tag", ["[rate:fast]", "[rate:-1]", "[rate:0]", "[rate:1e9]", "[voice:]", "[rate:nan]"])
 def test_a_value_that_cannot_be_followed_is_ignored_with_a_warning(tag):
     assert words(f"One {tag} two.", VOICES) == ("One two.", f"ignored-markup: {tag}")
 
@@ -153,7 +154,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8])
+@pytest.mark.long
+@each_row("text", HOSTILE)
 def test_no_text_takes_more_than_a_moment(text):
     began = time.process_time()
     for rules in (PLAIN, TAGGED, VOICES):

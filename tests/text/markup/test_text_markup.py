@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
 from polyvox.errors import MarkupError
 from polyvox.text.markup.code_blocks import announcement
 from polyvox.text.markup.markup import MAX_PHONEME_CHARS, InlinePhonemes, insert_at, parse
@@ -30,7 +32,7 @@ def test_phonemes_become_one_character() -> None:
     assert raw[result.text.starts[4] : result.text.ends[4]] == "[tomato](/təmˈɑːtoʊ/)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "seconds"),
     [
         ("[pause:1.5s]", 1.5),
@@ -61,16 +63,14 @@ def test_inserts_are_numbered_in_order() -> None:
     assert insert_at("a", result.inserts) is None
 
 
-@pytest.mark.parametrize(
-    "written", ["[pause:61s]", "[pause:60001ms]", "[pause:-1s]", f"[pause:{'9' * 500}s]", "[pause 90s]"]
-)
+@each_row("written", ["[pause:61s]", "[pause:60001ms]", "[pause:-1s]", f"[pause:{'9' * 500}s]", "[pause 90s]"])
 def test_a_pause_out_of_bounds_names_the_limit(written: str) -> None:
     with pytest.raises(MarkupError, match="0 to 60 seconds") as caught:
         parse(written)
     assert caught.value.field == "input"
 
 
-@pytest.mark.parametrize("written", ["[pause:]", "[pause:soon]", "[pause:1]", "[pause:1m]", "[pause 5 minutes]"])
+@each_row("written", ["[pause:]", "[pause:soon]", "[pause:1]", "[pause:1m]", "[pause 5 minutes]"])
 def test_a_pause_without_a_length_is_refused(written: str) -> None:
     with pytest.raises(MarkupError, match=r"\[pause:1\.5s\]"):
         parse(written)
@@ -82,7 +82,7 @@ def test_phonemes_have_a_limit() -> None:
         parse(f"[a](/{'x' * (MAX_PHONEME_CHARS + 1)}/)")
 
 
-@pytest.mark.parametrize("written", ["[a](/x\ny/)", "[a](//)", "[ ](/x/)", "[a](/ /)"])
+@each_row("written", ["[a](/x\ny/)", "[a](//)", "[ ](/x/)", "[a](/ /)"])
 def test_phonemes_that_say_nothing_are_refused(written: str) -> None:
     with pytest.raises(MarkupError):
         parse(written)
@@ -106,7 +106,7 @@ def test_a_forged_insert_is_removed() -> None:
     assert len(result.inserts) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "text"),
     [
         ("# Title", "Title"),
@@ -150,7 +150,7 @@ def test_markdown_is_reduced_to_its_words(raw: str, text: str) -> None:
     assert plain(raw) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "text"),
     [
         ("a\x00b\x07c", "abc"),
@@ -173,7 +173,7 @@ def test_what_cannot_be_heard_is_dropped(raw: str, text: str) -> None:
 WRAPPED = "It was the best of times, it was the worst of times, it was the age"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "text"),
     [
         (f"{WRAPPED}\nof wisdom", f"{WRAPPED} of wisdom"),
@@ -230,7 +230,8 @@ def test_plain_words_stay(words: str) -> None:
     assert plain(words) == words
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     "piece",
     ["[", "](", "[a](", "[a](/", "[a](/x", "[pause", "[pause:", "[pause 1", "*", "_", "`", "~", "|", "|-", "| ", "> ",
      "# ", "- ", " ", "\n", "\n ", "\\", "<", "<a@", "e\u0301", "\u0301", "!["],
@@ -241,7 +242,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         parse((piece * size)[:size])
         return time.thread_time() - start
 
-    assert min(seconds(16_000) for _ in range(2)) <= 3 * max(seconds(8_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 8_000, 16_000)
 
 
 def test_closing_tags_of_any_name_are_dropped():
@@ -261,12 +262,12 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "plain"), BLOCKS)
+@each_row(("raw", "plain"), BLOCKS)
 def test_a_block_of_code_is_announced_and_nothing_behind_it_is_lost(raw: str, plain: str) -> None:
     assert parse(raw, "CODE").text.text.strip() == plain
 
 
-@pytest.mark.parametrize(("raw", "plain"), BLOCKS)
+@each_row(("raw", "plain"), BLOCKS)
 def test_a_block_of_code_can_be_left_out(raw: str, plain: str) -> None:
     assert parse(raw, "").text.text.split() == plain.replace("CODE", "").split()
 
@@ -280,7 +281,7 @@ def test_the_announcement_points_at_the_block() -> None:
     assert raw[text.starts[-6] :] == "After."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("choice", "language", "said"),
     [
         (None, "en-us", "Code block."),
@@ -296,7 +297,8 @@ def test_blocks_of_code_are_announced_in_the_language_of_the_text(
     assert announcement(choice, language) == said
 
 
-@pytest.mark.parametrize("piece", ["```\n", "```a\n", "~~~\n```\n", "````\n```\n", "> ```\n"])
+@pytest.mark.long
+@each_row("piece", ["```\n", "```a\n", "~~~\n```\n", "````\n```\n", "> ```\n"])
 def test_many_fences_take_time_by_their_number_alone(piece: str) -> None:
     start = time.thread_time()
     parse(piece * (100_000 // len(piece)), "CODE")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.errors import MarkupError
 from polyvox.text.markup.inline_tags import TagRules
 from polyvox.text.markup.say_as import said_as
@@ -31,7 +32,7 @@ def words(text, rules=PHONEMES):
     return " ".join(part[0] for part in shown if isinstance(part, tuple)), warning
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spoken"),
     [
         ("<speak>Hello &amp; <p>good</p><s>day</s></speak>", "Hello & good day"),
@@ -58,7 +59,7 @@ def test_elements_say_what_is_read(text, spoken):
     assert words(text) == (spoken, "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spoken", "warning"),
     [
         ("<speak>a <blink>b</blink></speak>", "a b", "dropped-markup: <blink>"),
@@ -122,7 +123,7 @@ def test_every_character_keeps_its_place():
             assert text[span.start : span.end] == {"&": "&amp;", "X": "é"}.get(word, word)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "place"),
     [
         ("<speak>a<p>b</speak>", "line 1, column 15: mismatched tag"),
@@ -158,7 +159,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.long
+@each_row("text", HOSTILE.values())
 def test_hostile_documents_are_refused_in_a_moment(text):
     began = time.process_time()
     with pytest.raises(MarkupError):
@@ -166,7 +168,8 @@ def test_hostile_documents_are_refused_in_a_moment(text):
     assert time.process_time() - began < 3.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@each_row(
     "text",
     [
         "<speak>" + "&amp;" * 19_000 + "a</speak>",
@@ -175,7 +178,6 @@ def test_hostile_documents_are_refused_in_a_moment(text):
         "<speak>" + "<say-as interpret-as='characters'>" + "a " * 49_000 + "</say-as></speak>",
         "<speak a" + "a" * 90_000 + "='b'>a</speak>",
     ],
-    ids=lambda text: text[:20],
 )
 def test_the_longest_documents_take_no_longer(text):
     began = time.process_time()
@@ -199,7 +201,7 @@ def test_what_is_ssml_by_its_first_element():
     assert not is_ssml("Say <speak>a</speak>")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "value"),
     [
         (break_seconds("250ms", None), 0.25),

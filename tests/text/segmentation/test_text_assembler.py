@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
 from polyvox.text.segmentation.assembler import MAX_SEGMENT_CHARS, TextAssembler
 
 TEXT = (
@@ -65,6 +67,7 @@ ANYTHING = WILD | st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
 OPTIONS = st.sampled_from([{}, {"max_chars": 80}, {"max_chars": 80, "phrases": True}])
 
 
+@pytest.mark.long
 @settings(max_examples=120, deadline=None)
 @given(ANYTHING, st.lists(st.integers(0, 900), max_size=12), OPTIONS)
 def test_segments_do_not_depend_on_how_the_text_was_sent(raw, places, options):
@@ -121,7 +124,7 @@ def test_flushes_between_words_and_releases_anywhere_leave_the_words_whole(whole
     assert [word for segment in segments for word in segment.text.split()] == whole.split()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "known"),
     [
         ("It rained.", []),
@@ -147,7 +150,7 @@ def test_a_sentence_is_yielded_once_nothing_can_change_its_end(sent, known):
     assert texts(TextAssembler().push(sent)) == known
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "segments"),
     [
         (
@@ -167,7 +170,7 @@ def test_the_first_segment_may_be_a_clause(raw, segments):
     assert texts(split(raw)) == texts(split(*raw)) == segments
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         "Hello there, my dear old friend of many years.",
@@ -195,7 +198,7 @@ def test_a_sentence_without_end_is_split_at_a_clause_or_a_word_or_anywhere():
     assert {len(segment.text) % 2 for segment in split("e\u0301" * 900)} == {0}, "an accent stays with its letter"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "segments"),
     [
         ("we saw the old man there.", ["we saw the", "old man there."]),
@@ -213,7 +216,7 @@ def test_phrases_are_split_off_only_where_what_follows_does_not_matter(raw, segm
 
 
 class TestMarkup:
-    @pytest.mark.parametrize(
+    @each_row(
         ("raw", "segments"),
         [
             ("Wait <break time='1. 5s'/> here. Go.", ["Wait <break time='1. 5s'/> here.", "Go."]),
@@ -266,7 +269,7 @@ class TestFlush:
 class TestRelease:
     """After a pause in the text, only that is spoken which no further text can change."""
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("there", "released"),
         [
             ("Let me check that for you.", ["Let me check that for you."]),
@@ -332,14 +335,16 @@ HOSTILE = ["The old man paid 3 apples for $2.50, at 5 p.m. on Monday. ", "1", ".
            "(", "a, ", "\n", "，", "e\u0301", "Dr. ", "<b c='d' ", "<a" + " " * 500]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.long
+@each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece):
     size = 500 if piece[0] in "<[" else 1_000
     short, long = (piece * size)[:size], (piece * 4 * size)[: 4 * size]
-    assert min(seconds(long, 1) for _ in range(2)) < 8 * max(seconds(short, 1) for _ in range(2)) + 0.02
+    assert grows_linearly(lambda text: seconds(text, 1), short, long, at_most=8, slack=0.02)
 
 
-@pytest.mark.parametrize("text", ["1" * 10_000, "." * 50_000, "x" * 1_000_000, "([{<" * 5_000, "😀" * 20_000])
+@pytest.mark.long
+@each_row("text", ["1" * 10_000, "." * 50_000, "x" * 1_000_000, "([{<" * 5_000, "😀" * 20_000])
 def test_a_hostile_text_at_once_is_cut_in_no_time(text):
     assert seconds(text, len(text)) < 3
     assert max(len(segment.text) for segment in split(text)) < MAX_SEGMENT_CHARS + 64

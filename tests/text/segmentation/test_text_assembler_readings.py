@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from helpers.reading_corpus import FOLDER
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phoneme_frontend import PhonemeFrontend
 from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
@@ -62,7 +63,7 @@ def with_a_pause(text: str) -> Iterator[list[StreamSegment]]:
         ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_segments_are_read_as_the_whole_text(language: str) -> None:
     reads = reader(language)
     misread = {}
@@ -74,7 +75,8 @@ def test_segments_are_read_as_the_whole_text(language: str) -> None:
     assert misread.keys() <= NEEDS_THE_WHOLE, misread
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long
+@each_row("language", LANGUAGES)
 def test_a_pause_after_any_character_changes_no_word(language: str) -> None:
     reads = reader(language)
     texts = written(language)[:: 3 if language in ("en", "ms") else 1]
@@ -86,7 +88,7 @@ def test_a_pause_after_any_character_changes_no_word(language: str) -> None:
     assert misread.keys() <= NEEDS_THE_SENTENCE, misread
 
 
-@pytest.mark.parametrize("language", ["en", "ms", "zh", "es"])
+@each_row("language", ["en", "ms", "zh", "es"])
 def test_a_long_text_is_read_as_its_sentences(language: str) -> None:
     """One text of many sentences, a character at a time."""
     reads = reader(language)

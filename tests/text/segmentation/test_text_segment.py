@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.errors import TextError
 from polyvox.text.markup import markup
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, mask
@@ -58,7 +59,7 @@ def test_merging_reads_one_part_ahead():
     assert read == ["a", "b"]
 
 
-@pytest.mark.parametrize(("text", "cut"), [("one two three", 8), ("onetwothree", 9), (" onetwothree", 9)])
+@each_row(("text", "cut"), [("one two three", 8), ("onetwothree", 9), (" onetwothree", 9)])
 def test_a_cut_is_behind_the_last_space_or_at_the_limit(text, cut):
     assert word_boundary(text, 9) == cut
 

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
 from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.tracked import TrackedText
 
@@ -18,7 +20,7 @@ def cut_clauses(text: str) -> list[str]:
     return [part.text.strip() for part in clauses(TrackedText.of(text))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "parts",
     [
         ["One sentence."],
@@ -78,7 +80,7 @@ def test_sentences(parts: list[str]) -> None:
     assert cut(joiner.join(parts)) == parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parts"),
     [
         ("A heading\nSome text", ["A heading", "Some text"]),
@@ -94,7 +96,7 @@ def test_line_ends_and_inserts(text: str, parts: list[str]) -> None:
     assert cut(text) == parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parts"),
     [
         ("When it rained, we left.", ["When it rained,", "we left."]),
@@ -118,6 +120,7 @@ PIECES = [*" .,;:!?…—–-'\"“”()\n。，！？：；、", "Dr", "St", "U
 anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cutter", [sentences, clauses])
 @given(raw=anything)
 @settings(max_examples=200, deadline=None)
@@ -133,8 +136,9 @@ def test_the_parts_put_together_are_the_text(cutter, raw: str) -> None:
         assert parts == []
 
 
-@pytest.mark.parametrize("cutter", [sentences, clauses])
-@pytest.mark.parametrize("piece", ["\n", "\n ", " ", ".", ". ", "A. ", "a.", ",", "…", "—", '"', "Dr. ", "。", ".”"])
+@pytest.mark.long
+@each_row("cutter", [sentences, clauses])
+@each_row("piece", ["\n", "\n ", " ", ".", ". ", "A. ", "a.", ",", "…", "—", '"', "Dr. ", "。", ".”"])
 def test_time_grows_with_the_length_alone(cutter, piece: str) -> None:
     def seconds(size: int) -> float:
         text = TrackedText.of((piece * size)[:size])
@@ -142,4 +146,4 @@ def test_time_grows_with_the_length_alone(cutter, piece: str) -> None:
         cutter(text)
         return time.thread_time() - start
 
-    assert min(seconds(20_000) for _ in range(2)) <= 3 * max(seconds(10_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 10_000, 20_000)

@@ -1,4 +1,4 @@
-"""How fast HTTP bodies must arrive, and how much memory all of them may take."""
+"""Limits of arriving HTTP bodies: their pace, and the memory that all of them may take."""
 
 import asyncio
 import time

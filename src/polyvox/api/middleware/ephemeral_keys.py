@@ -18,7 +18,7 @@ _MAX_PER_OWNER = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What an ephemeral key stands for: the owner of the key it was asked for with, and what it was asked for."""
+    """The grant of an ephemeral key: the owner of the key it was asked for with, and what it was asked for."""
 
     owner: str
     terms: object
@@ -58,7 +58,7 @@ class EphemeralKeys:
         return EphemeralKey(value, int(time.time() + seconds))
 
     def grant(self, key: bytes) -> Grant | None:
-        """What a key stands for; None for one that was never handed out or has expired.
+        """The grant of a key; None for one that was never handed out or has expired.
 
         `AuthenticationError` or `ScopeError` where the owner's own key has ended, or may not speak any more.
         """

@@ -1,4 +1,4 @@
-"""Who may call a server without keys: the check of the address it is bound to, and of the Host header.
+"""Callers of a server without keys: the check of the address it is bound to, and of the Host header.
 
 The latter keeps web pages from using a server in their visitor's network through DNS rebinding.
 """
@@ -78,7 +78,7 @@ def names_to_answer(settings: Settings) -> Sequence[str] | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can call a server that is bound to this address."""
+    """Return whether only this machine can call a server that is bound to this address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -93,7 +93,7 @@ def name_of(host: str) -> str:
 
 
 def is_address(name: str) -> bool:
-    """Whether it is an IP address, which cannot be rebound."""
+    """Return whether it is an IP address, which cannot be rebound."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -12,7 +12,7 @@ from polyvox.service.keys.keyring import BEARER_ADVICE
 
 @dataclass(frozen=True, slots=True)
 class KeySources:
-    """Where callers of some paths may put a bare key.
+    """Places where callers of some paths may put a bare key.
 
     A web page cannot set headers of a WebSocket, so sockets for pages take a key in the query or as a protocol. A page
     that sends it as a protocol has to offer a second one too: browsers drop a socket that answers with none of the
@@ -50,7 +50,7 @@ class KeySources:
         return b"" if found is None and authorization else found
 
     def advice(self, scope: Scope) -> str:
-        """How to send a key with a request like this one."""
+        """Advice on how to send a key with a request like this one."""
         ways = [BEARER_ADVICE, *(f"in the header '{name}'" for name in self.headers)]
         ways += [f"as '?{name}=KEY'" for name in self.queries]
         if scope["type"] == "websocket":

@@ -77,7 +77,7 @@ class _AnswerWatch:
 
 
 def _attributes(scope: Scope) -> dict[str, str]:
-    """What is known of a request before it is routed."""
+    """Attributes of a request that are known before it is routed."""
     protocol = "websocket" if scope["type"] == "websocket" else "http"
     found = {"url.scheme": scope.get("scheme", "http"), "network.protocol.name": protocol}
     if protocol == "http":

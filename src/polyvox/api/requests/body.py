@@ -97,7 +97,7 @@ async def off_the_loop(data: Data, work: Callable[[Data], Result]) -> Result:
 
 
 def is_json(request: Request) -> bool:
-    """Whether the content type of a request is JSON."""
+    """Return whether the content type of a request is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

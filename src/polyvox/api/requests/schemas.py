@@ -92,7 +92,7 @@ class VoiceReference(BaseModel):
 
 
 class NormalizationBody(RequestBody):
-    """Which rules the text normaliser may apply."""
+    """Rules that the text normaliser may apply."""
 
     normalize: Boolean = Field(True, description="Whether the text is normalised at all.")
     unit_normalization: Boolean = Field(True, description="10KB is read as ten kilobytes.")
@@ -162,7 +162,7 @@ class FlowFields(RequestBody):
 
 
 class AudioBody(TokenFields, FlowFields):
-    """How to speak and how to send the audio: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
+    """Options of the speech and of its audio: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
 
     model: str | None = Field(
         None, description="A model of `GET /v1/models`, or one of OpenAI's names for the default one."
@@ -357,7 +357,7 @@ class SpeechBody(CaptionFields):
 
     @property
     def speaker_names(self) -> dict[str, str]:
-        """What captions call the voices of a text with several: by their aliases."""
+        """Names in captions of the voices of a text with several: their aliases."""
         return {
             alias.voice: name.strip()
             for name, alias in zip(self.voice_aliases or {}, self.aliases.values(), strict=False)
@@ -403,7 +403,7 @@ class TaggedText(BaseModel):
 
 
 class SsmlSupport(BaseModel):
-    """What of SSML is obeyed."""
+    """The SSML that is obeyed."""
 
     elements: dict[str, str]
     ignored: list[str]

@@ -131,7 +131,7 @@ class BatchResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How the door of a path words the error of an item."""
+    """The wording of an item's error by the door of a path."""
 
     refusals: Refusals
     names: FieldNames

@@ -34,7 +34,7 @@ class CaptionStream:
     format: AudioFormat
     timestamps: bool
     chunks: bool = False
-    """Whether each object also has the position and the hash of the chunks in it."""
+    """True if each object also has the position and the hash of the chunks in it."""
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
@@ -172,7 +172,7 @@ def _stamp(word: WordTiming, voice: str) -> WordTimestamp:
 
 
 def _around_audio(audio_format: AudioFormat, timings: _Timings | None) -> tuple[bytes, bytes]:
-    """What stands before and behind the audio, the first field of the object."""
+    """The bytes before and behind the audio, the first field of the object."""
     head, empty, tail = _caption(audio_format, b"", timings).partition(b'""')
     return head + empty[:1], empty[1:] + tail
 

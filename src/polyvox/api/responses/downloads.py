@@ -95,7 +95,7 @@ class RecordedAudio:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Where the files will be: below `/v1` as Kokoro-FastAPI has it, but for the captions."""
+        """Addresses at which the files will be: below `/v1` as Kokoro-FastAPI has it, but for the captions."""
         found = {} if self.recorder is None else {DOWNLOAD_HEADER: f"/download/{self.recorder.name}"}
         if self.timing is not None:
             found[TIMING_HEADER] = f"/download/{self.timing.name}"

@@ -33,7 +33,7 @@ _BLOCK = 128
 """Inputs that share one scale in 8 bits."""
 _IN_INTEGERS = 4
 """The accuracy level at which ONNX Runtime multiplies integers."""
-_CORRECTION_SCALE = 0.25
+CORRECTION_SCALE = 0.25
 _PRECISE = frozenset({"head", "refiner.corrections"})
 """Layers whose outputs are log-magnitudes, phases and corrections of them: 16 bits where the others have 8."""
 
@@ -274,7 +274,7 @@ def _refiner(graph: _WrenBuilder) -> bytes:
     spectra = graph.linear(graph.batched("spectra"), "refiner.spectra_in")
     rows = graph.op("Add", graph.op("Reshape", own, graph.integers(1, -1, width)), spectra)
     rows, state = graph.blocks(rows, "refiner.")
-    corrections = graph.linear(graph.unbatched(graph.normed(rows)), "refiner.corrections", _CORRECTION_SCALE)
+    corrections = graph.linear(graph.unbatched(graph.normed(rows)), "refiner.corrections", CORRECTION_SCALE)
     return _serialized(
         graph,
         {"spectra": ("spectra", bins), "hidden": ("frames", hidden_width), **_block_inputs(width)},

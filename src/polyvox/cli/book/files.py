@@ -56,7 +56,7 @@ def selected(manuscript: Manuscript, chapters: str | None) -> Manuscript:
 
 @dataclass(frozen=True, slots=True)
 class BookOutput:
-    """Where a book goes; `folder` says that `path` is one, for a file per chapter."""
+    """The destination of a book; `folder` says that `path` is one, for a file per chapter."""
 
     path: Path
     folder: bool

@@ -130,7 +130,7 @@ def _chapter(narration: Narration, progress: NarrationProgress) -> str:
 
 
 def pace(first: NarrationProgress, now: NarrationProgress, seconds: float) -> str:
-    """How fast the book is made, and how long it will still take; `first` is where this run began."""
+    """The speed at which the book is made, and the time that it will still take; `first` is where this run began."""
     done = now.chars_done - first.chars_done
     if not done or seconds <= 0:
         return ""

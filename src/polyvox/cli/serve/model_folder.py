@@ -14,7 +14,7 @@ from polyvox.errors import BundleError
 
 
 def is_repository(named: Path) -> bool:
-    """Whether `OWNER/NAME` is meant, and no folder of that name."""
+    """Return whether `OWNER/NAME` is meant, and no folder of that name."""
     return not named.is_dir() and not named.is_absolute() and len(named.parts) == 2 and named.parts[0] != ".."
 
 
@@ -65,7 +65,7 @@ def fetched(repository: str, catalog: Catalog, settings: Settings, besides: Sequ
 
 
 def _speaks(manifest: Manifest, catalog: Catalog) -> bool:
-    """Whether it is a model, or a variant of one such as `cosyvoice1-sft`, and not a part of one."""
+    """Return whether it is a model, or a variant of one such as `cosyvoice1-sft`, and not a part of one."""
     return manifest.name.partition("-")[0] in catalog.factories
 
 

@@ -16,7 +16,7 @@ from polyvox.errors import UnavailableError
 from polyvox.types import Pcm
 
 WRITE_A_FILE = "write a file with `-o speech.wav`"
-"""What a command's user can do instead."""
+"""Advice for a command's user without a loudspeaker."""
 _REASON_CHARS = 120
 
 

@@ -24,7 +24,7 @@ MAX_AUDIO_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class SpeakerOptions:
-    """How all utterances are spoken; None leaves the choice to the settings or to the server."""
+    """Options of all utterances; None leaves the choice to the settings or to the server."""
 
     model: str | None = None
     language: str | None = None

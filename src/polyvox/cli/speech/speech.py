@@ -20,7 +20,7 @@ _OK, _BAD_REQUEST = 200, 400
 
 @dataclass(frozen=True, slots=True)
 class SayRequest:
-    """What to say, and how; None leaves the choice to the settings or to the server.
+    """A text to say, with its options; None leaves the choice to the settings or to the server.
 
     With `turns` it is a dialogue, and `pause` the seconds of silence between them. `captions` are wanted in that
     format; with `words`, segments have their words.

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from polyvox.types import WordTiming
 
 PLAYER_SECONDS = 0.2
-"""What a player holds back before a sample is heard."""
+"""Time for which a player holds a sample back before it is heard."""
 
 
 class SpokenWords:

@@ -300,7 +300,7 @@ def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Setting
 
 
 def _speaks(tag: str, wanted: str) -> bool:
-    """Whether a voice's tag is the wanted one or a region of it."""
+    """Return whether a voice's tag is the wanted one or a region of it."""
     wanted = wanted.lower().replace("_", "-")
     return tag == wanted or tag.startswith(f"{wanted}-")
 

@@ -30,7 +30,7 @@ _SLOTS_PER_STREAM = 3
 
 
 class BatchingKernels(NamedTuple):
-    """What computes a batch: attention to the paged cache, and the estimator's kernels."""
+    """Kernels that compute a batch: attention to the paged cache, and the estimator's kernels."""
 
     attention: PagedAttention
     estimator: EstimatorKernels | None = None
@@ -46,7 +46,7 @@ def triton_kernels() -> BatchingKernels:
 
 @torch.inference_mode()
 def streams_for(flow: Flow, cache_bytes: int) -> int:
-    """How many streams so many bytes of cache are enough for."""
+    """Number of streams that so many bytes of cache are enough for."""
     blocks = cache_bytes // flow_layout(flow).nbytes
     return max(1, min(MAX_STREAMS, blocks // STREAM_BLOCKS))
 

@@ -112,7 +112,7 @@ class CosyVoiceEngine:
 
     @property
     def warning(self) -> str:
-        """What is not as the settings ask, such as a missing GPU."""
+        """The part that is not as the settings ask, such as a missing GPU."""
         return " ".join(filter(None, self._warnings))
 
     async def captured(self) -> None:
@@ -322,7 +322,7 @@ class CosyVoiceEngine:
 
 @dataclass(frozen=True, slots=True)
 class _UtteranceContext:
-    """What all segments of one utterance share."""
+    """Values that all segments of one utterance share."""
 
     prompt: LmPrompt
     base: "asyncio.Task[DecoderState]"

@@ -86,7 +86,7 @@ class GraphOpener:
 
     @property
     def halved(self) -> bool:
-        """Whether graphs compute in half precision."""
+        """True if graphs compute in half precision."""
         by_tensorrt = self._executor == "tensorrt" or self._provider == "tensorrt"
         return by_tensorrt and self._settings.tensorrt_fp16
 
@@ -154,12 +154,12 @@ class Token2WavExecutors:
         return " ".join(filter(None, warnings))
 
     def room_for(self, streams: int) -> int:
-        """How many of so many streams the flow's caches have room for; more would have to be computed anew."""
+        """Number of streams, of so many, that the flow's caches have room for; more would have to be computed anew."""
         return streams if self._flows is None else max(1, min(streams, self._flows.blocks // STREAM_BLOCKS))
 
     @property
     def batched(self) -> bool:
-        """Whether a stage decodes many streams together."""
+        """True if a stage decodes many streams together."""
         return self._flows is not None or self._vocoders is not None
 
     def captures(self, replay: Replay) -> Iterator[Capture]:

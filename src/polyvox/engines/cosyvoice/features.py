@@ -62,7 +62,7 @@ def whisper_log_mel(pcm: Pcm) -> Features:
 
 @dataclass(frozen=True, slots=True)
 class MelScale:
-    """How recordings are analysed: at this rate, in windows of `size` samples every `hop`."""
+    """Analysis of recordings: at this rate, in windows of `size` samples every `hop`."""
 
     rate: int
     size: int

@@ -127,7 +127,7 @@ class FlowStreams:
         return results
 
     def _plan(self, hop: FlowHop) -> "_Plan | None":
-        """What a hop takes; None where there are not enough free blocks."""
+        """Plan the blocks that a hop takes; None where there are not enough free blocks."""
         assert isinstance(hop.state, FlowStreamState)
         state, block, ahead = hop.state, self._config.block, self._config.ahead
         known = (*state.pending, *hop.tokens)

@@ -28,7 +28,7 @@ def check_folder(folder: Path, lm: str) -> Sequence[str]:
 
 
 def _released_estimator(bundle: CosyVoiceBundle) -> list[str]:
-    """What the published graph of the estimator says of our network with the same weights, where it is there."""
+    """Compare the published graph of the estimator, where it is there, with our network with the same weights."""
     path = bundle.folder / RELEASED
     if not path.is_file() or bundle.version == 1:
         return []

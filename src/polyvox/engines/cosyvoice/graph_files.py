@@ -35,7 +35,7 @@ class GraphEntry(_Strict):
 
 
 class GraphManifest(_Strict):
-    """What was exported, from which weights and by which release."""
+    """Manifest of exported graphs: the weights that they are made from, and the release that made them."""
 
     format: Literal[1] = 1
     model: str

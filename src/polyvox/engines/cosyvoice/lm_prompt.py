@@ -20,11 +20,11 @@ SYSTEM = "You are a helpful assistant."
 
 
 END_MARKS = (END_OF_PROMPT, "<endofprompt>")
-"""What callers of version 1 put behind an instruction; it was trained with the second."""
+"""Marks that callers of version 1 put behind an instruction; it was trained with the second."""
 
 
 class PromptMode(StrEnum):
-    """How the prompt uses a voice, by CosyVoice's names."""
+    """The prompt's use of a voice, by CosyVoice's names."""
 
     SFT = "sft"
     """A speaker of the training data, without a recording."""

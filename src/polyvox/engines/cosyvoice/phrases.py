@@ -109,5 +109,5 @@ class Passages:
 
     @property
     def wording(self) -> ChunkText:
-        """What the caller wrote of the passage so far, runs of white space as one space."""
+        """The caller's text of the passage so far, runs of white space as one space."""
         return ChunkText("".join(self._words).strip(), self._span)

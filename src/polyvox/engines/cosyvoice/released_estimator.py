@@ -25,7 +25,7 @@ _STEP = 4
 
 @torch.inference_mode()
 def released_deviation(path: Path, flow: Flow) -> float:
-    """How far the network's velocity, with full attention, is from the published graph's, as a share of its spread."""
+    """Distance of the network's velocity, with full attention, from the published graph's, as a share of its spread."""
     graph = open_graph(path, share_of_cores(1))
     if sorted(graph.inputs) != sorted(_INPUTS):
         raise BundleError(f"{path} takes {', '.join(graph.inputs)}, not {', '.join(_INPUTS)}; fetch the model again.")

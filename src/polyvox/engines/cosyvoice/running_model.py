@@ -41,7 +41,7 @@ _CPU_PREFILL_ROWS, _GPU_PREFILL_ROWS = 256, 2048
 
 @dataclass(frozen=True, slots=True)
 class RunningModel:
-    """What exists between `start` and `close`; `warning` says what does not run as the settings ask."""
+    """The parts that exist between `start` and `close`; `warning` says what does not run as the settings ask."""
 
     model: LoadedModel
     scheduler: LmScheduler

@@ -133,7 +133,7 @@ class CosyVoiceSettings(SettingsSection):
         return {1: self.version1_dir, 2: self.version2_dir, 3: self.version3_dir}[version]
 
     def graphs_folder(self, model_folder: Path, version: int) -> Path:
-        """Where the exported graphs of a model are."""
+        """The folder of a model's exported graphs."""
         return model_folder / "onnx" if self.onnx_dir is None else self.onnx_dir / f"cosyvoice{version}"
 
     def policy(self, version: int) -> ChunkPolicy:
@@ -152,7 +152,7 @@ class CosyVoiceSettings(SettingsSection):
 
 
 def installed_folder(models_dir: Path, version: int) -> Path:
-    """Where `polyvox pull` puts a version; of version 1 there are three models, the first that is there is taken."""
+    """The folder of a pulled version; of version 1 there are three models, the first that is there is taken."""
     folder = models_dir / f"cosyvoice{version}"
     others = [models_dir / name for name in _V1_RELEASES] if version == 1 else []
     return next((each for each in (folder, *others) if each.is_dir()), folder)

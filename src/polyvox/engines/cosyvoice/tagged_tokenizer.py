@@ -1,4 +1,4 @@
-"""What the tokenizers of all versions share: byte pairs, between tags that are one id each."""
+"""The common part of the tokenizers of all versions: byte pairs, between tags that are one id each."""
 
 import re
 from collections.abc import Mapping

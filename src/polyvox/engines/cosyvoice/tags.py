@@ -64,7 +64,7 @@ class Tags:
 
     @cached_property
     def rules(self) -> TagRules:
-        """How a text's markup is read."""
+        """Rules by which a text's markup is read."""
         return TagRules(self.allowed, reads_markup=False)
 
     def clean(self, text: str) -> str:

@@ -54,7 +54,7 @@ class StepDraws(Protocol):
         """Gaussian, [1, samples of the frames, harmonics]."""
 
     def phase(self, state: OverlapState) -> Tensor:
-        """Where each harmonic begins, in cycles [1, 1, harmonics]; the fundamental begins at zero."""
+        """Initial phase of each harmonic, in cycles [1, 1, harmonics]; the fundamental begins at zero."""
 
 
 class Token2Wav1:

@@ -22,7 +22,7 @@ from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 CALL_ROWS = (1, 2, 4, 8, 16, 32)
 """Streams of one captured call. More are computed in several calls."""
 _SPARE_SLOT = 0
-"""What rows that pad a call read and write."""
+"""The slot that padding rows of a call read and write."""
 _RESERVED_SLOTS = 1
 
 
@@ -46,7 +46,7 @@ class VocoderStreamState:
 
 @dataclass(frozen=True, slots=True)
 class VocoderCall:
-    """What the hops of one call have in common; `frames` is their number of mel frames, padding included."""
+    """A call of the vocoder for several hops; `frames` is their number of mel frames, padding included."""
 
     first: bool
     final: bool

@@ -21,7 +21,7 @@ PAIRS: Final = ("vocab.json", "merges.txt")
 
 _WORDS: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _EMPTY: Final = "="
-"""How the file writes the empty string, which has the last id and is never part of a text."""
+"""The file's form of the empty string, which has the last id and is never part of a text."""
 _CONTROL: Final = re.compile(r"<\|.*\|>")
 _MAX_BYTES: Final = 1 << 24
 _SPECIAL: Final = 1609

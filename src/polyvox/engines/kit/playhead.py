@@ -19,7 +19,7 @@ class Playhead:
 
     @property
     def due(self) -> float:
-        """When everything that has arrived or is expected will have been played."""
+        """The time at which all that has arrived or is expected will have been played."""
         return self._dry + sum(self._expected)
 
     def expect(self, seconds: float) -> float:

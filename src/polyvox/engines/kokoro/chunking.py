@@ -180,7 +180,7 @@ def _limit(size: int, policy: ChunkPolicy) -> int:
 
 
 def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:
-    """How many words the next chunk takes. A hasty split, the first, does not wait for punctuation."""
+    """Number of words that the next chunk takes. A hasty split, the first, does not wait for punctuation."""
     length = fits = 0
     splits: list[tuple[int, int, Break]] = []
     for count, candidate in enumerate(candidates, start=1):

@@ -40,7 +40,6 @@ from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
     Capabilities,
-    ChunkPolicy,
     EngineLocation,
     NormalizationOptions,
     PreparedVoice,
@@ -75,7 +74,7 @@ class KokoroEngine:
         self.name = name
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
-        self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
+        self._policy = own.chunk_policy(on_gpu=False)
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
@@ -84,7 +83,7 @@ class KokoroEngine:
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
+        """The part that does not run as the settings ask, such as a GPU that failed; languages that lack packages."""
         self.pace: float | None = None
 
     style_model = _MODEL
@@ -114,6 +113,7 @@ class KokoroEngine:
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
         self._loaded = _Loaded(voices, synthesis)
+        self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu)
         chunks = [chunk async for chunk in self.speak(_WARM_UP)]
         if synthesis.workers is not None:
             seconds = sum(chunk.device_seconds for chunk in chunks)

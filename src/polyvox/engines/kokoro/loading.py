@@ -33,10 +33,9 @@ class LoadedNetwork:
 def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     """Load what the settings ask for and the machine supports; blocks for seconds."""
     executor = settings.executor
-    if settings.decoder == "wren":
-        return _with_wren(settings, bundle)
+    on_cpu = _wren_on_onnx_runtime if settings.decoder == "wren" else _on_onnx_runtime
     if executor == "onnx" or (executor == "auto" and not _gpu_expected(settings)):
-        return _on_onnx_runtime(settings, bundle)
+        return on_cpu(settings, bundle)
     if find_spec("torch") is None:
         raise UnavailableError(f"Kokoro needs PyTorch to run natively; install it with: {install_hint('torch')}")
     from polyvox.engines.kokoro.native_loading import load_anywhere, load_on_gpu
@@ -46,11 +45,11 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     attempt = load_on_gpu(settings, bundle)
     if attempt.models is not None:
         return _native(attempt.models)
-    return _on_onnx_runtime(settings, bundle, attempt.warn("Kokoro runs on ONNX Runtime on the CPU"))
+    return on_cpu(settings, bundle, attempt.warn("Kokoro runs on ONNX Runtime on the CPU"))
 
 
 def _gpu_expected(settings: KokoroSettings) -> bool:
-    """Whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
+    """Return whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
     if settings.device == "cpu" or find_spec("torch") is None:
         return False
     return settings.device == "cuda" or any(map(_can_load, _DRIVERS))
@@ -72,17 +71,12 @@ def _on_onnx_runtime(settings: KokoroSettings, bundle: Bundle, warning: str = ""
     )
 
 
-def _with_wren(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
+def _wren_on_onnx_runtime(settings: KokoroSettings, bundle: Bundle, warning: str = "") -> LoadedNetwork:
     from polyvox.engines.kokoro.wren.loading import load_wren
     from polyvox.engines.kokoro.wren.synthesis import WrenSynthesis
 
     workers, threads = _wren_workers(settings)
     model = load_wren(bundle.file("model.onnx"), threads)
-    warning = (
-        "Wren runs on ONNX Runtime on the CPU only; choose the decoder 'full' for PyTorch or a GPU."
-        if settings.executor == "native" or settings.device == "cuda"
-        else ""
-    )
     return LoadedNetwork(
         lambda observer: WrenSynthesis(model.render, workers, observer), "Wren on ONNX Runtime on the CPU", warning
     )

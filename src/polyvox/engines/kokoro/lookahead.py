@@ -27,7 +27,7 @@ class SynthesizedPiece:
 
 
 class ReadingPosition:
-    """How much of a chunk's text its pieces have said. A piece says its words, and the last one says the rest."""
+    """The part of a chunk's text that its pieces have said. A piece says its words, and the last one says the rest."""
 
     def __init__(self) -> None:
         self._position = 0

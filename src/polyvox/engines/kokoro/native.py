@@ -2,9 +2,11 @@
 
 import hashlib
 import struct
-from collections.abc import Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, EncodedTokens, Kokoro, StyledTokens
 from polyvox.models.kokoro.ragged import StaticRagged
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
+from polyvox.runtime.pinned_output import Event, upload
 from polyvox.types import Pcm
 
 GAIN = 1.5
@@ -30,9 +33,10 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class GraphShapes:
-    """The padded numbers of frames and of tokens for which decoding and encoding are captured by `replay`."""
+    """The padded numbers of frames and of tokens for which decoding and encoding are captured, each by its own."""
 
-    replay: Replay
+    decode: Replay
+    encode: Replay
     frames: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
 
@@ -46,24 +50,55 @@ class TimedInput:
     durations: npt.NDArray[np.int64]
 
 
-class NativeKokoro:
-    """The network as an engine calls it, from one thread.
+class LaunchedBatch:
+    """A decoded batch that the device may still be working on. Any thread may use it."""
 
-    Inputs longer than any captured shape, and all inputs where nothing is captured, run eagerly.
+    def __init__(self, samples: Tensor, timed: Sequence[TimedInput], arrived: Event | None = None) -> None:
+        """`samples` [rows, n] are in host memory once `arrived` has passed."""
+        self._samples = samples
+        # Until then the device reads what they hold; they were made on another of its streams.
+        self._timed = timed
+        self.arrived = arrived
+
+    def rows(self) -> list[Pcm]:
+        """Wait for the samples; each row has its own length."""
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        samples: npt.NDArray[np.float32] = self._samples.numpy()
+        return [row[: each.tokens.frames * FRAME] for row, each in zip(samples, self._timed, strict=False)]
+
+
+class NativeKokoro:
+    """The network as an engine calls it: one thread may predict durations while another one decodes.
+
+    On a GPU both have a stream of their own. Inputs longer than any captured shape, and all inputs where nothing is
+    captured, run eagerly.
     """
+
+    prefix = ""
+    """Of `runs_on`."""
 
     def __init__(self, network: Kokoro, batch: int, shapes: GraphShapes | None = None) -> None:
         self.network = network
         self.device = network.bert_encoder.weight.device
-        self.dtype = network.decoder.text_residual.weight.dtype
+        self.dtype = self._decoder_dtype()
         self.batch = batch
         self._shapes = shapes
         self._generator = torch.Generator(self.device)
+        self._encoder_stream = self._decoder_stream = None
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)  # weights may still be on their way
+            self._encoder_stream = torch.cuda.Stream(self.device, priority=-1)  # type: ignore[no-untyped-call]
+            self._decoder_stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
 
     @property
     def runs_on(self) -> str:
-        """Where it runs, in words."""
-        return f"PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
+        """The device that it runs on, in words."""
+        return f"{self.prefix}PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
+
+    def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":
+        """The same network, with shapes to capture."""
+        return NativeKokoro(self.network, self.batch, shapes)
 
     def bucket(self, timed: TimedInput) -> int:
         """The padded length of an input in frames; inputs of one bucket are decoded together."""
@@ -80,27 +115,43 @@ class NativeKokoro:
     def predict_durations(self, items: Sequence[ModelInput]) -> list[TimedInput]:
         """Encode the inputs and predict how long each will be."""
         tokens = [styled_tokens(item) for item in items]
-        with torch.inference_mode(), self._deterministic():
+        with self._on(self._encoder_stream):
             encoded = self._encode(tokens)
         return [TimedInput(item, *each) for item, each in zip(items, encoded, strict=True)]
 
     def decode(self, timed: Sequence[TimedInput]) -> list[Pcm]:
         """The samples of each input; all are of one bucket, and no more than it has room for."""
-        with torch.inference_mode(), self._deterministic():
-            rows = self._samples(timed)
-        return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, timed, strict=True)]
+        return self.launch(timed).rows()
+
+    def launch(self, timed: Sequence[TimedInput]) -> LaunchedBatch:
+        """`decode`, without waiting for a GPU."""
+        with self._on(self._decoder_stream):
+            samples = self._samples(timed)
+            if self.device.type != "cuda":
+                return LaunchedBatch(samples.clone(), timed)  # the next replay will overwrite it
+            host = torch.empty(samples.shape, dtype=torch.float32, pin_memory=True)
+            host.copy_(samples, non_blocking=True)
+            arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            arrived.record()
+        return LaunchedBatch(host, timed, arrived)
 
     def capture(self) -> None:
         """Capture every shape."""
         if self._shapes is None:
             return
-        with torch.inference_mode(), self._deterministic():
+        with self._on(self._encoder_stream):
             for count in self._shapes.tokens:
                 for rows in buckets(self.batch):
                     self._replay_encoder(self._shapes, self._token_batch(rows, count))
+        with self._on(self._decoder_stream):
             for length in self._shapes.frames:
                 for rows in buckets(self.room(length)):
                     self._replay_decoder(self._shapes, self._frame_batch(rows, length))
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def _decoder_dtype(self) -> torch.dtype:
+        return self.network.decoder.text_residual.weight.dtype
 
     def _encode(self, tokens: Sequence[StyledTokens]) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
         longest = max(len(each.ids) for each in tokens)
@@ -119,25 +170,27 @@ class NativeKokoro:
             for row, own in enumerate(durations)
         ]
 
-    def _samples(self, timed: Sequence[TimedInput]) -> Sequence[Pcm]:
+    def _samples(self, timed: Sequence[TimedInput]) -> Tensor:
+        """[rows, n], with rows and samples beyond what was asked for."""
         longest = max(each.tokens.frames for each in timed)
         if self._shapes is None or longest > self._shapes.frames[-1]:
-            noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in timed]
-            for rows, each in zip(noise, timed, strict=True):
-                self._fill_noise(rows, each.item)
-            prosody = self.network.predict_contours([each.tokens for each in timed])
-            return [(row.float() * GAIN).cpu().numpy() for row in self.network.decode(prosody, noise)]
+            return self._decode_eagerly(timed)
         length = bucket_for(longest, self._shapes.frames)
         batch = self._frame_batch(bucket_for(len(timed), buckets(self.room(length))), length, timed)
-        replayed = self._replay_decoder(self._shapes, batch)
-        samples: npt.NDArray[np.float32] = (replayed[: len(timed)] * GAIN).cpu().numpy()
-        return list(samples)
+        return self._replay_decoder(self._shapes, batch)[: len(timed)]
+
+    def _decode_eagerly(self, timed: Sequence[TimedInput]) -> Tensor:
+        noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in timed]
+        for rows, each in zip(noise, timed, strict=True):
+            self._fill_noise(rows, each.item)
+        prosody = self.network.predict_contours([each.tokens for each in timed])
+        return pad_sequence([row.float() * GAIN for row in self.network.decode(prosody, noise)], batch_first=True)
 
     def _replay_encoder(self, shapes: GraphShapes, batch: "_TokenBatch") -> Tensor:
-        return shapes.replay(("encode", *batch.ids.shape), self._encode_batch, batch.tensors)
+        return shapes.encode(("encode", *batch.ids.shape), self._encode_batch, batch.tensors)
 
     def _replay_decoder(self, shapes: GraphShapes, batch: "_FrameBatch") -> Tensor:
-        return shapes.replay(("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
+        return shapes.decode(("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
 
     def _encode_batch(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
         """The first captured graph: ids to encoded tokens."""
@@ -148,49 +201,81 @@ class NativeKokoro:
         frames = StaticRagged(ends, encoding.shape[1])
         acoustic = style.chunk(2, dim=1)[0]
         features = self.network.frame_features(encoding, style, frames)
-        return self.network.waveform(*features, acoustic, noise, frames).float()
+        return self.network.waveform(*features, acoustic, noise, frames).float() * GAIN
 
     def _token_batch(self, rows: int, count: int, tokens: Sequence[StyledTokens] = ()) -> "_TokenBatch":
         """Pad to `count` tokens, and with dummy rows of one token."""
-        ids = torch.zeros(rows, count, dtype=torch.long)
-        ends, speeds = torch.ones(rows, dtype=torch.long), torch.ones(rows)
-        style = torch.zeros(rows, 2 * self.network.config.style)
+        # Packed in NumPy: PyTorch hands the interpreter's lock over at each operation, and other threads want it.
+        ids, ends, speeds = np.zeros((rows, count), np.int64), np.ones(rows, np.int64), np.ones(rows, np.float32)
+        style = np.zeros((rows, 2 * self.network.config.style), np.float32)
         for row, each in enumerate(tokens):
-            ids[row, : len(each.ids)] = torch.tensor(each.ids)
-            ends[row], speeds[row], style[row] = len(each.ids), each.speed, each.style
-        exact = style.to(self.device, self.network.bert_encoder.weight.dtype)
-        return _TokenBatch(ends.to(self.device), ids.to(self.device), exact, speeds.to(self.device))
+            ids[row, : len(each.ids)] = each.ids
+            ends[row], speeds[row], style[row] = len(each.ids), each.speed, each.style.numpy()
+        exact = self._sent(style).to(self.network.bert_encoder.weight.dtype)
+        return _TokenBatch(self._sent(ends), self._sent(ids), exact, self._sent(speeds))
 
     def _frame_batch(self, rows: int, length: int, timed: Sequence[TimedInput] = ()) -> "_FrameBatch":
         """Pad to `length` frames, and with dummy rows of one silent frame; no input has more tokens than frames."""
         config, exact = self.network.config, self.network.bert_encoder.weight.dtype
-        ends = torch.tensor([each.tokens.frames for each in timed] + [1] * (rows - len(timed)))
+        ends = np.array([each.tokens.frames for each in timed] + [1] * (rows - len(timed)))
         encoding = torch.zeros(rows, length, config.encoding, dtype=exact, device=self.device)
         style = torch.zeros(rows, 2 * config.style, dtype=exact, device=self.device)
-        noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
         if timed:
             padded = pad_sequence([each.tokens.encoding for each in timed], batch_first=True)
             encoding[: len(timed), : padded.shape[1]] = padded
             style[: len(timed)] = torch.stack([each.tokens.style for each in timed])
+        return _FrameBatch(self._sent(ends), encoding, style, self._noise(rows, length, timed))
+
+    def _noise(self, rows: int, length: int, timed: Sequence[TimedInput]) -> Tensor:
+        noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
         for row, each in zip(noise.unbind(), timed, strict=False):
             self._fill_noise(row[: each.tokens.frames * FRAME], each.item)
-        return _FrameBatch(ends.to(self.device), encoding, style, noise)
+        return noise
+
+    def _sent(self, values: npt.NDArray[Any]) -> Tensor:
+        return upload(torch.from_numpy(values), self.device)
 
     def _fill_noise(self, noise: Tensor, item: ModelInput) -> None:
         """Draw the noise of an input: always the same on one kind of device."""
         noise.normal_(generator=self._generator.manual_seed(noise_seed(item)))
 
-    def _deterministic(self) -> AbstractContextManager[None]:
-        """On a GPU, deterministic algorithms, and no TF32 in place of single precision.
+    @contextmanager
+    def _on(self, stream: "torch.cuda.Stream | None") -> Iterator[None]:
+        """On a stream of a GPU, with deterministic algorithms there, and without TF32 in place of single precision."""
+        flags = nullcontext() if stream is None else _DETERMINISTIC.held()
+        with torch.inference_mode(), flags, nullcontext() if stream is None else torch.cuda.stream(stream):
+            yield
 
-        PyTorch's defaults allow neither. They hold for the process, so they are set for a call only.
-        """
-        if self.device.type == "cpu":
-            return nullcontext()
-        flags: AbstractContextManager[None] = torch.backends.cudnn.flags(
-            enabled=True, deterministic=True, allow_tf32=False
-        )
-        return flags
+
+class _Deterministic:
+    """The process's setting of cuDNN while any thread needs it: PyTorch's defaults are neither deterministic nor exact.
+
+    Two threads that each set it back when they end would do so in the middle of the other one's work.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._flags = ExitStack()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._lock:
+            if self._holders == 0:
+                self._flags.enter_context(
+                    torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
+                )
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if self._holders == 0:
+                    self._flags.close()
+
+
+_DETERMINISTIC = _Deterministic()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import as_file, files
 
 import numpy as np
 import torch
@@ -10,14 +11,17 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import Bundle
+from polyvox.bundles.wren_weights import read_wren
 from polyvox.engines.kit.recording import captured_or_eager
 from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
+from polyvox.engines.kokoro.native_wren import NativeWren
 from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.kokoro.wren import Wren, WrenConfig
 from polyvox.models.loading import StateDict, WeightsError
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
@@ -49,14 +53,18 @@ def _loader(settings: KokoroSettings, bundle: Bundle) -> Callable[[Placement], N
     state = read_kokoro(settings.weights or bundle.file("model.onnx"))
     styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
     item = ModelInput(tuple(IDS[symbol] for symbol in _PROBE), styles[len(_PROBE) - 1], 1.0)
-    return partial(_load, settings, state, item)
+    return partial(_load_wren if settings.decoder == "wren" else _load, settings, state, item)
+
+
+def _network(state: StateDict) -> Kokoro:
+    try:
+        return load_kokoro(KokoroConfig(), state)
+    except WeightsError as error:
+        raise BundleError(f"{error} Fetch Kokoro's model again.") from error
 
 
 def _load(settings: KokoroSettings, state: StateDict, item: ModelInput, place: Placement) -> NativeKokoro:
-    try:
-        network = load_kokoro(KokoroConfig(), state)
-    except WeightsError as error:
-        raise BundleError(f"{error} Fetch Kokoro's model again.") from error
+    network = _network(state)
     if place.device == "cpu":
         network.cast(torch.float64, place.dtype)
         return NativeKokoro(network, settings.batch or CPU_BATCH)
@@ -67,6 +75,30 @@ def _load(settings: KokoroSettings, state: StateDict, item: ModelInput, place: P
     native = NativeKokoro(network, settings.batch or GPU_BATCH)
     frames = graph_frames(settings.graph_seconds)
     return captured(native, frames, item, CudaGraphs) if frames else native
+
+
+def _load_wren(settings: KokoroSettings, state: StateDict, item: ModelInput, place: Placement) -> NativeKokoro:
+    """The front in double precision and Wren in single precision, whatever the settings' precision is."""
+    network, wren = _network(state), load_shipped_wren()
+    del network.decoder  # Wren stands in its place
+    on_cpu = NativeWren(network, wren, settings.batch or CPU_BATCH)
+    if place.device == "cpu":
+        return on_cpu
+    expected = _probe_native(on_cpu, item)
+    fuse_norms(network.to(place.device))
+    native = NativeWren(network, wren.to(place.device), settings.batch or GPU_BATCH)
+    check_close(_probe_native(native, item), expected)
+    frames = graph_frames(settings.graph_seconds)
+    return captured(native, frames, item, CudaGraphs) if frames else native
+
+
+def load_shipped_wren() -> Wren:
+    """Wren with the weights of the package's graphs."""
+    with as_file(files("polyvox.engines.kokoro.wren") / "graphs") as folder:
+        state = read_wren(folder)
+    wren = Wren(WrenConfig.of_weights(state)).requires_grad_(False).eval()
+    wren.load_state_dict(state)
+    return wren
 
 
 def graph_frames(seconds: Sequence[float]) -> tuple[int, ...]:
@@ -80,7 +112,7 @@ def captured(
     """The same network with all its shapes captured; `eager` itself where that fails or changes the samples."""
 
     def capture() -> NativeKokoro:
-        native = NativeKokoro(eager.network, eager.batch, GraphShapes(recorder(), frames))
+        native = eager.with_shapes(GraphShapes(recorder(), recorder(), frames))
         native.capture()
         check_close(_probe_native(native, item), _probe_native(eager, item))
         return native

@@ -47,7 +47,7 @@ class _Boundary:
 
 @dataclass(frozen=True, slots=True)
 class PausePlace:
-    """Where a pause belongs: the windows between two words, the onset of the second, and the least pause in samples."""
+    """Place of a pause: the windows between two words, the onset of the second, and the least pause in samples."""
 
     region: Span
     onset: int
@@ -55,7 +55,7 @@ class PausePlace:
     after_stop: bool
 
     def missing(self, levels: Pcm, quiet: npt.NDArray[np.bool_]) -> MissingPause | None:
-        """What it lacks, given the level of each window and which of them are quiet; None where it lacks nothing."""
+        """The missing part, given the level of each window and which of them are quiet; None where nothing lacks."""
         run = _pause_run(quiet, self.region, self.onset if self.after_stop else None)
         if run is None:
             return _at_softest(levels, self.region, self.onset, self.least)
@@ -64,7 +64,7 @@ class PausePlace:
 
 
 def missing_pauses(chunk: PhonemeChunk, output: ModelOutput, speed: float, sample_rate: int) -> list[MissingPause]:
-    """What each sentence and clause end inside a chunk lacks of its least pause, in order."""
+    """Missing parts of the least pause behind each sentence and clause inside a chunk, in order."""
     levels = window_peaks(output.pcm)
     quiet = quiet_windows(levels, float(levels.max(initial=0.0)))
     places = pause_places(chunk, output.durations, len(levels), speed, sample_rate)

@@ -12,7 +12,7 @@ _SMOOTHING = 0.3
 _SMALLEST = 32
 """Phonemes below which a chunk takes no less time."""
 _SAFETY = 2.0
-"""How many times the expected cost a stream must be ahead of its playback to make way."""
+"""Factor of the expected cost by which a stream must be ahead of its playback to make way."""
 _WORTH = 0.5
 """Share of its own cost that an urgent chunk waits for one that is nearly done."""
 
@@ -70,7 +70,7 @@ class Preemption:
         return bool(stopped)
 
     def waits_long(self, size: int, due: float, now: float, stream: Precedence) -> bool:
-        """Whether a chunk that is due already would wait longer for a worker than it takes itself."""
+        """Return whether a chunk that is due already would wait longer for a worker than it takes itself."""
         running = list(self._running)
         if due > now or len(running) < self._workers or self._phoneme_seconds is None:
             return False

@@ -31,7 +31,7 @@ class RenderedChunk:
     trimmed: int
     words: tuple[AlignedWord, ...]
     last: bool = True
-    """Whether the chunk ends with it."""
+    """True if the chunk ends with it."""
 
 
 def render(chunk: PhonemeChunk, output: ModelOutput, speed: float, gain: float | None = None) -> RenderedChunk:

@@ -31,11 +31,15 @@ class KokoroSynthesis(Protocol):
 
     @property
     def lookahead(self) -> int:
-        """How many chunks of one utterance may be in flight at once."""
+        """Number of chunks of one utterance that may be in flight at once."""
 
     @property
     def workers(self) -> int | None:
-        """How many chunks are computed side by side, each for itself; None where they are batched."""
+        """Number of chunks that are computed side by side, each for itself; None where they are batched."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """True if a GPU runs the network."""
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""
@@ -60,6 +64,8 @@ class SerialSynthesis:
     A first chunk does not wait for the end of a long one. That makes way where its stream is well ahead of its
     playback, else the first chunk runs beside it: one at a time, and both take longer for that moment.
     """
+
+    on_gpu = False
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.

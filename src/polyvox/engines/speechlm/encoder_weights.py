@@ -24,13 +24,13 @@ _SEMANTIC_FILE = "model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class EncoderWeights:
-    """Where the weights lie: the codec's folder, and the one of w2v-bert that is used where the codec's lacks it."""
+    """Folders of the weights: the codec's folder, and the one of w2v-bert that is used where the codec's lacks it."""
 
     codec: Path
     semantic: Path
 
     def fault(self) -> str:
-        """What keeps the encoder from being loaded, as a clause, or ""; names and shapes take no memory."""
+        """The fault that keeps the encoder from being loaded, as a clause, or ""; names and shapes take no memory."""
         try:
             state = self._read()
             # A filter is not loaded but compared, so it has to be there.

@@ -49,7 +49,7 @@ _WARM_UP = Utterance("Sedia.", "", seed=0, tuning={"max_tokens": 30.0})
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """What exists between `start` and `close`."""
+    """The parts that exist between `start` and `close`."""
 
     networks: SpeechLmNetworks
     prompts: PromptBuilder
@@ -84,7 +84,7 @@ class SpeechLmEngine:
         self._running: _Running | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """What does not run as the settings ask: no GPU, or no captured CUDA graphs."""
+        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
 
     @property
     def voices(self) -> Sequence[Voice]:
@@ -237,7 +237,7 @@ class SpeechLmEngine:
         return device, Stage(f"{NAME} encoder", encode, executor=device, observer=self._observer)
 
     def _recorder(self, networks: SpeechLmNetworks) -> Callable[[], Replay] | None:
-        """What captures CUDA graphs, where the device and the settings allow it."""
+        """The recorder of CUDA graphs, where the device and the settings allow it."""
         return CudaGraphs if networks.device.type == "cuda" and self._settings.graph_seconds else None
 
     def _report(self, report: LmReport) -> None:

@@ -1,4 +1,4 @@
-"""How the networks run: captured as CUDA graphs or compiled where the machine can, else eagerly, with a warning.
+"""Execution of the networks: as CUDA graphs or compiled where the machine can, else eager, with a warning.
 
 Both functions must be called on the thread that will use what they return.
 """

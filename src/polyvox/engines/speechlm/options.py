@@ -1,4 +1,4 @@
-"""How one utterance is sampled and cut into chunks: the request's tuning, else the settings."""
+"""Options by which one utterance is sampled and cut into chunks: the request's tuning, else the settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from polyvox.runtime.tokens import SamplingParams
 from polyvox.types import ChunkPolicy
 
 MAX_CONTEXT = 5.0
-"""How many times as long as a chunk its context may be on either side."""
+"""Longest context on either side of a chunk, in lengths of the chunk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def check_transcript(transcript: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _VoicePrefix:
-    """What stands before the text in every prompt of a cloned voice."""
+    """The prefix before the text in every prompt of a cloned voice."""
 
     ids: tuple[int, ...]
     text: str

@@ -27,7 +27,7 @@ SAMPLE_RATE = 24_000
 
 @dataclass(frozen=True, slots=True)
 class SynthesisStages:
-    """What the synthesis of all utterances shares: the language model, and the codec's stage."""
+    """Parts that the synthesis of all utterances shares: the language model, and the codec's stage."""
 
     source: TokenSource
     stop_tokens: frozenset[int]
@@ -57,7 +57,7 @@ class UtteranceSynthesis:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the utterance has all the tokens that its caller allows."""
+        """True if the utterance has all the tokens that its caller allows."""
         return self._options.max_tokens is not None and self.tokens >= self._options.max_tokens
 
     def pause(self, pause: Pause) -> AudioChunk:

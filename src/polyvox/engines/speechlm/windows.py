@@ -12,7 +12,7 @@ FADE_SECONDS = 0.012
 
 @dataclass(frozen=True, slots=True)
 class WindowPolicy:
-    """How many new tokens a window has, and how many of context on either side.
+    """Sizes of a window: its new tokens, and its context on either side.
 
     A window is decoded when the tokens `ahead` of it have arrived; those `past` cost no waiting.
     """
@@ -41,7 +41,7 @@ class CodecWindow:
 
 @dataclass(frozen=True, slots=True)
 class WindowCursor:
-    """How far the tokens of one segment have been cut into windows."""
+    """Position up to which the tokens of one segment have been cut into windows."""
 
     policy: WindowPolicy
     done: int = 0
@@ -49,7 +49,7 @@ class WindowCursor:
 
     @property
     def needed(self) -> int:
-        """How many tokens must have arrived for the next window, unless they end before."""
+        """Number of tokens that must have arrived for the next window, unless they end before."""
         return self.done + self.policy.chunks.size(self.previous) + self.policy.ahead
 
     def next(self, arrived: int, *, ended: bool) -> CodecWindow | None:

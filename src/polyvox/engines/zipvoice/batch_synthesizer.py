@@ -32,7 +32,7 @@ from polyvox.types import Pcm, Seconds
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 GATHER_SECONDS = 0.008
-"""How long a chunk waits for others that are about to arrive: a batch of many takes little longer than one of one."""
+"""Time for which a chunk waits for others to arrive: a batch of many takes little longer than one of one."""
 _ROW_THREADS = 4
 """Threads that draw noise, a millisecond for each second of speech."""
 _SAMPLE_THREADS = 2
@@ -72,7 +72,7 @@ class BatchSynthesizer:
         recorder: Callable[[], Replay] | None = None,
     ) -> None:
         self.warning = ""
-        """Why shapes run eagerly that should have been captured; empty where none does."""
+        """The reason why shapes run eagerly that should have been captured; empty where none does."""
         self._networks = networks
         self._solver = BatchSolver(networks, device, None if recorder is None else recorder())
         self._executor = DeviceExecutor("zipvoice", 1)

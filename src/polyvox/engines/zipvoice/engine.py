@@ -317,7 +317,7 @@ class _UtteranceState:
         return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed)
 
     def expected_seconds(self, item: TokenChunk | Pause) -> float:
-        """How long an item will play, before anything is cut from it."""
+        """Seconds that an item will play, before anything is cut from it."""
         if isinstance(item, Pause):
             return item.seconds
         prompt = self._prompt

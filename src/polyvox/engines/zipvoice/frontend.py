@@ -39,7 +39,7 @@ class ZipVoiceFrontend:
 
     @property
     def uses_espeak(self) -> bool:
-        """Whether English is phonemized by the program espeak-ng, as in the models' training data."""
+        """True if English is phonemized by the program espeak-ng, as in the models' training data."""
         return self._tokenizer.uses_espeak
 
     def read(

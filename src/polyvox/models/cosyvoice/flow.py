@@ -94,7 +94,7 @@ Solver = Callable[[FlowPoint, FlowSpan, PackedCache | None], tuple[Tensor, Packe
 
 @dataclass(frozen=True, slots=True)
 class FlowRunner:
-    """How the two halves of a flow are executed: eagerly, or as CUDA graphs."""
+    """Executor of the two halves of a flow: eager, or CUDA graphs."""
 
     encoder: Encoder
     solver: Solver

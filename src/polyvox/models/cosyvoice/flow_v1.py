@@ -18,7 +18,7 @@ from polyvox.models.loading import StateDict
 from polyvox.models.lookup import lookup
 
 OVERLAP_TOKENS, OVERLAP_FRAMES = 20, 34
-"""What two chunks of a stream have in common; the flow keeps noise and mu of these frames from one to the next."""
+"""Overlap of two chunks of a stream; the flow keeps noise and mu of these frames from one to the next."""
 
 _TOKEN_RATE = 50
 _SAMPLE_RATE = 22_050

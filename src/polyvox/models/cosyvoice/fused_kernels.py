@@ -1,4 +1,4 @@
-"""What the fused velocity estimators compute between two matrix products."""
+"""Kernels that the fused velocity estimators run between two matrix products."""
 
 from typing import Protocol
 

@@ -21,7 +21,7 @@ from polyvox.models.paged_cache import BlockLayout, LayoutTrace, PagedCache, Pag
 
 @dataclass(frozen=True, slots=True)
 class FlowLayout:
-    """What the two halves of a flow keep of a block."""
+    """Sizes of the state that the two halves of a flow keep of a block."""
 
     encoder: BlockLayout
     solver: BlockLayout

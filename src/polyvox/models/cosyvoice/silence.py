@@ -18,5 +18,5 @@ class SilentRun:
 
     @property
     def too_long(self) -> bool:
-        """Whether the last token is dropped from the audio; the language model keeps it in its context."""
+        """True if the last token is dropped from the audio; the language model keeps it in its context."""
         return self.length > self.most

@@ -15,7 +15,7 @@ class SpeechVocabulary:
     fill: int
     """Asks for more text; -1 where the version does not interleave text and speech."""
     marks_are_speech_rows: bool
-    """Whether the start and task tokens are rows of the speech embedding or of a table of their own."""
+    """True if the start and task tokens are rows of the speech embedding, and not of a table of their own."""
     sos: int
     task: int
 

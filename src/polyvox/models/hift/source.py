@@ -25,7 +25,7 @@ class SourceConfig:
     voiced_above: float = 10.0
     samples_per_frame: int = 480
     per_sample: bool = False
-    """Whether phases are summed sample by sample from a random start, as at 22.05 kHz."""
+    """True if phases are summed sample by sample from a random start, as at 22.05 kHz."""
 
 
 class F0Predictor(nn.Module):

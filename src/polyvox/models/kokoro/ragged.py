@@ -62,6 +62,29 @@ class StaticRagged(Ragged):
         return StaticRagged(self.ends * rate + more, self.longest * rate + more)
 
 
+class FrameSpans:
+    """One span of frames in each row of a batch, from `start` [batch] to `end` [batch] among `frames`."""
+
+    def __init__(self, start: Tensor, end: Tensor, frames: int) -> None:
+        self._start, self._end = start[:, None], end[:, None]
+        self._positions = torch.arange(frames, device=start.device)
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """[batch, frames, 1], 1 inside and 0 outside."""
+        inside = (self._positions >= self._start) & (self._positions < self._end)
+        return inside.float()[:, :, None]
+
+    def samples(self, hop: int) -> Tensor:
+        """The mask of samples, [batch, hop * frames]."""
+        return self.mask.expand(-1, -1, hop).flatten(1)
+
+    def extended(self, rows: Tensor) -> Tensor:
+        """Rows [batch, frames, width] whose first and last one inside go on outside."""
+        nearest = torch.minimum(torch.maximum(self._positions, self._start), self._end - 1).clamp(min=0)
+        return gather_rows(rows, nearest)
+
+
 def run_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
     """Run over [batch, time, inputs]; the backward direction starts at each row's own end."""
     if isinstance(ragged, StaticRagged):

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.kokoro.ragged import FrameSpans
 from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock
 from polyvox.models.kokoro.wren_refiner import Refiner, RefinerConfig
 from polyvox.models.kokoro.wren_source import (
@@ -56,7 +57,7 @@ class WrenConfig:
     modulation_harmonics: int = 2
     """Harmonics of the pitch by which the noise may be amplitude-modulated."""
     utterance_dim: int = 0
-    """Size of what blocks are told of the whole utterance, 0 for nothing."""
+    """Size of the blocks' condition on the whole utterance, 0 for none."""
     refiner: RefinerConfig = field(default_factory=RefinerConfig)
 
     @classmethod
@@ -64,6 +65,25 @@ class WrenConfig:
         """The configuration that `dataclasses.asdict` made of one, or of one with fewer fields."""
         values = dict(stored)
         return cls(**values | {"refiner": RefinerConfig(**values.get("refiner", {}))})
+
+    @classmethod
+    def of_weights(cls, state: Mapping[str, Tensor]) -> "WrenConfig":
+        """The configuration of a state dict; what does not show in its shapes is as usual."""
+        width, refiner_width = len(state["head.weight"][0]), len(state["refiner.spectra_in.weight"])
+        return cls(
+            width=width,
+            blocks=_count_blocks(state, "blocks."),
+            expansion=len(state["blocks.0.expand.weight"]) // width,
+            text_dim=state["text_conv.weight"].shape[1],
+            style_dim=state["style_mlp.0.weight"].shape[1],
+            condition_dim=len(state["style_mlp.2.weight"]),
+            utterance_dim=len(state["utterance_encoder.output.weight"]),
+            refiner=RefinerConfig(
+                width=refiner_width,
+                blocks=_count_blocks(state, "refiner.blocks."),
+                expansion=len(state["refiner.blocks.0.expand.weight"]) // refiner_width,
+            ),
+        )
 
     @property
     def bins(self) -> int:
@@ -73,6 +93,10 @@ class WrenConfig:
     def outputs(self) -> list[int]:
         """Outputs per frame: log-magnitude and phase of the pulse filter, log-magnitudes of noise, modulation."""
         return [self.bins, self.bins, self.noise_frames * self.noise_bands, 2 * self.modulation_harmonics]
+
+
+def _count_blocks(state: Mapping[str, Tensor], prefix: str) -> int:
+    return sum(name.startswith(prefix) and name.endswith(".layer_scale") for name in state)
 
 
 class Wren(nn.Module):
@@ -148,7 +172,7 @@ class Wren(nn.Module):
         return self.refine(self.decode(self.project(hidden), pitch, phase, noise), hidden, condition)
 
     def condition(self, style: Tensor, utterance: Tensor | None = None) -> Condition:
-        """What modulates every block of an utterance; pieces of one share it."""
+        """The condition that modulates every block of an utterance; pieces of one share it."""
         if self.utterance_encoder is None:
             return Condition(self.style_mlp(style)[:, None])
         if utterance is None:
@@ -163,10 +187,12 @@ class Wren(nn.Module):
         condition: Condition,
         phase: Tensor,
         mask: Tensor | None = None,
+        decoded: Tensor | None = None,
     ) -> Tensor:
         """Hidden states [batch, frames, width].
 
-        `mask` [batch, frames, 1] is 1 inside an utterance and 0 in its padding, where text must be zero.
+        `mask` [batch, frames, 1] is 1 inside an utterance and 0 in its padding, where text must be zero. `decoded`, a
+        mask too, is 0 also for frames of an utterance that are not decoded: the blocks do not see them.
         """
         voiced = (pitch > VOICED_ABOVE_HZ).to(pitch.dtype)
         log_pitch = torch.log(pitch.clamp(min=_LOWEST_PITCH) / _REFERENCE_PITCH)
@@ -179,7 +205,7 @@ class Wren(nn.Module):
         hidden = self.text_conv(text).repeat_interleave(2, dim=2) + self.curve_conv(curves)
         hidden = hidden.transpose(1, 2)
         for block in self.blocks:
-            hidden = block(hidden, condition, mask)
+            hidden = block(hidden, condition, mask if decoded is None else decoded)
         out: Tensor = hidden
         return out
 
@@ -188,10 +214,15 @@ class Wren(nn.Module):
         out: Tensor = self.head(functional.layer_norm(hidden, hidden.shape[-1:]))
         return out
 
-    def decode(self, filters: Tensor, pitch: Tensor, phase: Tensor, noise: Tensor) -> Tensor:
-        """Samples [batch, hop * frames]: pulses and noise through their filters."""
+    def decode(
+        self, filters: Tensor, pitch: Tensor, phase: Tensor, noise: Tensor, spans: FrameSpans | None = None
+    ) -> Tensor:
+        """Samples [batch, hop * frames]: pulses and noise through their filters; nothing outside of `spans`."""
         config = self.config
         log_magnitude, angle, log_noise, modulation = torch.split(filters.float(), config.outputs, dim=2)
+        if spans is not None:
+            pitch, noise = pitch * spans.mask[..., 0], noise * spans.samples(config.hop)
+            modulation = spans.extended(modulation)
         phases = sample_phases(pitch, phase, config.hop)
         voiced = (pitch > VOICED_ABOVE_HZ).float()[:, :, None]
         gate = voiced.expand_as(phases).flatten(1)
@@ -200,6 +231,9 @@ class Wren(nn.Module):
         modulated = noise * (1 + gate * noise_modulation(modulation, phases))
         bands = log_noise.reshape(log_noise.shape[0], -1, config.noise_bands)
         noise_filter = torch.matmul(bands, self.band_weights).clamp(-14.0, 4.0).exp()
+        if spans is not None:
+            pulse_filter = pulse_filter * spans.mask
+            noise_filter = noise_filter * spans.mask.repeat_interleave(config.noise_frames, dim=1)
         return filter_frames(pulses, pulse_filter, config.window, config.fft) + filter_frames(
             modulated, noise_filter, config.window // config.noise_frames, config.noise_fft
         )

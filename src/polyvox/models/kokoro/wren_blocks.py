@@ -10,7 +10,7 @@ _INITIAL_LAYER_SCALE = 0.1
 
 
 class Condition(NamedTuple):
-    """What modulates every block: the style [batch, 1, condition_dim], and the utterance [batch, 1, utterance_dim]."""
+    """Condition of every block: the style [batch, 1, condition_dim], and the utterance [batch, 1, utterance_dim]."""
 
     style: Tensor
     utterance: Tensor | None = None

@@ -1,4 +1,4 @@
-"""What Wren knows of a whole utterance: the mean and deviation over time of a small network's outputs.
+"""Wren's view of a whole utterance: the mean and deviation over time of a small network's outputs.
 
 Kokoro's instance norms divide by statistics of the utterance, so that every sample depends on all of it: the first half
 of a sentence decoded alone is up to 3 dB quieter than within the sentence, and has other phases above 1 kHz. A plan of

@@ -16,7 +16,7 @@ _SUPPORTED = (8, 9)
 
 
 def supports_float8(device: torch.device) -> bool:
-    """Whether a GPU multiplies float8."""
+    """Return whether a GPU multiplies float8."""
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= _SUPPORTED
 
 
@@ -43,7 +43,7 @@ Weight = Tensor | Float8Weight
 
 
 def activation_dtype(weight: Weight, dtype: torch.dtype) -> torch.dtype:
-    """What rows are rounded to before they are multiplied by a weight."""
+    """The type that rows are rounded to before they are multiplied by a weight."""
     return dtype if isinstance(weight, Tensor) else FLOAT8
 
 

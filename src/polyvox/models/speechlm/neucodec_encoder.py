@@ -20,7 +20,7 @@ from polyvox.types import Pcm
 
 SAMPLE_RATE = 16_000
 SEMANTIC, ACOUSTIC = "semantic_model.", "CodecEnc."
-"""What the published names of the weights of w2v-bert and of the acoustic encoder begin with."""
+"""Prefixes of the published names of weights: w2v-bert's, and the acoustic encoder's."""
 
 _DIGITS, _LEVELS = 8, 4
 _NAMES = (
@@ -44,7 +44,7 @@ class NeuCodecEncoderConfig:
 
 
 class NeuCodecEncoder(nn.Module):
-    """What is said, by w2v-bert, and how it sounds, by convolutions, side by side in each token."""
+    """Encoder of recordings: words by w2v-bert and sound by convolutions, side by side in each token."""
 
     def __init__(self, config: NeuCodecEncoderConfig) -> None:
         super().__init__()

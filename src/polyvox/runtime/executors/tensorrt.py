@@ -29,7 +29,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, slots=True)
 class TensorRtOptions:
-    """How engines are built, and where they are kept."""
+    """Options of the build of engines, and the folder that keeps them."""
 
     cache: Path
     fp16: bool = False

@@ -48,7 +48,7 @@ _RESCAN_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SpeechKey:
-    """What a request's speech is found by; `voices` are tags of the recordings whose voices speak, to forget it by."""
+    """The key of a request's speech; `voices` are tags of the recordings whose voices speak, to forget it by."""
 
     digest: str
     voices: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class SpeechKey:
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """How a session has to do with the cache; `age` is that of a hit in seconds, None for a miss."""
+    """A session's use of the cache; `age` is that of a hit in seconds, None for a miss."""
 
     key: SpeechKey
     age: float | None = None
@@ -80,7 +80,7 @@ class CachedSpeech:
         self._places = list(zip(accumulate([pcm_start, *lengths[:-1]]), lengths, strict=True))
 
     async def chunks(self, executor: DeviceExecutor) -> AsyncGenerator[AudioChunk]:
-        """The chunks as they were spoken; what they cost then is not told again."""
+        """The chunks as they were spoken; their costs are not reported again."""
         with self._file:
             for row, (start, length) in zip(self._rows, self._places, strict=True):
                 data = await executor.run(partial(os.pread, self._file.fileno(), length, start))

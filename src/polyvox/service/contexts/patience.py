@@ -1,4 +1,4 @@
-"""How long a client may send nothing before what it began is given up."""
+"""The time for which a client may send nothing before its work is given up."""
 
 import asyncio
 

@@ -25,7 +25,7 @@ from polyvox.types import AudioChunk, Span
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How a context treats its text.
+    """Options of a context for its text.
 
     Text without a boundary is kept back for `max_delay` seconds at most. An `eager` context speaks each fragment at
     once. After `patience` seconds without a message it ends; None leaves that to the server's `stall_seconds`.
@@ -106,12 +106,12 @@ class SpeechContext:
 
     @property
     def is_ended(self) -> bool:
-        """Whether no more text is taken."""
+        """True if no more text is taken."""
         return self._ended
 
     @property
     def executor(self) -> DeviceExecutor:
-        """Where its audio may be encoded."""
+        """The executor on which its audio may be encoded."""
         return self._service.executor
 
     @property

@@ -21,7 +21,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _RETRY_SECONDS: Final = (1.0, 15.0)
 _ATTEMPTS: Final = 3
-"""How often a passage is tried that the engine fails at."""
+"""Number of tries for a passage that the engine fails at."""
 
 
 class Narrator:

@@ -26,16 +26,16 @@ class JobStatus(StrEnum):
 
 
 ACTIVE = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.BINDING)
-"""What a runner works on, or will. All others are at rest."""
+"""States in which a runner works on a job, or will. All others are at rest."""
 FINAL = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
-"""What the webhook is told of."""
+"""States that the webhook is told of."""
 RESUMABLE = (JobStatus.PAUSED, JobStatus.FAILED)
 CANCELLABLE = (*ACTIVE, *RESUMABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job does not go on."""
+    """The reason why a job does not go on."""
 
     code: str
     message: str
@@ -56,7 +56,7 @@ class JobWait:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a job is; `chapter` counts from 1."""
+    """Progress of a job; `chapter` counts from 1."""
 
     sentences_done: int = 0
     sentences: int = 0
@@ -80,7 +80,7 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """What is made of a job's speech, by the names of formats; `chapters` is the format of single chapters, if any."""
+    """Files of a job's speech, by the names of formats; `chapters` is the format of single chapters, if any."""
 
     books: tuple[str, ...] = ("m4b",)
     chapters: str | None = None

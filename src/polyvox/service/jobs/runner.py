@@ -26,7 +26,7 @@ from polyvox.voices.folder_lock import FolderLock
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _POLL_SECONDS = 1.0
-"""How often other processes' changes are looked for."""
+"""Interval at which other processes' changes are looked for."""
 _SWEEP_SECONDS = 30.0
 _RETRY_SECONDS = (2.0, 60.0)
 _MOST_ATTEMPTS = 8
@@ -89,7 +89,7 @@ class JobRunner:
         self._woken.set()
 
     def progress(self, job_id: str) -> JobProgress | None:
-        """How far a job is that runs in this process."""
+        """Progress of a job that runs in this process."""
         work = self._work.get(job_id)
         return None if work is None else work.progress
 

@@ -55,9 +55,9 @@ _MOST_INTAKES = 8
 _READ_AT_ONCE = 2
 _RETRY_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
-"""How often a server without jobs looks whether another process has some."""
+"""Interval at which a server without jobs looks whether another process has some."""
 _LOOK_AGAIN_SECONDS = 60.0
-"""How often it looks where that failed."""
+"""Interval at which it looks where that failed."""
 _WATCH_SECONDS = 1.0
 _SHORTEST_WATCH_SECONDS = 0.2
 

@@ -78,7 +78,7 @@ class JobStore:
         return shutil.disk_usage(self._folder).free
 
     def folder(self, job_id: str) -> Path:
-        """Where the speech and the files of a job are; UnavailableError for an id that leads elsewhere."""
+        """The folder of a job's speech and files; UnavailableError for an id that leads elsewhere."""
         if not _ID.fullmatch(job_id):
             raise UnavailableError("The database of jobs was changed from elsewhere; restore it, or delete it.")
         return self._folder / job_id
@@ -134,7 +134,7 @@ class JobStore:
         return self._select("expires < ? ORDER BY serial", self._clock())
 
     def counts(self) -> dict[str, int]:
-        """How many jobs there are by status, of those that are shown."""
+        """Number of jobs by status, of those that are shown."""
         with _failures(), self._lock:
             found = dict(self._db.execute("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
         return {str(status): found.get(status, 0) for status in JobStatus if not status.hidden}

@@ -234,7 +234,7 @@ def _to(status: JobStatus, **changes: object) -> Callable[[JobRecord], JobRecord
 
 
 def _may_pass(error: PolyvoxError) -> bool:
-    """Whether the same work may succeed a little later without anybody's doing."""
+    """Return whether the same work may succeed a little later without anybody's doing."""
     if isinstance(error, DiskFullError):
         return False
     if isinstance(error, UnavailableError):

@@ -30,7 +30,7 @@ class Access(Protocol):
         """Refuse what the owner's key may not do: `ScopeError`, or `AuthenticationError` where the key has ended."""
 
     def allows(self, operation: Operation, owner: str) -> bool:
-        """Whether `require` would let it pass."""
+        """Return whether `require` would let it pass."""
 
 
 class KeyAccess:
@@ -54,7 +54,7 @@ class KeyAccess:
         return True
 
     def has_ended(self, owner: str) -> bool:
-        """Whether an owner had a key, and has none any more."""
+        """Return whether an owner had a key, and has none any more."""
         if owner in (SHARED_OWNER, NOBODY) or not self._keys.asks:
             return False
         record = self._keys.by_owner(owner)
@@ -72,7 +72,7 @@ class KeyAccess:
 
 
 class OperatorAccess:
-    """Access of whoever runs the program: commands and the library refuse nothing, whoever the owner is."""
+    """Access of the user who runs the program: commands and the library refuse nothing, whoever the owner is."""
 
     def require(self, operation: Operation, owner: str) -> None:
         return

@@ -34,12 +34,12 @@ def key_file(settings: Settings) -> Path:
 
 
 def asks_for_keys(settings: Settings) -> bool:
-    """Whether a server with these settings asks for keys when it starts."""
+    """Return whether a server with these settings asks for keys when it starts."""
     return bool(settings.api_keys) or key_store(settings).required
 
 
 class Accounts:
-    """Who may use a server, how much, and how much they have; `start` follows changes and writes usage."""
+    """Accounts of a server's callers: keys, limits and use; `start` follows changes and writes usage."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._store = store = key_store(settings)

@@ -17,7 +17,7 @@ _STREAM_RETRY_SECONDS = 1.0
 
 
 class Resource(StrEnum):
-    """What is limited."""
+    """A limited resource."""
 
     REQUESTS = "requests"
     STREAMS = "streams"
@@ -27,7 +27,7 @@ class Resource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How a holder stands to one limit: `remaining` of `limit`, all of it back in `reset` seconds.
+    """A holder's level of one limit: `remaining` of `limit`, all of it back in `reset` seconds.
 
     Where it is `refused`, `retry_after` says in how many seconds to try again.
     """
@@ -42,7 +42,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a stream asks for: a place among its holder's streams, and characters.
+    """The demand of a stream: a place among its holder's streams, and characters.
 
     `day_left` is how many seconds the day has left. `used_characters` and `used_audio_seconds` are what the holder is
     known to have used today at least. `stream` is the stream's id; empty where it takes no place.
@@ -59,7 +59,7 @@ class Reservation:
 
 
 class Counters(Protocol):
-    """Where limits are counted."""
+    """Counters of the use that limits bound."""
 
     async def request(self, holder: str, limit: int) -> Level:
         """Count a request of at most `limit` a minute."""
@@ -121,7 +121,7 @@ def _level(resource: Resource, limit: int, remaining: int, reset: float, refused
 
 @dataclass(slots=True)
 class _Spent:
-    """What a holder has used on a day."""
+    """Use of a holder on a day."""
 
     day: str
     characters: int = 0
@@ -134,7 +134,7 @@ class MemoryCounters:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._full_at: OrderedDict[str, float] = OrderedDict()
-        """When all requests of a holder are back."""
+        """The time at which all requests of a holder are back."""
         self._spent: OrderedDict[str, _Spent] = OrderedDict()
         self._streams: dict[str, set[str]] = {}
 

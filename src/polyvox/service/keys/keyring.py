@@ -10,7 +10,7 @@ from polyvox.service.keys.record import KeyRecord, digest_of, owner_of, setting_
 from polyvox.service.keys.store import KeyStore
 
 FOLLOW_SECONDS = 1.0
-"""How often the file is looked at: a key that was created, changed or revoked is so about this much later."""
+"""Interval at which the file is looked at: a key that was created, changed or revoked is so about this much later."""
 
 _LOST = "The file has no keys any more, or is gone; put it back, or make keys with 'polyvox keys create'."
 
@@ -48,7 +48,7 @@ class Keyring:
 
     @property
     def asks(self) -> bool:
-        """Whether a key must be sent. It never becomes false again."""
+        """True if a key must be sent. It never becomes false again."""
         return self._asks_by_setting or self._asks_by_file
 
     def find(self, key: bytes, advice: str = BEARER_ADVICE) -> KeyRecord:

@@ -10,7 +10,7 @@ from polyvox.service.keys.usage import DayClock, Usage
 from polyvox.service.telemetry.key_names import ANONYMOUS
 
 WRITE_SECONDS = 2.0
-"""How often usage is written: as much of it is lost where the process is killed."""
+"""Interval at which usage is written: as much of it is lost where the process is killed."""
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -40,7 +40,7 @@ class UsageLedger:
         entry.refused += refused
 
     def today(self, name: str) -> Usage:
-        """What a key has used today, by all servers of this file as far as this one has read."""
+        """Today's usage of a key, by all servers of this file as far as this one has read."""
         place = (name, self.clock.today)
         return self._written.get(place, Usage()) + self._pending.get(place, Usage())
 

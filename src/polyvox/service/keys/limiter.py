@@ -35,7 +35,7 @@ class UsageMetrics(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom use is counted for: a key by its name, or an address."""
+    """The holder of an account: a key by its name, or an address."""
 
     name: str
     counter: str
@@ -71,7 +71,7 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own.
+        """The holder that a client's use is counted for; None for the server's own.
 
         `AuthenticationError` for a key that was revoked, or that the server does not know any more.
         """
@@ -171,7 +171,7 @@ class Limiter:
 
 
 class Allowance:
-    """What a stream was given. Of its characters nothing is charged unless some of its audio is sent."""
+    """The lease of a stream's quota. Of its characters nothing is charged unless some of its audio is sent."""
 
     def __init__(
         self,

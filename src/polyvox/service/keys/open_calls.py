@@ -12,7 +12,7 @@ from polyvox.service.keys.keyring import Keyring
 from polyvox.voices.records import SHARED_OWNER
 
 GRACE_SECONDS = 1.0
-"""How long a call has to end as its dialect ends failed ones, once its sessions were cancelled."""
+"""Time for a call to end as its dialect ends failed ones, once its sessions were cancelled."""
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -71,7 +71,7 @@ class OpenCalls:
 
     @property
     def open(self) -> int:
-        """How many sessions and calls have a key."""
+        """Number of sessions and calls that have a key."""
         return sum(map(len, self._ends.values()))
 
     def sweep(self) -> None:

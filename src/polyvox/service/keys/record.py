@@ -19,7 +19,7 @@ _MOST = 2**53
 
 
 class Scope(StrEnum):
-    """What a key may be used for."""
+    """A use that a key is good for."""
 
     SPEAK = "speak"
     VOICES = "voices"
@@ -31,7 +31,7 @@ ALL_SCOPES = frozenset(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a key or an address may use; 0 is no limit."""
+    """Limits of a key or an address; 0 is no limit."""
 
     requests_a_minute: int = 0
     streams: int = 0
@@ -70,7 +70,7 @@ def owner_of(key: str) -> str:
 
 
 def digest_of(key: bytes) -> bytes:
-    """What is stored in place of a key.
+    """The digest that is stored in place of a key.
 
     A plain hash will do: 256 random bits cannot be guessed, whatever a guess costs.
     """

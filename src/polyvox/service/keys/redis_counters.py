@@ -16,7 +16,7 @@ _TIMEOUT_SECONDS = 0.5
 _RETRY_SECONDS = 2.0
 _MOST_CONNECTIONS = 8
 _LEASE_SECONDS = 30.0
-"""How long the streams of a server that died still count."""
+"""Time for which the streams of a server that died still count."""
 _DAY_SECONDS = 2 * 86_400
 _MOST_PENDING = 65_536
 """Keys and addresses whose use is held back while Redis is lost."""

@@ -76,7 +76,7 @@ class KeyStore:
 
     @property
     def required(self) -> bool:
-        """Whether keys are asked for: there are some, or there were, whatever became of the file."""
+        """True if keys are asked for: there are some, or there were, whatever became of the file."""
         return self.revision() is not None or self._is_there(self._mark)
 
     def require(self) -> None:
@@ -163,7 +163,7 @@ class KeyStore:
             )
 
     def usage(self, since: str, name: str | None = None) -> dict[tuple[str, str], Usage]:
-        """What was used from a day on, by all or by one, by name and day."""
+        """Usage from a day on, of all or of one, by name and day."""
         query, values = "SELECT * FROM usage WHERE day >= ?", [since]
         if name is not None:
             query, values = f"{query} AND name = ?", [since, name]
@@ -211,7 +211,7 @@ class KeyStore:
         return self._path.with_name(self._path.name + _MARK_SUFFIX)
 
     def _is_there(self, path: Path) -> bool:
-        """Whether there is such a file; UnavailableError where nobody can tell, which is no reason to think it gone."""
+        """Return whether there is such a file; UnavailableError where that cannot be known: it need not be gone."""
         try:
             path.stat()
         except (FileNotFoundError, NotADirectoryError):

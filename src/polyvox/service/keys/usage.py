@@ -1,4 +1,4 @@
-"""What keys have used, by day."""
+"""Usage of keys, by day."""
 
 import time
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from polyvox.service.delivery import closing
 from polyvox.types import AudioChunk, Utterance, VoicePrompt
 
 _MAX_STRETCH = 2.0
-"""How much longer than its source a conversion can get at speed 1."""
+"""Factor by which a conversion can get longer than its source at speed 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class DialogueSegment:
         return Span(start, max(start, self._whole_position(span.end, at_end=True)))
 
     def source_words(self, whole: str) -> SourceWords | None:
-        """What makes words of rewritten turns those of the text `whole`; None where no turn is rewritten."""
+        """The mapping from words of rewritten turns to those of the text `whole`; None where no turn is rewritten."""
         if all(turn.source is None for turn in self.turn_spans):
             return None
         spans = [self.in_whole(Span(at, at + 1)) for at in range(len(self.text))]

@@ -41,7 +41,7 @@ class UtteranceJoiner:
 
     @property
     def has_audio(self) -> bool:
-        """Whether the current utterance has produced samples."""
+        """True if the current utterance has produced samples."""
         return self._now.samples > self._utterance_start.samples
 
     def begin(self) -> None:

@@ -88,7 +88,7 @@ _SILENCE_SECONDS = 0.2
 
 
 def is_only_marks(text: str) -> bool:
-    """Whether a short text holds punctuation and nothing else, as some clients send to try out a key or a server."""
+    """Return whether a short text holds only punctuation, as some clients send to try out a key or a server."""
     bare = text.strip()
     return 0 < len(bare) <= _MOST_MARKS and all(unicodedata.category(char).startswith("P") for char in bare)
 

@@ -219,7 +219,7 @@ class _Stream:
             yield self._quiet(self._zeros(min(most, samples - start)))
 
     def finish(self) -> AudioChunk | None:
-        """What carries the marks behind the last word."""
+        """The chunk that carries the marks behind the last word."""
         return self._quiet(self._zeros(0)) if self._marks else None
 
     def _zeros(self, samples: int) -> Pcm:

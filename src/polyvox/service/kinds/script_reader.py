@@ -39,7 +39,7 @@ class VoiceAlias:
 
 @dataclass(frozen=True, slots=True)
 class MarkupRequest:
-    """Which markup of a text is obeyed; None leaves it to the server's settings.
+    """The markup of a text that is obeyed; None leaves it to the server's settings.
 
     `resolve_voice` looks up a voice that the markup names and that is not the engine's own. `rate` is the pace of the
     request's voice, where an alias gives it one; another voice of the text has its own. `ssml` says that the text is
@@ -54,13 +54,13 @@ class MarkupRequest:
 
 
 def tag_rules(engine: Engine, *, voice_tags: bool = False) -> TagRules:
-    """What of a text's markup is obeyed with this engine."""
+    """The rules for a text's markup with this engine."""
     can = engine.capabilities
     return TagRules(can.tags, can.reads_markup, voice_tags)
 
 
 def ssml_rules(engine: Engine) -> SsmlRules:
-    """What of SSML is obeyed with this engine."""
+    """The rules for SSML with this engine."""
     can = engine.capabilities
     phonemes = can.phonemes and can.reads_markup
     return SsmlRules(tag_rules(engine), can.languages, phonemes, can.word_timings)
@@ -156,7 +156,7 @@ class ScriptReader:
     async def _exists(
         self, voice: str, utterance: Utterance, markup: MarkupRequest, resolved: dict[str, ResolvedVoice]
     ) -> bool:
-        """Whether there is such a voice; one that has to be prepared goes to `resolved`."""
+        """Return whether there is such a voice; one that has to be prepared goes to `resolved`."""
         try:
             found = None if markup.resolve_voice is None else await markup.resolve_voice(voice)
             if found is None:
@@ -170,7 +170,7 @@ class ScriptReader:
         return True
 
     def _is_listed(self, voice: str) -> bool:
-        """Whether the engine lists a voice, or all of a mix; one in another process cannot check before it speaks."""
+        """Return whether the engine lists a voice, or all of a mix; a remote one cannot check before it speaks."""
         known = {listed.id for listed in self._engine.voices} | self._settings.aliases.keys()
         mixed = parse_mix(voice) if self._engine.capabilities.voice_mixing and voice not in known else ()
         return all(term.voice in known for term in mixed) if mixed else not self._engine.voices or voice in known

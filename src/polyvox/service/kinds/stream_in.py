@@ -83,7 +83,7 @@ class SpeakStream:
     def _along(
         self, speaking: SupportsStreamingText, engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]
     ) -> AsyncIterator[AudioChunk]:
-        """What an engine says while it is given the text."""
+        """Yield the audio of an engine while it is given the text."""
         if self._pronunciation is None:
             return speaking.speak_stream(utterance, pieces)
         arriving = ArrivingPronunciation(self._pronunciation, engine, utterance, self.warnings)
@@ -129,7 +129,7 @@ class SpeakStream:
             yield text
 
     async def _came(self, piece: "asyncio.Future[str | None]", seconds: float | None) -> bool:
-        """Whether a piece came in time; the engine is idle meanwhile."""
+        """Return whether a piece came in time; the engine is idle meanwhile."""
         grace = _IDLE_SECONDS if seconds is None else min(_IDLE_SECONDS, seconds)
         await asyncio.wait([piece], timeout=grace)
         if not piece.done():

@@ -64,7 +64,7 @@ class ArrivingPronunciation:
         return said.text
 
     def _complete(self) -> int:
-        """How far no entry and no markup can go on into text that is still to come."""
+        """The length of text that no entry and no markup can carry on into what is still to come."""
         held = self._raw[self._done :]
         if len(held) > _MAX_HELD:
             return len(self._raw)

@@ -45,7 +45,7 @@ MAX_NAMED: Final = 16
 """Dictionaries that one request may name."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _FRESH_SECONDS: Final = 1.0
-"""How long what is known of the files is trusted: other processes may write them."""
+"""Time for which the files are trusted to be as they were read: other processes may write them."""
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
 _MAX_OWNERS: Final = 64
 _MAX_LEXICONS: Final = 32
@@ -65,7 +65,7 @@ class _Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is said for a text, what was found where in it, and the patterns that were left out."""
+    """A text as it is said, the matches in it, and the patterns that were left out."""
 
     spoken: str
     matches: list[tuple[Span, LexiconMatch]] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Dictionaries:
             self._shelves.pop(owner, None)
 
     async def lexicon(self, names: Sequence[str], owner: str, more: Sequence[Dictionary] = ()) -> Lexicon | None:
-        """What a request's dictionaries say together: those it brings and names, then default ones; None where none do.
+        """The lexicon of a request's dictionaries: those it brings and names, then default ones; None without entries.
 
         An owner's own come before shared ones.
         """
@@ -158,7 +158,7 @@ class Dictionaries:
         return (work() if len(text) < _LONG_TEXT else await asyncio.to_thread(work)), found.slow
 
     async def tried(self, name: str, text: str, language: str, owner: str) -> Trial:
-        """What one dictionary makes of a text, for a model that works with phonemes."""
+        """Try one dictionary on a text, for a model that works with phonemes."""
         self._access.require(Operation.CHANGE_DICTIONARIES, owner)
         lexicon = await self._made([await self.get(name, owner)])
         if lexicon is None:
@@ -243,7 +243,7 @@ def _checked_name(name: str) -> str:
 
 
 def _state(folder: Path) -> tuple[int, ...] | None:
-    """What changes when a file of a folder is written or deleted; None where there is no folder. Quick."""
+    """A value that changes when a file of a folder is written or deleted; None where there is no folder. Quick."""
     try:
         found = folder.stat()
     except (FileNotFoundError, NotADirectoryError):

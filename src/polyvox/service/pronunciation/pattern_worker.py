@@ -25,7 +25,7 @@ _WORKERS: Final = 2
 _MAX_LINE_BYTES: Final = 33_554_432
 _START_SECONDS: Final = 5.0
 _SLOW_SECONDS: Final = 300.0
-"""How long a pattern that ran out of time is left out."""
+"""Time for which a pattern that ran out of time is left out."""
 _MAX_SLOW: Final = 10_000
 
 
@@ -51,7 +51,7 @@ class PatternWorker:
         self._slow: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     async def find(self, entries: Sequence[DictionaryEntry], text: str, owner: str) -> PatternMatches:
-        """What the patterns find in a text, as far as they do so in time."""
+        """Find the matches of patterns in a text, of those that do so in time."""
         matches = PatternMatches([()] * len(entries))
         now = time.monotonic()
         due = [index for index, entry in enumerate(entries) if self._slow.get((owner, entry.match), 0.0) <= now]
@@ -83,7 +83,7 @@ class PatternWorker:
                 )
 
     async def _compiled(self, entries: Sequence[DictionaryEntry]) -> list[Mapping[str, Any]]:
-        """What the process says to patterns without a text."""
+        """Let the process compile patterns, without a text."""
         child = await self._child()
         try:
             await child.send(entries, "")

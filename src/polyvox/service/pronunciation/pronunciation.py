@@ -15,7 +15,7 @@ from polyvox.types import Span
 
 @dataclass(frozen=True, slots=True)
 class Pronunciation:
-    """What a request's dictionaries say; `max_chars` is how long one of its texts may become."""
+    """The lexicon of a request; `max_chars` is how long one of its texts may become."""
 
     dictionaries: Dictionaries
     lexicon: Lexicon
@@ -35,7 +35,7 @@ class Pronunciation:
         return rewritten.text if rewritten.matches else text
 
     def found(self, text: str, engine: Engine, language: str | None, voice: str) -> list[Span]:
-        """Where words and phrases of the dictionaries stand in a short text."""
+        """Places of the dictionaries' words and phrases in a short text."""
         tracked = composed(TrackedText.of(text))
         matches = self.lexicon.rewrite(tracked, self._rules(text, engine, language, voice)).matches
         return [tracked.span(match.start, match.end) for match in matches]

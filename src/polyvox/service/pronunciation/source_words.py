@@ -50,7 +50,7 @@ class SourceWords:
         return self._raw()[source.start : source.end]
 
     def _source(self, span: Span) -> Span | None:
-        """What a word stands for, where that is other than its letters."""
+        """The text that a word stands for, where that is other than its letters."""
         starts, ends = self._starts, self._ends
         first, last = max(0, span.start), min(span.end, len(starts))
         around = range(max(1, first), min(last + 1, len(starts)))

@@ -1,11 +1,11 @@
-"""Why a model could not be loaded, and whether asking again can help."""
+"""The reason why a model could not be loaded, and whether asking again can help."""
 
 from dataclasses import dataclass
 
 from polyvox.errors import DeadlineError, PolyvoxError, UnavailableError
 
 _PERMANENT_SECONDS = 60.0
-"""How long nobody tries again what will fail again; an operator who has mended it need not wait, see `/dev/reload`."""
+"""Time until a load that failed for good is tried again; an operator who mended it uses `/dev/reload`."""
 _TRANSIENT_SECONDS = 2.0
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "failed to allocate")
 
@@ -40,7 +40,7 @@ class LoadFault:
 
 
 def _is_permanent(error: Exception) -> bool:
-    """Whether the next try will fail alike: not where a connection, a disk or a full server was the cause."""
+    """Return whether the next try will fail alike: not where a connection, a disk or a full server was the cause."""
     if isinstance(error, UnavailableError) and error.retry is not None:
         return not error.retry
     if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError):

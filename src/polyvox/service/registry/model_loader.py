@@ -22,7 +22,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 EngineFactory = Callable[[Settings], Engine]
 Absence = Callable[[str], str]
-"""Why a model cannot be loaded here, with the remedy; empty where it can."""
+"""The reason why a model cannot be loaded here, with the remedy; empty where it can."""
 ModelEvents = Callable[[str, str], None]
 """Is told a model's name and what became of it: `loaded`, `failed` or `unloaded`."""
 

@@ -39,7 +39,7 @@ class ModelSlot:
 
     @property
     def idle(self) -> bool:
-        """Whether it is loaded and nobody uses it."""
+        """True if it is loaded and nobody uses it."""
         return self.engine is not None and not self.uses
 
     def enter(self) -> None:

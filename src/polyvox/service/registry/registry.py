@@ -28,7 +28,7 @@ Outline = Callable[[str], ModelOutline]
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether requests for the default model can be served, and the reason for each model that is not available.
+    """Readiness to serve requests for the default model, and the reason for each model that is not available.
 
     `warnings` are about models that work, but not as their settings ask.
     """
@@ -59,7 +59,7 @@ class ModelInfo:
 
     @property
     def cloning(self) -> bool:
-        """Whether it speaks with voices of the caller; false where it is not available."""
+        """True if it speaks with voices of the caller; false where it is not available."""
         known = self.outline if self.capabilities is None else self.capabilities
         return self.available and known.cloning
 
@@ -250,7 +250,7 @@ class Registry:
         return found
 
     def location(self, model: str | None = None) -> EngineLocation | None:
-        """Where a model runs; None where its engine does not tell."""
+        """The location of a model; None where its engine does not give it."""
         engine = self.engine(model)
         return engine.location if isinstance(engine, SupportsLocation) else None
 
@@ -281,13 +281,13 @@ class Registry:
         return slot.outline
 
     def _missing(self, slot: ModelSlot) -> str:
-        """Why a model that only requests load cannot be loaded; empty where it can or is."""
+        """The reason why a model that only requests load cannot be loaded; empty where it can or is."""
         if slot.resident or slot.engine is not None or slot.loading is not None or self._absence is None:
             return ""
         return self._absence(slot.name)
 
     def _reason(self, slot: ModelSlot) -> str:
-        """Why a model cannot speak; empty where it can, be it after a load."""
+        """The reason why a model cannot speak; empty where it can, be it after a load."""
         if self._loader.closed:
             return SHUTTING_DOWN
         if slot.engine is not None:

@@ -1,1 +1,1 @@
-"""What operators see of the service: metrics, logs, traces, and records of chunks."""
+"""The service as operators see it: metrics, logs, traces, and records of chunks."""

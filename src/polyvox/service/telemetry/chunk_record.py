@@ -1,4 +1,4 @@
-"""One chunk as it is told to operators and callers: its ranges, its hash, its times."""
+"""One chunk as operators and callers see it: its ranges, its hash, its times."""
 
 import hashlib
 from typing import Any
@@ -8,7 +8,7 @@ from polyvox.types import AudioChunk, ChunkPolicy, Pcm, Seconds, Span
 
 
 def chunk_ranges(chunk: AudioChunk) -> dict[str, Any]:
-    """Where a chunk stands: half-open ranges of samples, of tokens and mel frames, and of the caller's text."""
+    """The position of a chunk: half-open ranges of samples, of tokens and mel frames, and of the caller's text."""
     return {
         "samples": [chunk.start, chunk.end],
         "tokens": _pair(chunk.tokens),
@@ -18,7 +18,7 @@ def chunk_ranges(chunk: AudioChunk) -> dict[str, Any]:
 
 
 def chunk_times(chunk: AudioChunk) -> dict[str, Any]:
-    """What a chunk cost, in seconds; null for a stage that the model does not have."""
+    """The cost of a chunk, in seconds; null for a stage that the model does not have."""
     return {
         "wall_seconds": round(chunk.wall_seconds, 6),
         "device_seconds": round(chunk.device_seconds, 6),

@@ -1,4 +1,4 @@
-"""Where log lines go: standard error, and a rotated, compressed file where asked."""
+"""Destinations of log lines: standard error, and a rotated, compressed file where asked."""
 
 import gzip
 import io

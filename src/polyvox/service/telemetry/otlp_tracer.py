@@ -125,7 +125,7 @@ class OtlpTracer:
 
 
 def _url(endpoint: str | None) -> str | None:
-    """Where traces go below a collector's base URL, as with the standard variable; None leaves it to that."""
+    """The address of traces below a collector's base URL, as with the standard variable; None leaves it to that."""
     if endpoint is None:
         return None
     bare = endpoint.rstrip("/")

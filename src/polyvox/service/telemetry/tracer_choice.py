@@ -37,7 +37,7 @@ def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> T
 
 
 def _is_disabled(environment: Mapping[str, str]) -> bool:
-    """Whether OpenTelemetry's own variables say so."""
+    """Return whether OpenTelemetry's own variables say so."""
     off = environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return off or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
 

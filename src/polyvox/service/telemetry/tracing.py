@@ -29,7 +29,7 @@ class Span(Protocol):
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it is sampled and has not ended."""
+        """True if it is sampled and has not ended."""
 
     @property
     def is_over(self) -> bool: ...
@@ -71,7 +71,7 @@ class Tracer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TraceOrigin:
-    """Where sessions that are opened in the running context come from.
+    """The origin of sessions that are opened in the running context.
 
     They are children of `span`, the span of an HTTP request or a gRPC call, while it lasts. Otherwise, on a WebSocket
     that may live for hours, each is the first span of a request of its own, with the `headers` of the connection and

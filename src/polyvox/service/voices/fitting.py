@@ -81,7 +81,7 @@ class FitJob:
 
 
 def _tenth(progress: FitStep | FitJob) -> int:
-    """How many tenths of the steps are done: the log has a line for each."""
+    """Number of tenths of the steps that are done: the log has a line for each."""
     return 10 * progress.step // progress.steps if progress.steps else 0
 
 

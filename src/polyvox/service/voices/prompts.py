@@ -70,7 +70,7 @@ class AcceptedRecording:
 
 @dataclass(frozen=True, slots=True)
 class EvictionCounts:
-    """How many cached recordings and prepared voices were dropped."""
+    """Number of cached recordings and prepared voices that were dropped."""
 
     cached: int
     prepared: int

@@ -327,7 +327,7 @@ async def _own_voice(_: Engine) -> None:
 
 
 def _is_own(name: str, engine: Engine) -> bool:
-    """Whether a name is a voice of the engine's, or a mix of such voices alone."""
+    """Return whether a name is a voice of the engine's, or a mix of such voices alone."""
     own = {voice.id for voice in engine.voices}
     if name in own or not engine.capabilities.voice_mixing:
         return name in own

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """Whether registered voices can be used, and what the server's operator should mend."""
+    """State of the registered voices: usable or not, and what the server's operator should mend."""
 
     available: bool = True
     warnings: tuple[str, ...] = ()

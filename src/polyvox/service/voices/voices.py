@@ -54,7 +54,7 @@ _NO_TRANSCRIPT = (
 
 
 class Transcribe(StrEnum):
-    """When a recording without a transcript is transcribed: before the response, after it, or not at all."""
+    """The time to transcribe a recording without a transcript: before the response, after it, or not at all."""
 
     INLINE = "inline"
     BACKGROUND = "background"
@@ -143,7 +143,7 @@ class VoiceService:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server's operator should mend about voices: the store, and models that cloning ones do without."""
+        """Problems with voices for the operator to mend: the store, and models that cloning ones do without."""
         return self._store.state.warnings + self._lacking()
 
     def _lacking(self) -> tuple[str, ...]:
@@ -343,7 +343,7 @@ class VoiceService:
         return transcript, Transcription.HEARD
 
     async def _can_transcribe(self) -> bool:
-        """Whether the model for it is installed: a voice can be registered and cloned by its sound without it."""
+        """Return whether the model for it is installed; without it, a voice can be cloned by its sound alone."""
         try:
             await self._prompts.check_transcription()
         except UnavailableError:

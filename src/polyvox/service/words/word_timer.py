@@ -47,7 +47,7 @@ class Stretch:
         return self.words[len(self.timed) :]
 
     def after(self, spans: Sequence[Span]) -> "Stretch":
-        """What is left when the next words are timed."""
+        """The stretch that is left when the next words are timed."""
         timed = (*self.timed, *spans)
         context = timed[-_CONTEXT_WORDS:]
         if not context:
@@ -86,7 +86,7 @@ class WordTimer:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the next call has nothing to load."""
+        """True if the next call has nothing to load."""
         return not self._aligns or self._aligner.loaded
 
     def time(self, stretch: Stretch) -> TimedWords:

@@ -21,7 +21,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 _STEP_SECONDS: Final = 1.2
 """New audio of a segment under way after which its words are looked for again."""
 _PATIENCE: Final = 0.5
-"""How long the end of an utterance waits for its last words, as a share of its audio, which is playing meanwhile, where
+"""Wait of an utterance's end for its last words, as a share of its audio, which is playing meanwhile, where
 the next utterance of a stream begins after it. Words that are late by then are estimated."""
 _LEAST_PATIENCE_SECONDS: Final = 1.0
 _MOST_PATIENCE_SECONDS: Final = 10.0

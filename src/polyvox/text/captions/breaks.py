@@ -1,4 +1,4 @@
-"""How good a place between two words is to end a line or a cue."""
+"""Scores of the places between two words at which a line or a cue may end."""
 
 import re
 from typing import Final

@@ -157,7 +157,7 @@ class _Run:
             yield self._words[start:end]
 
     def _ends(self, start: int) -> Iterator[int]:
-        """Where a cue that begins with a word may end."""
+        """Places at which a cue that begins with a word may end."""
         rules, first = self._rules, self._words[start]
         lines, used = 1, rules.width(speaker_label(first.speaker)) if not start else 0
         if used + rules.width(first.text) > rules.line_width:

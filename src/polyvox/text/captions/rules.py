@@ -1,4 +1,4 @@
-"""What a cue may hold, and for how long it is shown."""
+"""Limits of a cue: its text, and the time for which it is shown."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class CueRules:
         return self.line_chars * self.wide_line_chars
 
     def width(self, text: str) -> int:
-        """How much of a line a text takes; accents above and below others take nothing."""
+        """The width of a text in a line; accents above and below others take nothing."""
         return sum(map(self._char_width, text))
 
     def reading_seconds(self, text: str) -> float:
-        """How long it takes to read a text."""
+        """Seconds that it takes to read a text."""
         wide = sum(is_wide(char) for char in text)
         return (len(text) - wide) / self.chars_per_second + wide / self.wide_chars_per_second
 
@@ -48,5 +48,5 @@ class CueRules:
 
 
 def is_wide(char: str) -> bool:
-    """Whether a character is as wide as it is high."""
+    """Return whether a character is as wide as it is high."""
     return char >= "\u1100" and unicodedata.east_asian_width(char) in "WF"

@@ -15,7 +15,7 @@ from polyvox.types import WordTiming
 
 
 class Boundary(IntEnum):
-    """What ends behind a word, the weakest first."""
+    """The boundary behind a word, the weakest first."""
 
     WORD = 0
     CLAUSE = 1
@@ -85,7 +85,7 @@ def _clean(word: str) -> str:
 
 
 def _shown(text: str) -> list[str]:
-    """What each character of a text shows: itself, or nothing where it is markup."""
+    """The visible form of each character of a text: itself, or nothing where it is markup."""
     shown = list(_UNSEEN.sub(lambda unseen: "\0" * len(unseen[0]), text))
     for found in _MARKUP.finditer(text):
         if found["word"] is not None:
@@ -133,7 +133,7 @@ def _marks(token: re.Match[str]) -> str:
 
 
 def _is_bullet(token: re.Match[str]) -> bool:
-    """Whether a token begins a line as the mark of a list or a quotation."""
+    """Return whether a token begins a line as the mark of a list or a quotation."""
     return token[0] in _BULLETS and token.string[: token.start()].rstrip(" \t").endswith("\n")
 
 

@@ -21,7 +21,7 @@ _NOT_PHONEMES: Final = re.compile(r"[/()\[\]<>]")
 
 
 class EntryKind(StrEnum):
-    """What an entry matches: a word, several words in a row, or whatever a regular expression finds."""
+    """The match of an entry: a word, several words in a row, or whatever a regular expression finds."""
 
     WORD = "word"
     PHRASE = "phrase"
@@ -29,7 +29,7 @@ class EntryKind(StrEnum):
 
 
 class CaseRule(StrEnum):
-    """Whether capitals count. `auto`: an entry in small letters matches any, another what it is and all capitals."""
+    """The rule for capitals. `auto`: an entry in small letters matches any, another what it is and all capitals."""
 
     AUTO = "auto"
     EXACT = "exact"
@@ -38,7 +38,7 @@ class CaseRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DictionaryEntry:
-    """What is said for a piece of text: `say`, a respelling, or `phonemes` in IPA.
+    """A piece of text and what is said for it: `say`, a respelling, or `phonemes` in IPA.
 
     With both, the respelling is for models that do not work with phonemes. `say` of a regular expression may hold its
     groups (`\\\\1`). `language` is a BCP 47 tag, empty for every language.
@@ -53,11 +53,11 @@ class DictionaryEntry:
 
     @property
     def ignores_case(self) -> bool:
-        """Whether it matches in any capitals."""
+        """True if it matches in any capitals."""
         return self.case is CaseRule.ANY or (self.case is CaseRule.AUTO and self.match == self.match.lower())
 
     def is_for(self, language: str) -> bool:
-        """Whether it is for texts in a language: of its own, or one of its region."""
+        """Return whether it is for texts in a language: of its own, or one of its region."""
         own, spoken = self.language.lower(), language.lower()
         return not own or spoken == own or spoken.startswith(f"{own}-")
 

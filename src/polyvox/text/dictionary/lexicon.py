@@ -34,13 +34,13 @@ _SIBILANT: Final = frozenset("szʃʒ")
 
 @dataclass(frozen=True, slots=True)
 class LexiconRules:
-    """How a text is rewritten: its language, whether the model takes `[word](/phonemes/)`, and the model's own tags."""
+    """Rules of a rewriting: the language, whether the model takes `[word](/phonemes/)`, and the model's own tags."""
 
     language: str = ""
     phonemes: bool = False
     tags: frozenset[str] = frozenset()
     max_chars: int = 1_000_000
-    """How long the text may become."""
+    """Length that the text may grow to."""
 
     @property
     def malay(self) -> bool:
@@ -60,7 +60,7 @@ class LexiconMatch:
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """What a regular expression found: where, and its groups, of which the first is the whole."""
+    """A match of a regular expression: its place, and its groups, of which the first is the whole."""
 
     start: int
     end: int
@@ -98,7 +98,7 @@ class Lexicon:
         """The same for the same entries in the same order, for keys of caches."""
         words = (len(key.split()) for key in self._literals)
         self.max_words = max((*words, _PATTERN_WORDS if self.patterns else 1))
-        """How many words an entry may have."""
+        """Most words that an entry may have."""
         self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
 
     def __bool__(self) -> bool:
@@ -226,7 +226,7 @@ def _expanded(say: str, groups: Sequence[str]) -> str:
 
 
 def _ending_phonemes(phonemes: str, ending: str) -> str:
-    """How an ending sounds behind phonemes: a plural or possessive, or one of Malay."""
+    """The phonemes of an ending behind others: a plural or possessive, or one of Malay."""
     bare = ending.strip("'’").lower()
     if bare in ("s", "es"):
         last = phonemes.rstrip("ːˑ.")[-1:]
@@ -274,7 +274,7 @@ def _with_few_phonemes(matches: list[LexiconMatch]) -> list[LexiconMatch]:
 
 
 def _said(text: TrackedText, match: LexiconMatch) -> TrackedText:
-    """What is said in place of a match, all of which stands for it; where that is what was written, the text itself."""
+    """The words for a match, all of which stand for it; where that is what was written, the text itself."""
     written = text[match.start : match.end]
     if not match.phonemes and match.say == written.text:
         return written

@@ -1,4 +1,4 @@
-"""Where words begin and end, for entries of a dictionary: also without spaces, and before endings of a language."""
+"""Edges of words, for entries of a dictionary: also without spaces, and before endings of a language."""
 
 import re
 import unicodedata
@@ -20,7 +20,7 @@ MALAY: Final = frozenset(("ms", "id"))
 
 
 def begins_word(text: str, start: int, *, malay: bool) -> bool:
-    """Whether what begins here is not in the middle of a word."""
+    """Return whether what begins here is not in the middle of a word."""
     if start == 0:
         return True
     before, first = text[start - 1], text[start]

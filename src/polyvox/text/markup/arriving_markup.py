@@ -39,7 +39,7 @@ class MarkupView:
     _tags: tuple[re.Match[str], ...] = ()
 
     def in_window(self, place: int) -> int:
-        """Where in the window a cut at a place of `text` falls: behind a closing tag, before an opening one."""
+        """The place in the window of a cut in `text`: behind a closing tag, before an opening one."""
         index = bisect_left(self._seen, place)
         here = self._tags[index] if index < len(self._tags) and self._seen[index] == place else None
         if here is not None and here[0].startswith("</") and not self.text[place - 1].isspace():

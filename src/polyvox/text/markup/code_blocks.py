@@ -21,7 +21,7 @@ _ANNOUNCED: Final = {
 
 
 def announcement(choice: CodeBlocks | None, language: str) -> str | None:
-    """What is said in place of a block: None for its own words, nothing where it is left out."""
+    """The words in place of a block: None for its own words, nothing where it is left out."""
     if choice is CodeBlocks.READ:
         return None
     if choice is CodeBlocks.SKIP:
@@ -47,7 +47,7 @@ def replace_blocks(text: TrackedText, said: str) -> TrackedText:
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:
-    """Where closed blocks begin and end. A second opening fence shows that the one before it was never closed."""
+    """Beginnings and ends of closed blocks. A second opening fence shows that the one before it was never closed."""
     found: list[tuple[int, int]] = []
     opened: re.Match[str] | None = None
     for line in _FENCE.finditer(text):

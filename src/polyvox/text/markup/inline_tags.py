@@ -46,7 +46,7 @@ _RATE: Final = re.compile(r"\d{1,3}(?:\.\d{1,6})?|\.\d{1,6}")
 
 @dataclass(frozen=True, slots=True)
 class TagRules:
-    """What of a text's markup somebody obeys.
+    """The markup of a text that is obeyed.
 
     `tags` are the model's own; None for a model without any, to which brackets are punctuation. `reads_markup` is true
     of a model whose frontend takes pauses, phonemes and Markdown (`markup.py`). `voice_tags` says whether `[voice:…]`
@@ -205,7 +205,7 @@ class _Reader:
         return self._drop(found, alone=name in _ALONE)
 
     def _stands_apart(self, found: re.Match[str]) -> bool:
-        """Whether an unknown name in angle brackets is markup, and no part of a word as in `List<int>`."""
+        """Return whether an unknown name in angle brackets is markup, and no part of a word as in `List<int>`."""
         return found[0].startswith("</") or not self._raw[max(0, found.start() - 1) : found.start()].isalnum()
 
     def _drop(self, found: re.Match[str], *, alone: bool, kind: str = DROPPED) -> int:

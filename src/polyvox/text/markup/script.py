@@ -9,7 +9,7 @@ from polyvox.types import Span
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a passage is spoken; all of it beside what the request asks for as a whole.
+    """The style of a passage; all of it beside what the request asks for as a whole.
 
     `voice` is None for the request's own. `rate` and `volume` are factors, `pitch` is in semitones.
     """
@@ -76,7 +76,7 @@ class Script:
 
     @property
     def plain(self) -> bool:
-        """Whether the text is spoken just as the caller sent it."""
+        """True if the text is spoken just as the caller sent it."""
         if len(self.parts) != 1:
             return False
         (part,) = self.parts
@@ -113,5 +113,5 @@ class Script:
 
     @property
     def text(self) -> str:
-        """What is spoken, passage after passage."""
+        """The text that is spoken, passage after passage."""
         return "".join(chain.from_iterable(part.text.text for part in self.parts if isinstance(part, Passage)))

@@ -55,7 +55,7 @@ _DOCUMENT: Final = ("<speak", "<?", "<!")
 
 @dataclass(frozen=True, slots=True)
 class SsmlRules:
-    """What the engine can do: its tags and languages, whether it takes phonemes, and whether it times words."""
+    """An engine's abilities: its tags and languages, whether it takes phonemes, and whether it times words."""
 
     tags: TagRules = field(default_factory=TagRules)
     languages: frozenset[str] = frozenset()
@@ -64,7 +64,7 @@ class SsmlRules:
 
 
 def is_ssml(text: str) -> bool:
-    """Whether a text is a document in SSML, by its first element."""
+    """Return whether a text is a document in SSML, by its first element."""
     return _BEGINS.match(text) is not None
 
 

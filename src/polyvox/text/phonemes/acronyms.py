@@ -28,6 +28,6 @@ def camel_parts(word: str) -> list[str]:
 
 
 def is_pronounceable(capitals: str) -> bool:
-    """Whether unknown capitals look like a name in capitals rather than initials."""
+    """Return whether unknown capitals look like a name in capitals rather than initials."""
     vowels = sum(letter in "AEIOUY" for letter in capitals)
     return len(capitals) >= _WORD_FROM and vowels >= 2 and not _CLUSTER.search(capitals)

@@ -1,4 +1,4 @@
-"""What a language needs that is not installed here, without loading it."""
+"""Packages that a language needs and that are not installed here, found without loading it."""
 
 import importlib.util
 import shutil

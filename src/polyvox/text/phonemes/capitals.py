@@ -15,7 +15,7 @@ _FUNCTION: Final = ADVERBS | AUXILIARIES | CONJUNCTIONS | DETERMINERS | OBJECTS 
 
 
 def is_shouted_initialism(word: str, words: Sequence[str], index: int) -> bool:
-    """Whether capitals among capitals are to be spelled: `UN`, and `US` where the country is meant."""
+    """Return whether capitals among capitals are to be spelled: `UN`, and `US` where the country is meant."""
     if word == "US":
         return _is_country(words, index)
     return len(word) == 2 and word.isupper() and word.lower() not in _SHORT_WORDS

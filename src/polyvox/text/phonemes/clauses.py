@@ -15,12 +15,12 @@ _REACH: Final = 16
 
 
 def has_other_verb(words: Sequence[str], index: int) -> bool:
-    """Whether the clause has a finite verb to the left or right of the word, so that the word can hardly be one."""
+    """Return whether the clause has a finite verb beside the word, so that the word can hardly be one."""
     return _verb_to_left(words, index) or _verb_to_right(words, index)
 
 
 def has_article(words: Sequence[str], index: int) -> bool:
-    """Whether a noun phrase with its determiner ends in front of the word."""
+    """Return whether a noun phrase with its determiner ends in front of the word."""
     for back in range(index - 1, max(-1, index - 5), -1):
         word = words[back]
         if word in DETERMINERS:
@@ -35,7 +35,7 @@ def is_word(word: str) -> bool:
 
 
 def opens_with_order(words: Sequence[str], index: int) -> bool:
-    """Whether the clause opens with the plain form of a verb, as an order does."""
+    """Return whether the clause opens with the plain form of a verb, as an order does."""
     first = index
     while first > max(0, index - _REACH) and is_word(words[first - 1]):
         first -= 1

@@ -160,7 +160,7 @@ class _Sentence:
         return self.words[index + 1] if index + 1 < len(self.words) else ""
 
     def is_glued(self, index: int) -> bool:
-        """Whether the next token follows without a space, as in `a/b`."""
+        """Return whether the next token follows without a space, as in `a/b`."""
         return index + 1 < len(self.tokens) and self.tokens[index].end == self.tokens[index + 1].start
 
 

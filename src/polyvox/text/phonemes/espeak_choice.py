@@ -1,4 +1,4 @@
-"""Which espeak-ng phonemizes: the library of a Python package, or a program."""
+"""The espeak-ng that phonemizes: the library of a Python package, or a program."""
 
 import shutil
 from collections.abc import Sequence

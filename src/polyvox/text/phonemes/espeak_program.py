@@ -67,7 +67,7 @@ class EspeakProgram:
 
 
 def espeak_missing(language: str, program: str) -> str:
-    """What to install for a language."""
+    """The advice to install something for a language."""
     return (
         f"The language {language!r} needs espeak-ng; neither its Python package nor the program {program!r} is here;"
         f" get it with {install_hint('espeak')}; or with `apt-get install espeak-ng` or `brew install espeak-ng`;"

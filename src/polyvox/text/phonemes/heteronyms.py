@@ -171,12 +171,12 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
 
 
 def _is_free(words: Sequence[str], index: int) -> bool:
-    """Whether the clause still wants a verb, or the words behind can only follow one."""
+    """Return whether the clause still wants a verb, or the words behind can only follow one."""
     return not has_other_verb(words, index) or _follows_verb(_at(words, index + 1))
 
 
 def _is_verb_of_singular(words: Sequence[str], index: int, left: str) -> bool:
-    """Whether a form in -s is what one subject does (`the camera records in colour`), not a plural (`bank records`)."""
+    """Return whether a form in -s is a verb (`the camera records in colour`), not a plural (`bank records`)."""
     following = _at(words, index + 1)
     if has_article(words, index) and _follows_verb(following) and _at(words, index - 2) in _ARTICLES:
         return True
@@ -290,7 +290,7 @@ def _lead(words: Sequence[str], index: int) -> Role:
 
 
 def _tear(words: Sequence[str], index: int) -> Role:
-    """What the eyes shed, against what is ripped."""
+    """The noun that the eyes shed, against the verb for ripping."""
     left, following = _left(words, index), _at(words, index + 1)
     weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 7])
     if following == "up" and _at(words, index + 2) not in OBJECTS:
@@ -374,7 +374,7 @@ _PARTICULAR: Final = {
 
 
 def _is_hinted(words: Sequence[str], index: int) -> bool:
-    """Whether a word nearby gives the rarer sense away."""
+    """Return whether a word nearby gives the rarer sense away."""
     cue = CUES.get(words[index])
     if cue is None:
         return False
@@ -408,7 +408,7 @@ def _after_article(words: Sequence[str], index: int) -> bool:
 
 
 def _is_command(words: Sequence[str], index: int) -> bool:
-    """Whether a clause that opens with the word is an order: its object follows, or whom it goes to."""
+    """Return whether a clause that opens with the word is an order: its object follows, or whom it goes to."""
     following = _at(words, index + 1)
     return following in OBJECTS or (following in ("to", "with") and words[index] not in ADJECTIVES)
 
@@ -425,6 +425,6 @@ def _follows_verb(word: str) -> bool:
 
 
 def _is_noun_to(words: Sequence[str], index: int) -> bool:
-    """Whether the `to` to the left leads to a thing (`according to record`), not to an action."""
+    """Return whether the `to` to the left leads to a thing (`according to record`), not to an action."""
     place = next(back for back in range(index - 1, -1, -1) if words[back] == "to")
     return _at(words, place - 1) in NOUN_TO

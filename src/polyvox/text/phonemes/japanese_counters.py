@@ -1,4 +1,4 @@
-"""How Japanese numbers sound, alone and before a counter, as katakana with long vowels marked."""
+"""Readings of Japanese numbers, alone and before a counter, as katakana with long vowels marked."""
 
 import re
 from typing import Final

@@ -308,7 +308,7 @@ def _surnames(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lone_places(words: Sequence[str]) -> frozenset[int]:
-    """Where a word of one character stands."""
+    """Places of words of one character."""
     places: list[int] = []
     start = 0
     for word in words:

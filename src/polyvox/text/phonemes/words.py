@@ -97,7 +97,7 @@ class WordPhonemizer:
         return emphasised(derived)
 
     def _is_initialism(self, word: str) -> bool:
-        """Whether the dictionary spells a word: then `HTTPS` is not the plural of `HTTP`."""
+        """Return whether the dictionary spells a word: then `HTTPS` is not the plural of `HTTP`."""
         entry = self.lexicon.find(word)
         return isinstance(entry, str) and unstressed(entry) == unstressed(spelled(word, self.lexicon)).replace(" ", "")
 

@@ -39,7 +39,7 @@ _UNDECIDED: Final = (
 
 
 def may_abbreviate(word: str) -> bool:
-    """Whether it depends on what follows if a full stop behind a word ends a sentence."""
+    """Return whether it depends on what follows if a full stop behind a word ends a sentence."""
     return (
         len(word) == 1
         or word.isdigit()
@@ -56,7 +56,7 @@ def last_word(text: str, end: int) -> str:
 
 
 def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> bool:
-    """Whether the full stop at a position only shortens the word before it, in the middle of a sentence.
+    """Return whether the full stop at a position only shortens the word before it, in the middle of a sentence.
 
     `following` is the word behind it; `initial_follows` says that this is one letter with a full stop too.
     """
@@ -90,5 +90,5 @@ def _is_figure(word: str) -> bool:
 
 
 def _is_measured(text: str, stop: int, word: str) -> bool:
-    """Whether a word is the unit of a figure before it."""
+    """Return whether a word is the unit of a figure before it."""
     return word in _UNITS and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()

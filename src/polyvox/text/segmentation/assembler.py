@@ -43,7 +43,7 @@ class StreamSegment:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where the next segment ends, in the text that is there."""
+    """The end of the next segment, in the text that is there."""
 
     end: int
     ends_sentence: bool
@@ -163,7 +163,7 @@ class TextAssembler:
 
 
 def _forced_place(text: str, start: int, limit: int) -> int:
-    """Where a sentence is cut that is too long: at a clause, at a safe place, between words, or between characters."""
+    """Cut a sentence that is too long: at a clause, at a safe place, between words, or between characters."""
     rest = text[start:limit]
     if not rest:  # a tag that is longer than a segment
         return start + 1

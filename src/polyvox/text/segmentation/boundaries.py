@@ -108,14 +108,14 @@ def safe_end(text: str, start: int) -> int | None:
 
 
 def is_extender(char: str) -> bool:
-    """Whether a character changes the one before it: an accent, a vowel sign, a part of an emoji."""
+    """Return whether a character changes the one before it: an accent, a vowel sign, a part of an emoji."""
     return bool(char) and (
         unicodedata.category(char).startswith("M") or char in _JOINERS or "\U0001f3fb" <= char <= "\U0001f3ff"
     )
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is no figure, name, abbreviation, code or address, so that its neighbours do not change it."""
+    """Return whether a word is no figure, name, abbreviation, code or address: its neighbours do not change it."""
     return word == "I" or (word == word.lower() and _is_word(word))
 
 
@@ -135,7 +135,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def _stands_apart(text: str, start: int, mark: re.Match[str], following: re.Match[str]) -> bool:
-    """Whether plain words stand on both sides of a clause's mark."""
+    """Return whether plain words stand on both sides of a clause's mark."""
     *_, third, second, last = ["", "", "", *text[max(start, mark.start() - 80) : mark.start()].split()]
     before = is_plain(last) and is_plain(second) and not _has_figure(third)
     return before and is_plain(following[1].rstrip(",")) and is_plain(following[2].rstrip(","))
@@ -161,7 +161,7 @@ def _marked_place(text: str, words: list[re.Match[str]], index: int) -> int | No
 
 
 def _closes(marked: re.Match[str], words: list[re.Match[str]], index: int) -> bool:
-    """Whether a mark behind a word ends a clause or a sentence, whatever follows."""
+    """Return whether a mark behind a word ends a clause or a sentence, whatever follows."""
     word, mark = marked["word"], marked["mark"]
     if mark[-1] in "!?।॥؟۔":
         return _ADDRESS.search(word) is None
@@ -173,7 +173,7 @@ def _closes(marked: re.Match[str], words: list[re.Match[str]], index: int) -> bo
 
 
 def _may_be_address(word: str, before: list[re.Match[str]]) -> bool:
-    """Whether a full stop at the very end may be one inside an address or a file's name."""
+    """Return whether a full stop at the very end may be one inside an address or a file's name."""
     return len(before) < _NEAR - 1 or before[-1][0].lower() in _BEFORE_ADDRESSES or _WIDE.search(word) is not None
 
 
@@ -190,5 +190,5 @@ def _plain_place(text: str, words: list[re.Match[str]], index: int) -> int | Non
 
 
 def _begins(words: list[re.Match[str]], index: int) -> bool:
-    """Whether a word is the first of a sentence, where a capital says nothing."""
+    """Return whether a word is the first of a sentence, where a capital says nothing."""
     return index == 0 or words[index - 1][0].rstrip(_CLOSERS).endswith((".", "!", "?", "…"))

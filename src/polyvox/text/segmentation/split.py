@@ -53,7 +53,7 @@ def first_end(text: str, start: int, searched: int, *, final: bool = False) -> t
 
 
 def _settled(match: re.Match[str]) -> bool:
-    """Whether all the text that `_ends` looks at is there."""
+    """Return whether all the text that `_ends` looks at is there."""
     text, end = match.string, match.end()
     if match[0] == "\n":
         return True
@@ -67,7 +67,7 @@ def _settled(match: re.Match[str]) -> bool:
 
 
 def _needs_following(match: re.Match[str]) -> bool:
-    """Whether a mark without closers behind it ends a sentence or not for the word that follows."""
+    """Return whether a mark without closers behind it ends a sentence or not for the word that follows."""
     if match["mark"] != ".":
         return match["mark"].endswith("…")
     return may_abbreviate(last_word(match.string, match.start()))
@@ -88,7 +88,7 @@ def _cut(text: TrackedText, ends: Iterable[int]) -> list[TrackedText]:
 
 
 def _ends(match: re.Match[str]) -> bool:
-    """Whether the sentence ends here, and not just an abbreviation, an initial, or a quotation inside it."""
+    """Return whether the sentence ends here, and not just an abbreviation, an initial, or a quotation inside it."""
     if match["mark"] is None:
         return _WIDE_DECIMAL.search(match.string, max(0, match.start() - 1), match.end() + 1) is None
     following = _FOLLOWING.match(match.string, match.end(), match.end() + _REACH)

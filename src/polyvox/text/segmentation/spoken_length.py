@@ -1,4 +1,4 @@
-"""How long a text takes to speak, estimated from its characters before anything is normalised."""
+"""Seconds that a text takes to speak, estimated from its characters before anything is normalised."""
 
 import unicodedata
 from collections import Counter

@@ -22,7 +22,7 @@ class SurrogateJoiner:
         return text if text.isascii() else _SURROGATES.sub(_joined, text)
 
     def finish(self) -> str:
-        """What stands for a half that is still held back."""
+        """The character that stands for a half that is still held back."""
         held, self._high = self._high, ""
         return REPLACEMENT if held else ""
 

@@ -45,7 +45,7 @@ _SENTENCE_MARKS: Final = frozenset(".?!")
 
 
 class SegmentKind(StrEnum):
-    """How a segment is tokenized."""
+    """The tokenization of a segment."""
 
     CHINESE = "zh"
     ENGLISH = "en"
@@ -96,7 +96,7 @@ class EmiliaTokenizer:
 
     @property
     def uses_espeak(self) -> bool:
-        """Whether English is phonemized by espeak-ng."""
+        """True if English is phonemized by espeak-ng."""
         return not isinstance(self._english, RuleBasedEnglish)
 
     @cached_property
@@ -201,7 +201,7 @@ def _clauses(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _abbreviates(match: re.Match[str]) -> bool:
-    """Whether a full stop belongs to single letters in the middle of a sentence, as in `i.e. this`."""
+    """Return whether a full stop belongs to single letters in the middle of a sentence, as in `i.e. this`."""
     before = match.string[max(0, match.start() - _REACH) : match.start()]
     return (
         match.group() == "."

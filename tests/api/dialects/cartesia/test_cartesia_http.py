@@ -10,6 +10,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, decoded_seconds
+from helpers.tables import each_row
 from helpers.untimed import UntimedToneEngine
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ def dominant(data, dtype="<i2", rate=24_000):
     return np.argmax(np.abs(np.fft.rfft(samples))) * rate / len(samples)
 
 
-@pytest.mark.parametrize("prefix", ["", "/cartesia"])
+@each_row("prefix", ["", "/cartesia"])
 async def test_bytes_are_the_samples_that_were_asked_for(prefix):
     async with called(service_of()) as client:
         response = await client.post(f"{prefix}/tts/bytes", json=asked())
@@ -58,7 +59,7 @@ async def test_bytes_are_the_samples_that_were_asked_for(prefix):
     assert dominant(response.content) == pytest.approx(220, abs=5)
 
 
-@pytest.mark.parametrize(("encoding", "sample_bytes"), [("pcm_f32le", 4), ("pcm_mulaw", 1), ("pcm_alaw", 1)])
+@each_row(("encoding", "sample_bytes"), [("pcm_f32le", 4), ("pcm_mulaw", 1), ("pcm_alaw", 1)])
 async def test_every_encoding_comes_raw_and_in_wav(encoding, sample_bytes):
     async with called(service_of()) as client:
         output = {"container": "raw", "encoding": encoding, "sample_rate": 8_000}
@@ -159,7 +160,7 @@ async def test_cartesias_models_are_the_default_one():
             assert (await client.post("/tts/bytes", json=asked(model_id=model))).status_code == 200
 
 
-@pytest.mark.parametrize("prefix", ["", "/cartesia"])
+@each_row("prefix", ["", "/cartesia"])
 async def test_events_carry_audio_words_and_the_end(prefix):
     async with called(service_of()) as client:
         body = asked(add_timestamps=True, context_id="one")
@@ -179,6 +180,7 @@ async def test_events_carry_audio_words_and_the_end(prefix):
     assert ends[-1] == pytest.approx(0.3, abs=1e-3)
 
 
+@pytest.mark.long
 async def test_words_are_timed_with_a_model_that_does_not_time_them():
     async with called(service_of(UntimedToneEngine())) as client:
         events = events_of(await client.post("/tts/sse", json=asked(add_timestamps=True)))

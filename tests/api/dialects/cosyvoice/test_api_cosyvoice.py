@@ -175,6 +175,7 @@ async def test_broken_forms_are_refused(door, body):
     detail_of(refused)
 
 
+@pytest.mark.long
 async def test_a_model_that_cannot_clone_says_so(tmp_path):
     async with studio_client(tmp_path, ToneEngine()) as (_, client):
         for mode in WITH_RECORDING:

@@ -13,6 +13,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, decoded_seconds, served
+from helpers.tables import each_row
 from polyvox.types import EngineLocation
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +84,7 @@ class SpeechLike(ToneEngine):
         return replace(chunk, pcm=pcm)
 
 
-@pytest.mark.parametrize("path", [f"{OLD}/tts", "/tts"])
+@each_row("path", [f"{OLD}/tts", "/tts"])
 async def test_a_streamed_answer_of_many_sentences_is_one_file_without_a_gap(path):
     """The original sent a file for each: silence before and after every one of them."""
     engine = SpeechLike(chunks=12, chunk_seconds=0.3337)
@@ -149,6 +150,7 @@ async def test_a_recording_may_come_in_the_json(door):
     assert studio.engine.prepared[-1].transcript == "Some words."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "sent", "at_fault"),
     [
@@ -233,6 +235,7 @@ async def test_pages_may_ask_first_where_cors_allows():
         assert (spoken.status_code, spoken.headers["access-control-allow-origin"]) == (200, "*")
 
 
+@pytest.mark.long
 def test_a_stream_that_breaks_is_cut_off_and_counted():
     engine = ToneEngine(chunks=3, fail_at=1, delay=0.05, chunk_seconds=0.5)
     with served(tone_service(engine)) as url:

@@ -4,6 +4,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.dialects.elevenlabs.premade_voices import PREMADE
 from polyvox.engines.kokoro.voices import VOICES
 
@@ -84,9 +85,7 @@ async def test_without_the_header_shared_paths_are_those_of_the_other_doors():
         assert error_of(await client.get("/v1/models/gone"))["code"] == "model_not_found"
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/voices", "/v1/models", "/v2/voices", "/v1/user", "/elevenlabs/v1/voices", "/v1/voices/low"]
-)
+@each_row("path", ["/v1/voices", "/v1/models", "/v2/voices", "/v1/user", "/elevenlabs/v1/voices", "/v1/voices/low"])
 async def test_keys_come_in_their_header_and_refusals_are_in_their_form(path):
     async with called(service(api_keys=["secret"])) as client:
         assert (await client.get(path, headers=KEY)).status_code == 200

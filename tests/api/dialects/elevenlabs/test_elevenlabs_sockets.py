@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from helpers.elevenlabs_sockets import WordlessEngine, connected
 from helpers.fakes import TONES, ToneEngine, tone, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
+from helpers.tables import each_row
 from polyvox.audio.pcm import to_pcm16
 
 SINGLE = "/v1/text-to-speech/low/stream-input"
@@ -170,7 +171,7 @@ async def test_silence_before_the_first_word_counts_as_time(url):
     assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
 
 
-@pytest.mark.parametrize("timings", ["estimate", "durations"])
+@each_row("timings", ["estimate", "durations"])
 async def test_words_of_an_engine_without_timings_are_told_in_their_order(timings):
     with served(tone_service(WordlessEngine(), word_timings=timings)) as at:
         async with connected(at, MULTI, **PCM, auto_mode="true") as client:
@@ -220,6 +221,7 @@ async def test_keep_alives_open_nothing_and_a_context_is_reopened_by_its_name(ur
     assert [one.text.strip() for one in engine.heard[heard:]] == ["Hello.", "Hello.", "Nameless."]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bad", "code"),
     [
@@ -244,6 +246,7 @@ async def test_a_bad_message_is_answered_and_the_other_context_goes_on(url, bad,
     assert is_tone(client.audio(contextId="a"), "low")
 
 
+@pytest.mark.long
 async def test_a_context_that_fails_ends_and_the_others_go_on(url, engine):
     async with connected(url, MULTI, **PCM, auto_mode="true") as client:
         await client.say({"text": " ", "context_id": "a"}, {"text": "a slow text. ", "context_id": "a"})
@@ -311,6 +314,7 @@ async def test_an_address_that_cannot_be_obeyed_is_refused_before_the_socket_ope
         assert b'"detail"' in refused.value.response.body
 
 
+@pytest.mark.long
 async def test_an_idle_client_is_let_go(url):
     async with connected(url, SINGLE, inactivity_timeout=1, **PCM) as client:
         assert await client.close_code() == 1008

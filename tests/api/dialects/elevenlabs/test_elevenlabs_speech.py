@@ -11,10 +11,11 @@ import pytest
 from helpers.elevenlabs_sockets import WordlessEngine
 from helpers.fakes import ToneEngine, tone, tone_service
 from helpers.serving import called, decoded_seconds
+from helpers.tables import each_row
 from polyvox.audio.pcm import to_pcm16
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import OverloadedError
-from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.controller import AdmissionController
 
 TEXT = "One two, three."
 SAMPLES = to_pcm16(tone(220.0, 0, 7_200, 24_000))
@@ -28,7 +29,7 @@ def speech(client, path="low", text=TEXT, params=PCM, **fields):
     return client.post(f"/v1/text-to-speech/{path}", params=params, json={"text": text, **fields})
 
 
-@pytest.mark.parametrize("path", ["low", "low/stream"])
+@each_row("path", ["low", "low/stream"])
 async def test_the_audio_is_that_of_the_voice(path):
     async with called(tone_service()) as client:
         answer = await speech(client, path)
@@ -37,7 +38,7 @@ async def test_the_audio_is_that_of_the_voice(path):
     assert answer.content == SAMPLES
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "media_type", "codec", "rate"),
     [
         ("mp3_22050_32", "audio/mpeg", "mp3float", 22_050),
@@ -58,7 +59,7 @@ async def test_every_format_plays(name, media_type, codec, rate):
     assert decoded_seconds(answer.content) == pytest.approx(0.3, abs=0.1)
 
 
-@pytest.mark.parametrize(("name", "bit_rate"), [("mp3_22050_32", 32_000), ("mp3_44100_192", 192_000)])
+@each_row(("name", "bit_rate"), [("mp3_22050_32", 32_000), ("mp3_44100_192", 192_000)])
 async def test_bytes_of_mp3_tell_its_length(name, bit_rate):
     """LiveKit counts time by them."""
     async with called(tone_service(ToneEngine(chunk_seconds=1.0))) as client:
@@ -66,7 +67,7 @@ async def test_bytes_of_mp3_tell_its_length(name, bit_rate):
     assert len(answer.content) * 8 / bit_rate == pytest.approx(3.0, abs=0.1)
 
 
-@pytest.mark.parametrize(("name", "law"), [("ulaw_8000", RawEncoding.PCM_MULAW), ("alaw_8000", RawEncoding.PCM_ALAW)])
+@each_row(("name", "law"), [("ulaw_8000", RawEncoding.PCM_MULAW), ("alaw_8000", RawEncoding.PCM_ALAW)])
 async def test_telephone_formats_are_one_byte_a_sample(name, law):
     engine = ToneEngine(sample_rate=8_000)
     async with called(tone_service(engine)) as client:
@@ -106,7 +107,7 @@ async def test_settings_that_models_here_lack_are_taken_and_speed_is_used():
     assert (heard.seed, heard.speed, heard.language, heard.normalization.normalize) == (7, 2.0, None, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "seconds", "spoken"),
     [
         ('One <break time="1s" /> two.', 1.6, ["One ", " two."]),
@@ -164,8 +165,8 @@ async def test_lines_stay_below_what_clients_read():
     assert data == to_pcm16(tone(220.0, 0, 480_000, 24_000))
 
 
-@pytest.mark.parametrize("timings", ["estimate", "durations"])
-@pytest.mark.parametrize("path", ["low/with-timestamps", "low/stream/with-timestamps"])
+@each_row("timings", ["estimate", "durations"])
+@each_row("path", ["low/with-timestamps", "low/stream/with-timestamps"])
 async def test_an_engine_without_word_timings_is_aligned_all_the_same(path, timings):
     async with called(tone_service(WordlessEngine(), word_timings=timings)) as client:
         answer = await speech(client, path)
@@ -210,7 +211,7 @@ async def test_model_names_of_theirs_stand_for_the_model_of_the_settings():
     assert (len(one.heard), len(other.heard)) == (1, 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "params", "fields", "status", "code", "param"),
     [
         ("nobody", PCM, {"text": TEXT}, 404, "voice_not_found", "voice_id"),
@@ -239,7 +240,7 @@ async def test_a_busy_server_says_so_in_their_words(monkeypatch):
     def refuse(self, job):
         raise OverloadedError("Busy; try again later.", retry_after=2)
 
-    monkeypatch.setattr(Admission, "enter", refuse)
+    monkeypatch.setattr(AdmissionController, "enter", refuse)
     async with called(tone_service()) as client:
         answer = await speech(client)
     assert (answer.status_code, answer.json()["detail"]["status"]) == (429, "too_many_concurrent_requests")

@@ -128,6 +128,7 @@ async def test_samples_leave_before_the_next_chunk_is_made(tmp_path):
         assert await call.read() is grpc.aio.EOF
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

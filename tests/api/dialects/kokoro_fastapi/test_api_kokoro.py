@@ -12,6 +12,7 @@ import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
 from helpers.serving import called, decoded_seconds, error_of
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.audio.pcm import to_pcm16
 
@@ -38,7 +39,7 @@ async def test_captions_stream_as_one_object_a_line():
     assert audio == to_pcm16(tone(220.0, 0, 7_200, 24_000))
 
 
-@pytest.mark.parametrize("audio_format", ["mp3", "opus", "aac", "flac", "webm"])
+@each_row("audio_format", ["mp3", "opus", "aac", "flac", "webm"])
 async def test_no_word_is_lost_when_an_encoder_holds_audio_back(audio_format):
     engine = ToneEngine(chunks=6, chunk_seconds=0.01)
     async with called(tone_service(engine)) as client:
@@ -61,7 +62,7 @@ async def test_captions_at_once_hold_a_whole_file():
     assert "x-session-id" in response.headers
 
 
-@pytest.mark.parametrize("stream", [True, False])
+@each_row("stream", [True, False])
 async def test_captions_without_timestamps(stream):
     async with called(tone_service()) as client:
         response = await client.post(CAPTIONED, json=WISH | {"return_timestamps": False, "stream": stream})
@@ -81,7 +82,7 @@ async def test_phonemize_shows_the_reading():
     assert response.json() == {"phonemes": "hi", "tokens": [104, 105]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "field"),
     [
         ({}, "text"),
@@ -107,7 +108,7 @@ async def test_a_model_without_phonemes_or_mixing_says_so():
     assert "mixed" in error_of(unmixed)["message"]
 
 
-@pytest.mark.parametrize("voices", ["low+high", ["low", "high"], " low+high "])
+@each_row("voices", ["low+high", ["low", "high"], " low+high "])
 async def test_combined_voices_come_as_a_file(voices):
     async with called(tone_service()) as client:
         response = await client.post(COMBINE, json=voices)
@@ -119,7 +120,7 @@ async def test_combined_voices_come_as_a_file(voices):
     assert set(values) == {330.0}
 
 
-@pytest.mark.parametrize("voices", ["", [], [1], {"voices": "low"}, 5, "low+" * 500])
+@each_row("voices", ["", [], [1], {"voices": "low"}, 5, "low+" * 500])
 async def test_what_is_no_mix_is_refused(voices):
     async with called(tone_service()) as client:
         refused = await client.post(COMBINE, json=voices)
@@ -292,7 +293,7 @@ async def test_openais_voice_names_stand_for_voices_of_a_setting():
 class TestDownloads:
     SPEECH = "/v1/audio/speech"
 
-    @pytest.mark.parametrize("stream", [True, False])
+    @each_row("stream", [True, False])
     async def test_a_finished_file_can_be_fetched_again_with_its_times(self, stream):
         wish = {"input": "One two three.", "return_download_link": True, "return_timing": True, "stream": stream}
         async with called(tone_service()) as client:
@@ -321,7 +322,7 @@ class TestDownloads:
         assert answers == {"anna": 200, "bert": 404, "carl": 401}
         assert len(path.rpartition("/")[2]) >= 32
 
-    @pytest.mark.parametrize("name", ["nothing.mp3", "..%2f..%2fetc%2fpasswd", "%00", "a" * 5_000])
+    @each_row("name", ["nothing.mp3", "..%2f..%2fetc%2fpasswd", "%00", "a" * 5_000])
     async def test_no_other_file_is_found(self, name):
         async with called(tone_service()) as client:
             assert (await client.get(f"/v1/download/{name}")).status_code == 404

@@ -14,6 +14,7 @@ from helpers.agent_engine import AgentEngine
 from helpers.cloning import Studio, sample
 from helpers.fakes import tone_service
 from helpers.serving import called, served, wait_for
+from helpers.tables import each_row
 from polyvox.api import app as application
 from polyvox.api.app import create_app
 from polyvox.api.dialects.mcp import door
@@ -108,6 +109,7 @@ async def test_without_the_package_the_server_does_not_start_and_says_what_to_in
             pytest.fail("it has started")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize("key", ["", "another key"])
 def test_a_key_is_asked_for(keyed, method, key):
@@ -136,6 +138,7 @@ def test_a_body_over_the_limit_is_refused(keyed, anna, announced):
     assert "limit" in refusal(anna.http.post("/mcp", content=content), 413)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [
@@ -167,6 +170,7 @@ def test_a_bad_message_is_answered_with_an_error_and_the_session_goes_on(keyed, 
     assert result_of(anna.call("voices"))["structuredContent"]["found"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["9" * 4_000, "{}", "null", '"\\u0000"', "1e999"])
 def test_a_strange_number_of_a_message_does_no_harm(keyed, anna, number):
     body = f'{{"jsonrpc":"2.0","id":{number},"method":"ping"}}'
@@ -243,6 +247,7 @@ def test_a_cancelled_call_stops_the_synthesis_though_others_are_refused(narrow):
     assert other.http.delete("/mcp", headers={"Mcp-Session-Id": other.session}).status_code == 200
 
 
+@pytest.mark.long
 def test_a_client_of_the_newer_protocol_that_leaves_stops_the_synthesis(narrow):
     studio, url = narrow
     meta = {
@@ -271,7 +276,7 @@ def test_sessions_are_bounded_and_make_room_when_they_end(narrow):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 200_000])
+@each_row("size", [0, 1, 65_536, 65_537, 200_000])
 async def test_an_answer_is_sent_in_parts_whatever_its_size(size):
     sent: list[Any] = []
 

@@ -5,6 +5,7 @@ import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
 from helpers.serving import called, decoded_seconds, error_of
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16, to_pcm16
 from polyvox.types import CodeBlocks, NormalizationOptions
@@ -35,8 +36,9 @@ async def test_the_least_request_is_answered_with_mp3_in_the_default_voice():
     assert engine.heard[0].voice == "low"
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("audio_format", list(AudioFormat))
+@pytest.mark.long
+@each_row("stream", [True, False])
+@each_row("audio_format", list(AudioFormat))
 async def test_every_format_comes_back_with_its_duration(audio_format, stream):
     async with called(tone_service(ToneEngine(chunks=4, chunk_seconds=0.25))) as client:
         response = await client.post(
@@ -94,7 +96,7 @@ async def test_every_field_reaches_the_engine():
     assert len(response.content) == 2 * 3 * 1_200
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "heard"),
     [({}, CodeBlocks.SKIP), ({"code_blocks": "read"}, CodeBlocks.READ), ({"code_blocks": None}, "skip")],
 )
@@ -206,7 +208,7 @@ async def test_the_same_request_gives_the_same_bytes():
     assert first.content == second.content
 
 
-@pytest.mark.parametrize("text", [".", " . ", "...", "…", "?!", "。", "—", "(*)"])
+@each_row("text", [".", " . ", "...", "…", "?!", "。", "—", "(*)"])
 async def test_punctuation_alone_is_a_short_silence(text):
     engine = ToneEngine()
     async with called(tone_service(engine)) as client:
@@ -219,7 +221,7 @@ async def test_punctuation_alone_is_a_short_silence(text):
     assert engine.heard == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         {"input": ".", "voice": "nobody"},

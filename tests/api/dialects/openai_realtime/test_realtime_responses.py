@@ -8,6 +8,7 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.openai_realtime_client import BETA, audio, connected, message, names, realtime_app, transcript
 from helpers.realtime_engine import HeldEngine
 from helpers.serving import wait_for
+from helpers.tables import each_row
 from polyvox.api.dialects.openai_realtime.outbox import Outbox
 from polyvox.api.dialects.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.dialects.openai_realtime.response import Response, ResponsePlan
@@ -179,7 +180,7 @@ def test_a_conversation_has_one_response_at_a_time_and_others_run_beside_it():
     assert said == {created["id"]: TEXT, beside["id"]: "Beside it."}
 
 
-@pytest.mark.parametrize("by_id", [True, False])
+@each_row("by_id", [True, False])
 def test_cancel_stops_the_sound_and_frees_the_slot(by_id):
     engine = HeldEngine(free=2, chunks=50, chunk_seconds=0.1)
     service = tone_service(engine)

@@ -16,6 +16,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import TONES, PlainToneEngine, ToneEngine, tone, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import TextError
@@ -61,14 +62,14 @@ async def test_each_turn_is_heard_in_its_voice_with_the_pause_between() -> None:
         assert not pcm[start + TURN_SAMPLES : start + TURN_SAMPLES + pause].any()
 
 
-@pytest.mark.parametrize(("pause", "seconds"), [(None, 0.3), (0, 0.0), (0.0004, 10 / RATE), (10, 10.0)])
+@each_row(("pause", "seconds"), [(None, 0.3), (0, 0.0), (0.0004, 10 / RATE), (10, 10.0)])
 async def test_the_pause_is_exact(pause: float | None, seconds: float) -> None:
     async with called(tone_service()) as client:
         fields = {} if pause is None else {"pause": pause}
         assert len(pcm_of(await asked(client, **fields))) == 3 * TURN_SAMPLES + 2 * round(seconds * RATE)
 
 
-@pytest.mark.parametrize("native", [True, False])
+@each_row("native", [True, False])
 async def test_speed_does_not_change_the_pause(native: bool) -> None:
     async with called(tone_service(ToneEngine(native_speed=native))) as client:
         pcm = pcm_of(await asked(client, pause=1.0, speed=2.0))
@@ -95,9 +96,10 @@ async def test_usage_counts_the_text_of_all_turns() -> None:
     assert done["usage"]["input_tokens"] == sum(len(turn["text"]) for turn in TURNS)
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("audio", list(AudioFormat))
-@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.long
+@each_row("stream", [True, False])
+@each_row("audio", list(AudioFormat))
+@each_row("channels", [1, 2])
 async def test_every_format_holds_the_whole_dialogue_in_mono_and_stereo(
     audio: AudioFormat, stream: bool, channels: int
 ) -> None:
@@ -234,6 +236,7 @@ async def test_a_script_with_tags_takes_two_voices_by_name(duet: Any, door: str)
     assert [prompt.transcript for prompt in studio.engine.prepared] == ["I am bert.", "I am anna."]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", ["anna,nobody", "nobody,anna", "anna,", ",", "anna,bert,carl"])
 async def test_a_pair_with_a_voice_that_is_not_there_is_refused(duet: Any, voice: str) -> None:
     _, client = duet
@@ -366,6 +369,7 @@ async def test_a_failure_in_a_later_turn_ends_the_events_with_an_error() -> None
     assert (last["type"], last["error"]["param"]) == ("error", "turns[1].text")
 
 
+@pytest.mark.long
 async def test_the_document_of_the_api_describes_it() -> None:
     async with called(tone_service()) as client:
         document = (await client.get("/openapi.json")).json()

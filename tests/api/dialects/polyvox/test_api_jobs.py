@@ -324,6 +324,7 @@ async def test_a_full_disk_pauses_the_job_with_the_reason(tmp_path: Path, monkey
         assert (await client.rested(job["id"]))["status"] == "done"
 
 
+@pytest.mark.long
 async def test_what_passes_by_itself_is_tried_again_and_then_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(runner, "_RETRY_SECONDS", (0.01, 0.02))
     monkeypatch.setattr(runner, "_MOST_ATTEMPTS", 3)
@@ -472,6 +473,7 @@ async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
         assert len((await client.http.get("/v1/jobs")).json()["data"]) == 1
 
 
+@pytest.mark.long
 async def test_a_server_that_has_no_room_for_a_sentence_waits_for_it(tmp_path: Path):
     engine = ToneEngine(
         chunks=1, chunk_seconds=0.05, fail_at=0, error=OverloadedError("Busy; try again.", retry_after=0.01)
@@ -517,6 +519,7 @@ async def test_a_live_request_does_not_wait_for_jobs(tmp_path: Path):
             assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
 
 
+@pytest.mark.long
 async def test_two_servers_on_one_folder_speak_a_job_once_and_obey_each_other(tmp_path: Path):
     ours, theirs = gated(), gated()
     async with job_client(tmp_path, ours) as here, job_client(tmp_path, theirs) as there:

@@ -103,6 +103,7 @@ async def test_what_is_wrong_is_named(client, body, param):
     assert error_of(refused)["param"] == param
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["../up", "..", "a/b", "nul\0", "\u202egnp", "zero\u200bwidth", "x" * 10_000, "", "url+https://x", "\ud83d"]
 )
@@ -250,6 +251,7 @@ async def test_each_key_has_its_own_voices(tmp_path):
         await registered(client, "Anna", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", ["/v1/voices", "/v1/zipvoice/voices"])
 async def test_no_key_learns_from_a_deletion_or_a_clearance_what_another_has(tmp_path, door):
     async with studio_client(tmp_path, api_keys=["one", "two"]) as (studio, client):
@@ -405,6 +407,7 @@ async def test_a_model_that_clones_lists_your_voices_beside_its_own(client):
     ]
 
 
+@pytest.mark.long
 async def test_a_store_that_cannot_be_made_is_unavailable_and_the_rest_speaks():
     from helpers.fakes import tone_service
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
+from helpers.virtual_time import VirtualTimeLoop
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -13,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
-from helpers.virtual_time import VirtualTimeLoop
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.middleware.auth import owner_of
 from polyvox.server import guarded_websocket
@@ -386,6 +387,7 @@ async def test_a_stuck_context_does_not_hold_up_others(url: str) -> None:
         assert not stuck.samples
 
 
+@pytest.mark.long
 def test_idle_sockets_and_contexts_end_unless_their_client_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         return work(*given, **named)
@@ -436,14 +438,13 @@ def caller(allowed_hosts: list[str] | None = None, **settings: Any) -> TestClien
     return TestClient(create_app(tone_service(**settings), allowed_hosts=allowed_hosts))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options",
     [
         {"headers": {"Authorization": "Bearer key-1"}},
         {"url": f"{PATH}?api_key=key-1"},
         {"subprotocols": ["polyvox", "polyvox-key.key-1"]},
     ],
-    ids=["bearer", "query", "protocol"],
 )
 def test_a_key_may_come_in_three_ways(options: dict[str, Any]) -> None:
     with caller(api_keys=["key-1"]) as client:
@@ -461,7 +462,7 @@ def test_a_key_may_come_in_three_ways(options: dict[str, Any]) -> None:
             assert refusal.value.json()["error"]["code"] == "invalid_api_key"
 
 
-@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+@each_row("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 def test_a_foreign_host_or_page_is_refused(headers: dict[str, str]) -> None:
     with (
         caller(["speech.example"]) as client,

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.api.dialects.realtime.messages import DEFAULT_CONTEXT, Flush, Ping, Start, TextFragment, parsed_message
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnknownFormatError
@@ -47,7 +48,7 @@ def test_text_may_end_in_half_a_character() -> None:
     assert message.text.endswith("\ud83d")
 
 
-@pytest.mark.parametrize("given", ["end of turn", 7, None])
+@each_row("given", ["end of turn", 7, None])
 def test_ids_are_the_clients_own(given: object) -> None:
     flush, ping = (parsed_message({"type": kind, "id": given}) for kind in ("flush", "ping"))
     assert isinstance(flush, Flush)
@@ -55,7 +56,7 @@ def test_ids_are_the_clients_own(given: object) -> None:
     assert flush.id == ping.id == given
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "field"),
     [
         ({}, "type"),

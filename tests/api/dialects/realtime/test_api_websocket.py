@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helpers.fakes import tone_service
 from helpers.serving import served_by_granian, served_by_uvicorn
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
@@ -129,29 +130,27 @@ def test_a_server_that_cannot_answer_a_handshake_closes_it():
     assert "key" in reason
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:8880"])
+@each_row("host", ["evil.example", "localhost.evil.example:8880"])
 def test_a_handshake_to_an_unknown_host_is_refused(host):
     response = denied(client(allowed_hosts=["speech.example"]), "/socket/echo", headers={"Host": host})
     assert response.status_code == 403
     assert "allowed_hosts" in response.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8880", "localhost", "speech.example"])
+@each_row("host", ["127.0.0.1:8880", "localhost", "speech.example"])
 def test_a_handshake_to_a_known_host_is_accepted(host):
     with client(allowed_hosts=["speech.example"]).websocket_connect("/socket/echo", headers={"Host": host}) as socket:
         assert socket.receive_json()
 
 
-@pytest.mark.parametrize(
-    "origin", ["https://page.example", "null", "http://testserver.example", "http://testserver:81"]
-)
+@each_row("origin", ["https://page.example", "null", "http://testserver.example", "http://testserver:81"])
 def test_a_page_of_another_origin_opens_no_socket(origin):
     response = denied(client(), "/socket/echo", headers={"Origin": origin})
     assert response.status_code == 403
     assert "cors_origins" in response.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origin", "allowed"),
     [("http://testserver", []), ("https://page.example", ["https://page.example"]), ("https://page.example", ["*"])],
 )
@@ -186,7 +185,7 @@ def test_a_path_that_takes_recordings_has_room_for_one():
     assert end.value.code == 1009
 
 
-@pytest.mark.parametrize("path", ["/socket/nothing", "/v1/audio/speech", "/nothing"])
+@each_row("path", ["/socket/nothing", "/v1/audio/speech", "/nothing"])
 def test_an_unknown_path_is_answered_with_a_sentence(path):
     response = denied(client(), path)
     assert response.status_code == 404
@@ -204,7 +203,7 @@ def test_a_refusal_is_in_the_wording_of_its_door():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "status", "code"), [("text", 400, 1008), ("busy", 429, 1013), ("http", 410, 1008), ("defect", 500, 1011)]
 )
 def test_an_error_denies_the_handshake_or_closes_the_socket(kind, status, code):
@@ -254,7 +253,7 @@ async def talk(url):
         return refusals, answer, socket.close_code
 
 
-@pytest.mark.parametrize("serve", [served_by_uvicorn, served_by_granian], ids=["uvicorn", "granian"])
+@each_row("serve", [served_by_uvicorn, served_by_granian])
 def test_a_real_client_of_a_real_server_meets_the_same_checks(serve):
     service = tone_service(api_keys=[KEY], max_body_bytes=LIMIT)
     with serve(service, doors=(*DOORS, DOOR)) as url:

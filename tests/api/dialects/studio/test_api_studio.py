@@ -7,6 +7,7 @@ import pytest
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -14,7 +15,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 ASSET = re.compile(r'(?:src|href)="\./(web/assets/[^"]+)"')
 
 
-@pytest.mark.parametrize("path", ["/", "/web"])
+@each_row("path", ["/", "/web"])
 async def test_browsers_get_the_page_without_a_key(path):
     async with called(tone_service(api_keys=["secret"]), headers=BROWSER) as client:
         page = await client.get(path)
@@ -39,7 +40,7 @@ async def test_a_setting_closes_it_and_nothing_else():
     assert docs.status_code == 200
 
 
-@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/plain, */*", ""])
+@each_row("accept", ["*/*", "application/json", "application/json, text/plain, */*", ""])
 async def test_programs_get_the_list_of_paths(accept):
     async with called(tone_service(), headers={"Accept": accept}) as client:
         answer = await client.get("/")
@@ -65,7 +66,7 @@ async def test_the_policy_allows_only_this_server_and_a_nonce_that_no_other_page
     assert "http" not in policies[0]
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "..%2Findex.html", "index.html", "%00"])
+@each_row("name", ["nothing.js", "..%2Findex.html", "index.html", "%00"])
 async def test_nothing_but_the_pages_files_is_sent(name):
     async with called(tone_service()) as client:
         refused = await client.get(f"/web/assets/{name}")
@@ -73,7 +74,7 @@ async def test_nothing_but_the_pages_files_is_sent(name):
     assert error_of(refused)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accepted", "encoding"),
     [("gzip, br", "gzip"), ("gzip;q=0.5", "gzip"), ("br", None), ("gzip;q=0", None), ("gzip; q=0.0, *", None)],
 )

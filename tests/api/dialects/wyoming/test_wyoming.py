@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, tone_service, tone_settings
+from helpers.tables import each_row
 from helpers.wyoming import audio_of, served_wyoming
 from polyvox.api.dialects.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.dialects.wyoming.server import check_wyoming_exposure
@@ -130,7 +131,7 @@ async def test_a_text_without_words_is_silence_and_not_an_error():
     assert events[0].data == {"rate": 24_000, "width": 2, "channels": 1}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("voice", "model", "chosen"),
     [
         (None, "tone", "low"),
@@ -187,7 +188,7 @@ async def test_ssml_is_obeyed_where_the_event_says_so():
 # --- what goes wrong
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "data", "code"),
     [
         ("synthesize", {"text": "Hello.", "voice": {"name": "nobody"}}, "voice_not_found"),
@@ -216,7 +217,7 @@ async def test_an_error_is_told_and_closes_the_connection_and_the_next_one_is_se
     assert code is None or events[0].data["code"] == code
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
@@ -268,6 +269,7 @@ def bodies():
     return PendingBodies(2**20, Metrics())
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=40))
 def test_no_bytes_make_the_reader_fail_otherwise(bodies, pieces):
@@ -349,6 +351,7 @@ async def test_a_client_that_leaves_frees_its_slot():
             await client.read_until("audio-stop")
 
 
+@pytest.mark.long
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_not():
     engine = ToneEngine(chunks=400, chunk_seconds=2.0)
     async with served_wyoming(engine, stall_seconds=0.3) as served, await served.connect() as client:
@@ -423,7 +426,7 @@ async def test_closing_does_not_wait_for_ever():
 # --- who may call
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "allowed"),
     [
         ({"wyoming_port": 10_200}, True),

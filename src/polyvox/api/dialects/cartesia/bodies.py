@@ -25,7 +25,7 @@ Emotion = Annotated[str, BeforeValidator(_first), Field(max_length=100)]
 
 
 class ExperimentalControls(RequestBody):
-    """How old clients choose pace and emotion: the pace by a name or between -1 and 1."""
+    """Pace and emotion as old clients choose them: the pace by a name or between -1 and 1."""
 
     speed: PaceName | Annotated[Number, Field(ge=-1, le=1)] | None = None
     emotion: Emotion | None = None
@@ -103,7 +103,7 @@ class GenerationBody(RequestBody):
 
     @property
     def pace(self) -> float:
-        """How fast to speak; 1 is the voice's own pace."""
+        """Pace of the speech; 1 is the voice's own pace."""
         if self.generation_config is not None and self.generation_config.speed is not None:
             return self.generation_config.speed
         if self.speed is not None:
@@ -144,7 +144,7 @@ class OpeningMessage(EventsBody):
 
 
 class ContextMessage(RequestBody):
-    """What any message may say about a context."""
+    """Fields that any message may have about a context."""
 
     model_config = ConfigDict(populate_by_name=True)
 

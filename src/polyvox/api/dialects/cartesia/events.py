@@ -47,5 +47,5 @@ def done_event(warnings: Iterable[str]) -> Event:
 
 
 def error_event(error: PolyvoxError, *, done: bool = True) -> Event:
-    """What went wrong; `done` says whether it is the end of the context."""
+    """The event of an error; `done` says whether it is the end of the context."""
     return {"type": "error", **error_fields(Refusal.of(error)), "done": done}

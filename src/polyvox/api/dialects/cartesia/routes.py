@@ -69,5 +69,5 @@ async def refuse_token() -> None:
 
 
 async def status() -> dict[str, Any]:
-    """Whether the server answers, and its version."""
+    """Return whether the server answers, and its version."""
     return {"ok": True, "version": version("polyvox")}

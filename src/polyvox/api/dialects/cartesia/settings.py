@@ -34,7 +34,7 @@ KNOWN_VOICES: Mapping[str, str] = MappingProxyType(
 
 
 class CartesiaSettings(SettingsSection):
-    """What of Cartesia's has another name here."""
+    """Names of Cartesia's, and what they stand for here."""
 
     section: ClassVar[str] = "cartesia"
 

@@ -172,7 +172,7 @@ async def batch(request: Request, service: Service, voices: Voices, owner: Owner
 @router.get(f"{_PREFIX}/healthcheck", include_in_schema=False)
 @router.post(f"{_PREFIX}/healthcheck", responses={503: {"description": "It cannot speak; `reason` says why."}})
 async def healthcheck(service: Service) -> JSONResponse:
-    """Whether requests for speech can be answered."""
+    """Return whether requests for speech can be answered."""
     state = service.ready
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
@@ -213,7 +213,7 @@ async def _response(
 async def _asked(
     mode: Mode, fields: Fields, service: SpeechService, voices: VoiceService, owner: str
 ) -> tuple[CosyVoiceRequest, TtsBody]:
-    """What a body in one of the modes asks for, and the body."""
+    """The request of a body in one of the modes, and the body."""
     body = fields.parsed(_BODIES[mode])
     asked = CosyVoiceRequest(body.text, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
     if isinstance(body, VoiceBody):

@@ -64,7 +64,7 @@ class CharacterAligner:
         self._late = late
         self._position = 0
         self.time = 0.0
-        """Where the characters so far end, in seconds."""
+        """End of the characters so far, in seconds."""
 
     def chunk(self, text: str, chunk: AudioChunk) -> Alignment:
         """The characters that a chunk adds; `text` is all of it that there is by now."""
@@ -83,7 +83,7 @@ class CharacterAligner:
         return found
 
     def _stop(self, text: str, words: Sequence[WordTiming], chunk: AudioChunk) -> int:
-        """Where the chunk's characters end."""
+        """The place at which the chunk's characters end."""
         stop = max((word.span.end for word in words), default=self._position)
         if chunk.span is not None and not self._late:
             stop = max(stop, chunk.span.end)
@@ -130,7 +130,7 @@ def _with_marks(text: str, stop: int) -> int:
 
 
 def _lacks_space(text: str, stop: int) -> bool:
-    """Whether a space is missing behind a word that is complete."""
+    """Return whether a space is missing behind a word that is complete."""
     if text[stop - 1].isspace():
         return False
     return stop == len(text) or not (text[stop - 1].isalnum() and text[stop].isalnum())

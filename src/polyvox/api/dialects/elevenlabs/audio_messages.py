@@ -35,7 +35,7 @@ class AudioMessages:
     flushed: Mapping[str, Any] | None = None
     by_audio: bool = False
     late: bool = False
-    """Whether words are timed after they were spoken."""
+    """True if words are timed after they were spoken."""
 
     async def deliver(self, context: SpeechContext) -> None:
         """Send all of a context."""

@@ -1,4 +1,4 @@
-"""What the sockets with contexts have in common: the contexts, how they end, and how errors are told."""
+"""The common part of the sockets with contexts: the contexts, how they end, and how errors are sent."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from polyvox.service.contexts.speech_context import SpeechContext
 _DEFAULT_ID = "default"
 _MAX_ID_CHARS = 200
 _CLOSING_SECONDS = 1.5
-"""How long contexts may go on after a client asked to close: some wait two seconds for that."""
+"""Time for which contexts may go on after a client asked to close: some wait two seconds for that."""
 
 
 class ContextSocket(ABC):

@@ -26,7 +26,7 @@ router = APIRouter(prefix="/v1/text-to-dialogue", route_class=JsonRoute, tags=["
 
 
 class DialogueInput(RequestBody):
-    """What one voice says."""
+    """The words of one voice."""
 
     text: Text = Field(description="What it says.")
     voice_id: str = Field(max_length=MAX_VOICE_CHARS, description="A voice of `/v1/voices`, by id or name.")
@@ -44,7 +44,7 @@ class VoiceSegments:
 
     voice_ids: Sequence[str]
     starts: Sequence[int]
-    """Where each turn starts in the text of the dialogue."""
+    """Start of each turn in the text of the dialogue."""
 
     def __call__(self, alignment: Alignment, first: int) -> Mapping[str, Any]:
         bounds = [*(start - first for start in self.starts), first + len(alignment.characters) + 1]

@@ -1,4 +1,4 @@
-"""What the application knows of this dialect."""
+"""The door of this dialect, as the application knows it."""
 
 from fastapi import APIRouter
 

@@ -28,7 +28,7 @@ _MEDIA_TYPES = MappingProxyType({RawEncoding.PCM_MULAW: "audio/basic", RawEncodi
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """How audio is sent: `raw` samples by a law of telephone lines, or a format, with its bit rate where it has one."""
+    """A form of audio: `raw` samples by a law of telephone lines, or a format, with its bit rate where it has one."""
 
     format: AudioFormat
     sample_rate: int

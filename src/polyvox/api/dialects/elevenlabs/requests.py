@@ -43,7 +43,7 @@ class VoiceSettings(RequestBody):
 
 
 class GenerationFields(RequestBody):
-    """What requests for one voice and for a dialogue have in common."""
+    """Fields that requests for one voice and for a dialogue have in common."""
 
     model_id: str | None = Field(None, description="`eleven_...` for the server's model, or one of this server's.")
     language_code: str | None = Field(None, description="Read as this language, if the model speaks it.")
@@ -112,6 +112,6 @@ def spoken_language(code: str | None, voice: str, registry: Registry, model: str
 
 
 def _has_ssml(text: str) -> bool:
-    """Whether a text has pauses or phonemes in SSML, and nothing that would keep it from being read as such."""
+    """Return whether a text has pauses or phonemes in SSML, and nothing that would keep it from being read as such."""
     bare, tags = _SSML_TAG.subn("", text)
     return tags > 0 and not set("<>&") & set(bare)

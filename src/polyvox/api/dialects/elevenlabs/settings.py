@@ -8,7 +8,7 @@ from polyvox.config import CommaList, SettingsSection, VoiceAlias
 
 
 class ElevenLabsSettings(SettingsSection):
-    """What ElevenLabs' names stand for on this server."""
+    """Meanings of ElevenLabs' names on this server."""
 
     section: ClassVar[str] = "elevenlabs"
 

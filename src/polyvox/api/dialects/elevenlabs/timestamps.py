@@ -33,7 +33,7 @@ class TimestampedStream:
     output: OutputFormat
     text: str
     late: bool = False
-    """Whether words are timed after they were spoken."""
+    """True if words are timed after they were spoken."""
     more: MoreFields = field(default=_nothing)
     media_type = "application/json"  # as ElevenLabs labels it, though it is one object a line
     buffered = False
@@ -65,7 +65,7 @@ class TimestampedFile:
     output: OutputFormat
     text: str
     late: bool = False
-    """Whether words are timed after they were spoken."""
+    """True if words are timed after they were spoken."""
     more: MoreFields = field(default=_nothing)
     media_type = "application/json"
     buffered = True
@@ -99,7 +99,7 @@ class TimestampedFile:
         return wav_header(session.sample_rate, session.channels, len(data) - size) + data[size:]
 
     def _around_audio(self, found: Alignment) -> tuple[bytes, bytes]:
-        """What stands before and behind the audio, the first field of the object."""
+        """The bytes before and behind the audio, the first field of the object."""
         head, quotes, tail = _object("", found, self.more(found, 0)).partition(b'""')
         return head + quotes[:1], quotes[1:] + tail
 

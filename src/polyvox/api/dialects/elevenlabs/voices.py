@@ -40,7 +40,7 @@ class VoiceDirectory:
 
     @property
     def late_words(self) -> bool:
-        """Whether the model's words are timed only after they were spoken, where words are asked for."""
+        """True if the model's words are timed only after they were spoken, where words are asked for."""
         known = self.service.registry.model(self.model).capabilities
         return known is not None and not known.word_timings and self.service.settings.word_timings != "durations"
 

@@ -103,7 +103,7 @@ class Call:
 
     @property
     def wants_chunks(self) -> bool:
-        """Whether the caller asks for the ranges of the chunks where its service does not give them by itself."""
+        """True if the caller asks for the ranges of the chunks where its service does not give them by itself."""
         return self._metadata(CHUNKS_HEADER) == "1"
 
     def _metadata(self, name: str) -> str | None:
@@ -162,7 +162,7 @@ class Call:
 
 
 def _retry_trailers(error: UnavailableError) -> list[tuple[str, str]]:
-    """When gRPC's own retries may come; a negative pushback ends them."""
+    """The time at which gRPC's own retries may come; a negative pushback ends them."""
     if error.retry_after is not None:
         seconds = max(1, math.ceil(error.retry_after))
         return [(RETRY_KEY, str(seconds)), (PUSHBACK_KEY, str(1000 * seconds))]

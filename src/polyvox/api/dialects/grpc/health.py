@@ -26,7 +26,7 @@ class HealthServicer:
         self._closing.set()
 
     async def check(self, message: Message, call: Call) -> Message:
-        """Whether the default model can speak."""
+        """Return whether the default model can speak."""
         if message.service not in _KNOWN:
             raise NotFoundError("There is no service of this name; leave it empty to ask for all.", field="service")
         return self._response(status=self._status())

@@ -1,4 +1,4 @@
-"""How many messages of gRPC calls may be arriving at once, and for how long."""
+"""Limits of the messages of gRPC calls that arrive at once: their number, and their time."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -85,5 +85,5 @@ async def timestamp(body: CaptionedBody, service: Service, voices: Voices, owner
 
 @router.get("/v1/test")
 async def test() -> dict[str, str]:
-    """Whether the server answers."""
+    """Return whether the server answers."""
     return {"status": "ok"}

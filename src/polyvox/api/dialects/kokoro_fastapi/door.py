@@ -108,7 +108,7 @@ def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
 
 @router.get("/dev/ssml", responses={403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}})
 async def ssml_support(service: Service) -> SsmlSupport:
-    """What of SSML is obeyed; the text of every other element is spoken."""
+    """List the SSML that is obeyed; the text of every other element is spoken."""
     _check_ssml(service)
     return SsmlSupport(
         elements=dict(ssml.ELEMENTS),

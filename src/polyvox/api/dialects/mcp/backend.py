@@ -10,7 +10,7 @@ from polyvox.types import Pcm, Voice
 
 @dataclass(frozen=True, slots=True)
 class SpeakRequest:
-    """What to say, and how; None leaves the choice to the service."""
+    """A text to say, with its options; None leaves the choice to the service."""
 
     text: str
     voice: str | None = None

@@ -23,7 +23,7 @@ class ToolArguments(RequestBody):
 
 
 class SpeakArguments(ToolArguments):
-    """What to say, and how."""
+    """A text to say, with its options."""
 
     text: Text = Field(description="The text to speak.")
     voice: Name | None = Field(
@@ -66,7 +66,7 @@ class FolderSpeakArguments(LocalSpeakArguments):
 
 
 class VoicesArguments(ToolArguments):
-    """Which voices to list."""
+    """Filters of a list of voices."""
 
     query: Name = Field("", description="Part of the id, name or description.")
     language: Name = Field("", description="A tag such as en, which also finds en-gb.")

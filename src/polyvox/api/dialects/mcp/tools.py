@@ -41,7 +41,7 @@ _LEAST_MP3_RATE = 8_000
 
 @dataclass(frozen=True, slots=True)
 class ToolLimits:
-    """What one call may ask for, and what it may return."""
+    """Limits of one call, and of its result."""
 
     max_chars: int
     max_audio_bytes: int
@@ -57,7 +57,7 @@ class LocalMachine(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Where speech is written, and recordings are read."""
+        """The folder in which speech is written and recordings are read."""
 
     async def play(self, audio: SpeechAudio) -> None:
         """Play all of the audio."""
@@ -81,7 +81,7 @@ class SpeechTools:
 
     @property
     def definitions(self) -> list[Tool]:
-        """What an agent is told about the tools."""
+        """Definitions of the tools, as an agent sees them."""
         return [
             Tool(
                 name="speak",

@@ -1,4 +1,4 @@
-"""What clients send, as pydantic models; the parameters of sessions and responses differ by dialect."""
+"""Events of clients, as pydantic models; the parameters of sessions and responses differ by dialect."""
 
 from typing import Annotated, Any, Literal
 
@@ -102,7 +102,7 @@ class ResponseCancel(RequestBody):
 
 
 class ResponseFields(RequestBody):
-    """What `response.create` says in both dialects."""
+    """Fields of `response.create` in both dialects."""
 
     conversation: Literal["auto", "none"] = "auto"
     input: Annotated[list[ItemFields], Field(max_length=_MAX_ITEMS)] | None = None

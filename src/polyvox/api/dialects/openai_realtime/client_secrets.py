@@ -17,7 +17,7 @@ _DEFAULT_SECONDS = 600
 
 
 class Expiry(RequestBody):
-    """When a key ends."""
+    """The end of a key's life."""
 
     anchor: Literal["created_at"] = "created_at"
     seconds: Annotated[Integer, Field(ge=10, le=7_200)] = _DEFAULT_SECONDS

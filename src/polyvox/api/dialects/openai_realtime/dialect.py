@@ -29,10 +29,10 @@ class Dialect(Protocol):
         """The options after a `session.update`."""
 
     def response_request(self, options: SpeechOptions, message: Mapping[str, Any]) -> ResponseRequest:
-        """What a `response.create` asks for; `options` are the session's."""
+        """The request of a `response.create`; `options` are the session's."""
 
     def session_fields(self, options: SpeechOptions) -> dict[str, Any]:
         """The session as server events show it."""
 
     def response_fields(self, options: SpeechOptions) -> dict[str, Any]:
-        """What server events show of a response's options."""
+        """The options of a response that server events show."""

@@ -76,7 +76,7 @@ def _answered_protocol(offered: Sequence[str]) -> str | None:
 
 
 def _options(websocket: WebSocket, model: str | None) -> SpeechOptions:
-    """What a session begins with: what its ephemeral key was made for, and the model that the address names."""
+    """A session's first options: what its ephemeral key was made for, and the model that the address names."""
     grant: Grant | None = getattr(websocket.state, "grant", None)
     options = grant.terms if grant is not None and isinstance(grant.terms, SpeechOptions) else SpeechOptions()
     return options if model is None else replace(options, model=model)

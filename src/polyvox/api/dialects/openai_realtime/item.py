@@ -73,7 +73,7 @@ class SpokenItem:
         self.status = ItemStatus.IN_PROGRESS
         self.transcript = Transcript(text)
         self.seconds = 0.0
-        """How much audio there is."""
+        """Length of the audio."""
         self._chars = len(text)
         self._spoken_type = spoken_type
 
@@ -110,6 +110,6 @@ def _fields(item_id: str, role: str, status: ItemStatus, content: list[dict[str,
 
 
 def spoken_of(items: Sequence[Item]) -> Sequence[Item]:
-    """Which of some items are spoken: the user's, or where there are none the assistant's; never the system's."""
+    """The items that are spoken: the user's, or where there are none the assistant's; never the system's."""
     written = [item for item in items if item.role == "user"]
     return written or [item for item in items if item.role == "assistant"]

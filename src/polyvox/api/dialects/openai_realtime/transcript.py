@@ -21,7 +21,7 @@ class Transcript:
 
     @property
     def spoken(self) -> str:
-        """What has been said."""
+        """The text that has been said."""
         return self._text[: self._position]
 
     def add(self, chunk: AudioChunk) -> None:

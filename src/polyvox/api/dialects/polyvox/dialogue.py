@@ -95,7 +95,7 @@ class DialogueBody(CaptionFields):
 
     @property
     def speakers(self) -> list[str]:
-        """Who speaks each turn, for captions."""
+        """The speaker of each turn, for captions."""
         named = speaker_names([turn.turn for turn in self.turns])
         return [turn.speaker or name for turn, name in zip(self.turns, named, strict=True)]
 

@@ -47,7 +47,7 @@ Name = Annotated[str, Path(description="Up to 64 letters a to z, figures, dots, 
 
 
 class EntryBody(RequestBody):
-    """How something is said: a respelling, or phonemes."""
+    """An entry and how it is said: a respelling, or phonemes."""
 
     kind: EntryKind = Field(EntryKind.WORD, description="`word`, `phrase` (several words), or `regex`.")
     match: str = Field(description=f"What to find, up to {MAX_MATCH_CHARS} characters.")
@@ -109,7 +109,7 @@ class TriedMatch(BaseModel):
 
 
 class Tried(BaseModel):
-    """What a dictionary makes of a text."""
+    """A text as a dictionary changes it."""
 
     spoken: str = Field(description="What a model is given that works with phonemes.")
     matches: list[TriedMatch]
@@ -184,7 +184,7 @@ async def delete_dictionary(name: Name, service: Service, owner: Owner) -> None:
 
 @router.post("/{name}/try", responses={code: _ERRORS[code] for code in (400, 404, 429)})
 async def try_dictionary(name: Name, body: TryBody, service: Service, owner: Owner) -> Tried:
-    """What a dictionary makes of a text, without speaking it."""
+    """Show what a dictionary makes of a text, without speaking it."""
     service.side_work.check_text(body.text, "text")
     tried = await service.dictionaries.tried(name, body.text, body.language.lower(), owner)
     matches = [

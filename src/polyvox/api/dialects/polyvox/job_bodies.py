@@ -92,7 +92,7 @@ class NewJobBody(RequestBody):
 
     @property
     def options(self) -> NarrationOptions:
-        """How it is to be spoken."""
+        """Options of the narration."""
         return NarrationOptions(
             voice=self.voice.strip(),
             model=self.model,
@@ -105,7 +105,7 @@ class NewJobBody(RequestBody):
 
     @property
     def job_output(self) -> JobOutput:
-        """What is to be made of it."""
+        """The files that are to be made."""
         if not self.output and self.chapter_files is None:
             raise InvalidRequestError("'output' is empty; name a format, or one for 'chapter_files'.", field="output")
         books, captions = (tuple(dict.fromkeys(map(str, names))) for names in (self.output, self.captions))

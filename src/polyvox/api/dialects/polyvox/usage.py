@@ -22,7 +22,7 @@ _Days = Annotated[int, Query(ge=1, le=366, description="How many days, today's i
 
 @router.get("/v1/usage")
 async def get_usage(connection: HTTPConnection, service: Service, owner: Owner, days: _Days = 30) -> dict[str, Any]:
-    """What your key has used, by day in UTC, the limits it has, and what is left of them today.
+    """Show what your key has used, by day in UTC, the limits it has, and what is left of them today.
 
     A key with the scope `admin` sees all keys; a server without keys shows what all callers have used together.
     """

@@ -41,7 +41,7 @@ def audio(context: str, sequence: int, piece: AudioPiece) -> Event:
 
 
 def words(context: str, chunk: AudioChunk) -> Event:
-    """When a chunk's words are spoken, in seconds of the context's audio, and where they stand in its text."""
+    """Times of a chunk's words, in seconds of the context's audio, and where they stand in its text."""
     listed = [
         {
             "word": timing.word,
@@ -83,7 +83,7 @@ def pong(ping_id: str | int | None) -> Event:
 
 
 def error(problem: PolyvoxError, context: str | None, *, ended: bool) -> Event:
-    """What went wrong, with a message or with a context; `ended` says whether the context has ended with it."""
+    """An error, with a message or with a context; `ended` says whether the context has ended with it."""
     event: Event = {
         "type": "error",
         "context": context,

@@ -15,7 +15,7 @@ _FLUSH_BYTES = 2_048
 
 
 class HeldText:
-    """What all open contexts of a socket hold; `OverloadedError` where the server has no room for more.
+    """The text that all open contexts of a socket hold; `OverloadedError` where the server has no room for more.
 
     Each block adds what it is named for, and takes it back where the block fails.
     """

@@ -153,7 +153,7 @@ def given_context(values: Mapping[str, Any]) -> str | None:
 
 
 def _is_broken(value: object) -> bool:
-    """Whether a string cannot be sent back, since it holds half of a surrogate pair; only a text may."""
+    """Return whether a string cannot be sent back, since it holds half of a surrogate pair; only a text may."""
     return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
 
 

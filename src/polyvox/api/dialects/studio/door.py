@@ -19,7 +19,7 @@ from polyvox.service.keys.operations import Operation
 router = APIRouter(include_in_schema=False)
 
 _BROWSERS = "/web/index"
-"""Where a browser's request of `/` is answered."""
+"""The path at which a browser's request of `/` is answered."""
 _NONCE = "__NONCE__"
 _HEADERS = {
     "Cache-Control": "no-cache",
@@ -72,7 +72,7 @@ async def asset(name: str, accept_encoding: Annotated[str, Header()] = "") -> Re
 
 
 def _takes_gzip(accept_encoding: str) -> bool:
-    """Whether a request's `Accept-Encoding` names gzip, and not with the weight 0."""
+    """Return whether a request's `Accept-Encoding` names gzip, and not with the weight 0."""
     for row in accept_encoding.lower().split(","):
         name, _, weight = row.replace(" ", "").partition(";q=")
         if name == "gzip":

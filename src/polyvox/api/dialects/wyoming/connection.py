@@ -78,7 +78,7 @@ class WyomingConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being spoken or waits for it."""
+        """True if nothing is being spoken or waits for it."""
         return not self._unfinished
 
     async def run(self) -> None:

@@ -79,7 +79,7 @@ class WyomingServer:
 
     @property
     def address(self) -> str:
-        """Where it listens, as Wyoming's clients write it."""
+        """The address at which it listens, as Wyoming's clients write it."""
         host, port = self._listener.getsockname()[:2]
         return f"tcp://[{host}]:{port}" if ":" in host else f"tcp://{host}:{port}"
 

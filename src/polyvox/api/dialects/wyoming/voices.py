@@ -35,7 +35,7 @@ class WyomingVoice:
 
 @dataclass(frozen=True, slots=True)
 class VoiceChoice:
-    """What to speak with; None leaves it to the server."""
+    """The voice and model to speak with; None leaves it to the server."""
 
     model: str | None = None
     voice: str | None = None
@@ -129,7 +129,7 @@ def _matches(language: str, tags: Iterable[str]) -> bool:
 
 
 def _matches_exactly(language: str, tags: Iterable[str]) -> bool:
-    """Whether it is one of them; a language without a region is every region's."""
+    """Return whether it is one of them; a language without a region is every region's."""
     tag = _tag(language)
     return tag in tags or ("-" not in tag and _matches(tag, tags))
 

@@ -85,7 +85,7 @@ class _RelativeAttention(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """What all blocks at one rate share: the mask, and codes of the distances from a position to others."""
+    """Tensors that all blocks at one rate share: the mask, and codes of the distances from a position to others."""
 
     rate: int
     queries: str

@@ -74,7 +74,7 @@ class Fitter:
 
     @property
     def default_steps(self) -> int:
-        """How many steps suit this device."""
+        """Number of steps that suits this device."""
         return _CONFIGS[self._device.type].steps
 
     def fit(self, pcm: Pcm, rate: int, *, steps: int, seed: int, on_step: OnStep) -> FittedStyle:

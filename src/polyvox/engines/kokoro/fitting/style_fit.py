@@ -169,5 +169,5 @@ def padded_ids(phonemes: str) -> list[int]:
 
 
 def phoneme_count(ids: Sequence[int]) -> int:
-    """How many phonemes a padded sentence has, which selects the row of a voice pack."""
+    """Number of phonemes of a padded sentence, which selects the row of a voice pack."""
     return len(ids) - 2

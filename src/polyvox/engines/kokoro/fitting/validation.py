@@ -122,7 +122,7 @@ def smaller_scale(scale: float, drop: float) -> float:
 
 
 def count_word_errors(sentence: str, transcript: str) -> int:
-    """How many words of a sentence are missing from a transcript, or are in it and should not be."""
+    """Count the words of a sentence that are missing from a transcript, and those in it that should not be."""
     expected, found = sentence.split(), re.findall("[a-z]+", transcript.lower())
     blocks = difflib.SequenceMatcher(None, expected, found, autojunk=False).get_matching_blocks()
     return max(len(expected), len(found)) - sum(block.size for block in blocks)

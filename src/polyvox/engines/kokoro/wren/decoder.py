@@ -27,7 +27,7 @@ _REFINER_HOP, _REFINER_FFT, _PER_FRAME = 100, 400, 3
 _REFINER_EDGE = (_REFINER_FFT - _REFINER_HOP) // 2
 _WINDOW_POWER, _TINY = 1.5, 1e-8
 _NOISE_SEED = 7
-_USUAL_SAMPLES = 480_000
+USUAL_SAMPLES = 480_000
 """Noise that is kept: every utterance has the same, and few are longer."""
 
 
@@ -43,7 +43,7 @@ class WrenDecoder:
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._graphs = _Graphs(*(OrtGraph(folder / f"{name}.onnx", threads) for name in ("plan", "filters", "refiner")))
-        self._noise = _normal_noise(_USUAL_SAMPLES)
+        self._noise = normal_noise(USUAL_SAMPLES)
 
     def start(
         self, plan: UtterancePlan, noise: Pcm | None = None, *, within: Span | None = None
@@ -54,7 +54,7 @@ class WrenDecoder:
         """
         if noise is None:
             length = len(plan.pitch) * HOP
-            noise = self._noise[:length] if length <= _USUAL_SAMPLES else _normal_noise(length)
+            noise = self._noise[:length] if length <= USUAL_SAMPLES else normal_noise(length)
         return DecodingUtterance(self._graphs, plan, noise, within or Span(0, len(plan.pitch)))
 
     def decode(self, plan: UtterancePlan, *, within: Span | None = None) -> Pcm:
@@ -170,7 +170,7 @@ class _Refiner:
         return spectra
 
 
-def _normal_noise(length: int) -> Pcm:
+def normal_noise(length: int) -> Pcm:
     """The first samples of one sequence."""
     return np.random.Generator(np.random.Philox(_NOISE_SEED)).standard_normal(length, np.float32)
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from polyvox.engines.kokoro.render import RenderedChunk
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
-from polyvox.engines.kokoro.timing import phoneme_edges
 from polyvox.engines.kokoro.wren.decoder import WrenDecoder
+from polyvox.engines.kokoro.wren.heard import MARGIN, heard_frames
 from polyvox.engines.kokoro.wren.plan import UtterancePlan
 from polyvox.engines.kokoro.wren.rendering import StreamRenderer
 from polyvox.engines.kokoro.wren.source import HOP
@@ -16,10 +14,6 @@ from polyvox.types import Span
 
 _FIRST_PIECE, _SECOND_PIECE, _LARGEST_PIECE = 24, 36, 108
 """In frames of 12.5 ms. The first piece ends behind the first word, and is at least so long. Larger ones cost less."""
-_MARGIN, _END_MARGIN = 12, 8
-"""Silent frames that are decoded before and after what is heard: with fewer, it changes by more than 8 bits do."""
-_AUDIBLE_ENERGY = -3.0
-"""Planned energy of a frame that may be heard: of all 54 voices, none is within 42 dB of its peak below it."""
 
 
 class Front(Protocol):
@@ -38,14 +32,14 @@ class WrenModel:
     def run(self, item: ModelInput) -> ModelOutput:
         """A whole chunk at once."""
         plan = self._front.plan(item)
-        return ModelOutput(self._decoder.decode(plan, within=_heard(plan)), plan.durations)
+        return ModelOutput(self._decoder.decode(plan, within=heard_frames(plan)), plan.durations)
 
     def render(self, request: SynthesisRequest) -> Iterator[RenderedChunk | None]:
         """A chunk as it is heard, piece by piece; None after the plan, and where a piece is silence that is cut off."""
         plan = self._front.plan(request.input)
         renderer = StreamRenderer(request, plan.durations)
         yield None
-        heard = _heard(plan)
+        heard = heard_frames(plan)
         utterance = self._decoder.start(plan, within=heard)
         pcm = utterance.advance(utterance.lookahead + _first_cut(renderer.cuts, heard) - heard.start)
         frames = _SECOND_PIECE
@@ -57,15 +51,7 @@ class WrenModel:
             frames = min(2 * frames, _LARGEST_PIECE)
 
 
-def _heard(plan: UtterancePlan) -> Span:
-    """The frames that are heard, with a margin; the silence around them, a fifth of all, is cut off later."""
-    audible = np.flatnonzero(plan.energy > _AUDIBLE_ENERGY)
-    first = int(phoneme_edges(plan.durations)[1]) // HOP
-    start, end = (min(first, int(audible[0])), int(audible[-1]) + 1) if len(audible) else (first, len(plan.energy))
-    return Span(max(0, start - _MARGIN), min(end + _END_MARGIN, len(plan.energy)))
-
-
 def _first_cut(cuts: Sequence[int], heard: Span) -> int:
     """The frame at the end of the first words that make a piece."""
-    least = heard.start + _MARGIN + _FIRST_PIECE
+    least = heard.start + MARGIN + _FIRST_PIECE
     return next((frame for cut in cuts if (frame := -(-cut // HOP)) >= least), heard.end)

@@ -35,7 +35,7 @@ class OverlapAdd:
 
     @property
     def final(self) -> int:
-        """How many samples from the start are final."""
+        """Number of samples from the start that are final."""
         if self.added == self._count:
             return self._length
         return min(self._length, max(0, self.added * self._hop - self._offset))

@@ -1,4 +1,4 @@
-"""What Kokoro's front says of an utterance before it is decoded."""
+"""The plan of an utterance by Kokoro's front, before it is decoded."""
 
 from dataclasses import dataclass
 

@@ -39,7 +39,7 @@ class StreamRenderer:
         self._start: int | None = None
         words = align_words(request.chunk, durations, self._raw[:0], SAMPLE_RATE)
         self.cuts = [word.samples.start for word in words[1:]]
-        """Where pieces may end, in the decoder's samples."""
+        """Places at which pieces may end, in the decoder's samples."""
         speed, windows = request.input.speed, len(self._raw) // WINDOW_SAMPLES
         self._places = pause_places(request.chunk, durations, windows, speed, SAMPLE_RATE)
         self._pauses: list[MissingPause] = []

@@ -29,6 +29,8 @@ class WrenSynthesis:
     batched: on a CPU a batch of pieces takes as long as the pieces one by one.
     """
 
+    on_gpu = False
+
     def __init__(self, render: Render, workers: int, observer: Observer | None) -> None:
         # The next chunk's plan is made while the last pieces of this one play.
         self.lookahead = 2

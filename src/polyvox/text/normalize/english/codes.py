@@ -119,7 +119,7 @@ def _dotted(match: re.Match[str]) -> str | None:
 
 
 def _is_version(match: re.Match[str]) -> bool:
-    """Whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
+    """Return whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
     before, following = word_before(match), word_after(match)
     if before.lower() in ("version", "release") or before in _PROGRAMS:
         return True
@@ -156,7 +156,7 @@ def _scaled(match: re.Match[str]) -> str | None:
 
 
 def _is_race(match: re.Match[str]) -> bool:
-    """Whether "5k" is a distance that people run: one of the usual ones, with a word beside it that says so."""
+    """Return whether "5k" is a distance that people run: one of the usual ones, with a word beside it that says so."""
     following = word_after(match)
     if following in _RACES:
         return True

@@ -49,7 +49,7 @@ def word_after(match: re.Match[str]) -> str:
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
+    """Return whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
     rest = match.string[match.end() : match.end() + _REACH]
     if rest.startswith((")", "]")):
         return False
@@ -63,13 +63,13 @@ def ends_sentence(match: re.Match[str]) -> bool:
 
 
 def is_plural(word: str) -> bool:
-    """Whether a word behind a figure looks like what is counted: "people", "reviews", but not "was" or "across"."""
+    """Return whether a word behind a figure looks like its noun: "people", "reviews", but not "was" or "across"."""
     plural = word.endswith("s") and not word.endswith(("ss", "us")) and word not in _NOT_PLURAL
     return word.islower() and (plural or word in _COUNTED)
 
 
 def is_adjective(match: re.Match[str]) -> bool:
-    """Whether a quantity stands before its noun, as in "a $5 fee" or "5-km run", and so keeps its unit singular."""
+    """Return whether a quantity stands before its noun and keeps its unit singular, as in "a $5 fee" or "5-km run"."""
     following = word_after(match)
     if not following:
         return False

@@ -115,7 +115,7 @@ def _day_of_month(match: re.Match[str]) -> str | None:
 
 
 def _is_name(word: str) -> bool:
-    """Whether a month or weekday is written like one; "may", "march", "sat" and "sun" in lower case are not."""
+    """Return whether a month or weekday is written like one; "may", "march", "sat" and "sun" in lower case are not."""
     return word[0].isupper()
 
 
@@ -146,7 +146,7 @@ def _lone_month(match: re.Match[str]) -> str | None:
 
 
 def _is_listed(match: re.Match[str], left: re.Pattern[str], right: re.Pattern[str]) -> bool:
-    """Whether a neighbour of the same kind stands beside the match."""
+    """Return whether a neighbour of the same kind stands beside the match."""
     before = match.string[max(0, match.start() - 20) : match.start()]
     return left.search(before) is not None or right.match(match.string, match.end(), match.end() + 24) is not None
 

@@ -145,5 +145,5 @@ def amount(text: str) -> str:
 
 
 def is_one(text: str) -> bool:
-    """Whether what is counted by this amount stands in the singular."""
+    """Return whether what is counted by this amount stands in the singular."""
     return text.replace(",", "") == "1"

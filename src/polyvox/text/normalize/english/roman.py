@@ -118,7 +118,7 @@ def _is_ruler(match: re.Match[str], name: str) -> bool:
 
 
 def _is_first(match: re.Match[str]) -> bool:
-    """Whether the "I" behind a ruler's name is his number and not the speaker."""
+    """Return whether the "I" behind a ruler's name is his number and not the speaker."""
     following = word_after(match)
     if following in _AFTER_FIRST or match.string[match.end() : match.end() + 1] in (",", ".", ";", ")", ":", "'", ""):
         return True
@@ -127,7 +127,7 @@ def _is_first(match: re.Match[str]) -> bool:
 
 
 def _is_namesake(match: re.Match[str], numeral: str) -> bool:
-    """Whether a person is meant who has a forebear's whole name: "Henry Ford II"."""
+    """Return whether a person is meant who has a forebear's whole name: "Henry Ford II"."""
     if numeral not in ("II", "III", "IV", "V"):
         return False
     person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])

@@ -251,7 +251,7 @@ def _powered_unit(match: re.Match[str]) -> str | None:
 
 
 def _is_million(match: re.Match[str]) -> bool:
-    """Whether "3m" counts what follows: people and the like, or any plural behind a figure that no length has."""
+    """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
     if following in _MULTITUDES:
         return True
@@ -259,7 +259,7 @@ def _is_million(match: re.Match[str]) -> bool:
 
 
 def _is_preposition(match: re.Match[str]) -> bool:
-    """Whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
+    """Return whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
     if match["unit"] == "in" and match.string.startswith("-", match.end()):
         return True
     shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"]

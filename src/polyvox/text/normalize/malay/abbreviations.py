@@ -326,7 +326,7 @@ def _number(match: re.Match[str]) -> str | None:
 
 
 def _is_numbered(match: re.Match[str], noun: str) -> bool:
-    """Whether the noun is known to have numbers, or stands in small letters or capitals before one."""
+    """Return whether the noun is known to have numbers, or stands in small letters or capitals before one."""
     if noun.lower().replace("/", "") in _AFTER_NUMBER:
         return True
     stopped = match.group().endswith(".") and (noun.islower() or noun.isupper())

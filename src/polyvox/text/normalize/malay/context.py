@@ -13,7 +13,7 @@ _WORDS: Final = re.compile(r"[A-Za-z]+")
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
+    """Return whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
     return _NEW_SENTENCE.match(match.string, match.end(), match.end() + _REACH) is not None
 
 

@@ -98,7 +98,7 @@ def day_first(day: int, month: int, figures: str) -> tuple[int, int, int] | None
 
 
 def is_day(month: int, day: int) -> bool:
-    """Whether a month has that day in some year."""
+    """Return whether a month has that day in some year."""
     return 1 <= month <= 12 and 1 <= day <= _LONGEST_MONTHS[month - 1]
 
 

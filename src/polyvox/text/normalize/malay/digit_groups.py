@@ -13,7 +13,7 @@ from polyvox.text.tracked import TrackedText
 
 @dataclass(frozen=True, slots=True)
 class Speller:
-    """How one language says digits, the plus of a country's code, and the other keys of a telephone."""
+    """Words of one language for digits, the plus of a country's code, and the other keys of a telephone."""
 
     spelled: Callable[[str], str]
     code: Callable[[str], str]

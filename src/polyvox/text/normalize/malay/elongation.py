@@ -42,7 +42,7 @@ def _plain(match: re.Match[str]) -> str | None:
 
 
 def _is_code(word: str) -> bool:
-    """Whether capitals are a numeral or one letter only, as in VIII and AAA."""
+    """Return whether capitals are a numeral or one letter only, as in VIII and AAA."""
     return set(word) <= _ROMAN or len(set(word)) == 1
 
 

@@ -141,7 +141,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 
 def names_road(match: re.Match[str]) -> bool:
-    """Whether two figures with a slash between them are the name of a road, as in "Jalan SS 2/24"."""
+    """Return whether two figures with a slash between them are the name of a road, as in "Jalan SS 2/24"."""
     before = match.string[max(0, match.start() - _ROAD_REACH) : match.start()]
     return _ROAD_NAME.search(before) is not None or _ESTATES.search(before) is not None
 

@@ -74,7 +74,7 @@ def read(text: TrackedText, speller: Speller) -> TrackedText:
 
 
 def _names(match: re.Match[str]) -> bool:
-    """Whether the words before the figure, within its clause, make it the name of something."""
+    """Return whether the words before the figure, within its clause, make it the name of something."""
     before = match.string[max(0, match.start() - _REACH) : match.start()]
     clause = _CLAUSE.split(before)[-1]
     words = [word.lower() for word in _WORD.findall(clause)][-_MOST_BETWEEN:]

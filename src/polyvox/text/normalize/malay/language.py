@@ -60,7 +60,7 @@ def language_runs(text: TrackedText) -> list[LanguageRun]:
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    """Where sentences end, and where English quotations inside them begin and end."""
+    """Ends of sentences, and both ends of English quotations inside them."""
     start = 0
     for match in _END.finditer(text):
         if _only_abbreviates(match):

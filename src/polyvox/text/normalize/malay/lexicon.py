@@ -109,10 +109,10 @@ _NOT_ENGLISH: Final = frozenset(
 
 
 def is_malay_shape(word: str) -> bool:
-    """Whether a word in small letters carries affixes of Malay."""
+    """Return whether a word in small letters carries affixes of Malay."""
     return word not in _NOT_MALAY and _MALAY_SHAPE.fullmatch(word) is not None
 
 
 def is_english_shape(word: str) -> bool:
-    """Whether a word in small letters has an ending or a spelling that only English has."""
+    """Return whether a word in small letters has an ending or a spelling that only English has."""
     return word not in _NOT_ENGLISH and _ENGLISH_SHAPE.fullmatch(word) is not None

@@ -84,7 +84,7 @@ def foreign_runs(text: TrackedText, runs: Sequence[TrackedText]) -> list[Tracked
 
 
 def is_chinese(run: str) -> bool:
-    """Whether a run of another script is Chinese: has Chinese characters, and no kana or others among them."""
+    """Return whether a run of another script is Chinese: has Chinese characters, and no kana or others among them."""
     return _HAN.search(run) is not None and _NOT_HAN.search(run) is None
 
 

@@ -71,7 +71,7 @@ def _tripled(match: re.Match[str]) -> str | None:
 
 
 def _is_word(word: str) -> bool:
-    """Whether it can be doubled: a known short form, or something with a vowel that is no acronym."""
+    """Return whether it can be doubled: a known short form, or something with a vowel that is no acronym."""
     low = word.lower()
     if word.isupper() and len(word) < _SHORTEST_IN_CAPITALS:
         return False

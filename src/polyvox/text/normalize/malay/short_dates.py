@@ -78,7 +78,7 @@ def _day(match: re.Match[str]) -> str | None:
 
 
 def _is_counted(match: re.Match[str]) -> bool:
-    """Whether the words around say that this is a share, a score, a road or a sum."""
+    """Return whether the words around say that this is a share, a score, a road or a sum."""
     around = match.string[max(0, match.start() - 4) : match.start()] + match.string[match.end() : match.end() + 4]
     return (
         names_road(match)

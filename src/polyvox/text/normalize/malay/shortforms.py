@@ -318,7 +318,7 @@ def _word(match: re.Match[str]) -> str | None:
 
 
 def _is_shouted(match: re.Match[str]) -> bool:
-    """Whether capitals are loud, as the words around them are, and not those of a name."""
+    """Return whether capitals are loud, as the words around them are, and not those of a name."""
     written = match.group()
     before = word_before(match)
     neighbours = ("" if before.endswith(".") else before, word_after(match))

@@ -15,7 +15,7 @@ class Gender(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """What is counted: one and many of it, and whether it is feminine."""
+    """A counted noun: one and many of it, and whether it is feminine."""
 
     one: str
     many: str
