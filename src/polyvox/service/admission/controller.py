@@ -27,7 +27,7 @@ _LOW_LEAD_SECONDS = 5.0
 """Audio ahead of playback with which a stream goes on in any case."""
 _YIELD_SECONDS = (1.0, 5.0)
 _STALLED_SECONDS = 5.0
-"""How long a client must have read nothing before its session can be dropped in favour of one that waits."""
+"""Time without reading after which a client's session can be dropped in favour of one that waits."""
 _MIN_RETRY_SECONDS = 1.0
 _MAX_SPREAD_SECONDS = 30.0
 _OPEN_PER_SLOT = 2
@@ -165,19 +165,19 @@ class AdmissionController:
             ticket.begin()
 
     def may_start(self, ticket: Ticket) -> bool:
-        """Whether a stream can begin without gaps for itself or for those of its model that are heard already."""
+        """Return whether a stream can begin without gaps for itself or for those of its model that are heard."""
         return self._gate.may_start(ticket)
 
     def is_starved(self, ticket: Ticket) -> bool:
-        """Whether its client has no other stream of the model, while another is over its share."""
+        """Return whether its client has no other stream of the model, while another is over its share."""
         return self._share.is_starved(ticket)
 
     def is_over_share(self, client: str, queue: ModelQueue[Ticket]) -> bool:
-        """Whether a client has or wants more than its share of the model."""
+        """Return whether a client has or wants more than its share of the model."""
         return client in self._share.over_share(queue)
 
     def yield_seconds(self, ticket: Ticket) -> float:
-        """How long a stream should let others use the engine before its next chunk."""
+        """Time for which a stream should let others use the engine before its next chunk."""
         if ticket.job.background:
             return _YIELD_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
         waiting = [*self._waiting.live(), *ticket.queue.held_back]
@@ -268,7 +268,7 @@ class AdmissionController:
         ticket.state = state
 
     def _may_hold_a_slot(self, ticket: Ticket) -> bool:
-        """Whether a slot that is free is for this ticket: not all of them are for background requests."""
+        """Return whether a slot that is free is for this ticket: not all of them are for background requests."""
         if not ticket.job.background:
             return True
         held = [other for other in self._open if other.job.background and other.state in _AT_WORK]
@@ -278,7 +278,7 @@ class AdmissionController:
         ) < max(1, int(share))
 
     def _is_in_the_way(self, ticket: Ticket) -> bool:
-        """Whether a background request slows down a live one that waits, or that may run out of audio."""
+        """Return whether a background request slows down a live one that waits, or that may run out of audio."""
         now = self.now()
         return ticket.job.background and (
             any(other.queue is ticket.queue for other in self._waiting.live())
@@ -303,7 +303,7 @@ class AdmissionController:
         self.dispatch()
 
     def _begins_too_late(self, ticket: Ticket, wait: float | None) -> bool:
-        """Whether it would find a slot, but begin only after the wait that it accepts."""
+        """Return whether it would find a slot, but begin only after the wait that it accepts."""
         if wait is None or wait <= MARGIN * ticket.job.max_wait or not self._gate.guards(ticket):
             return False
         queue = ticket.queue

@@ -35,7 +35,7 @@ class FairShare:
         return {client for client, count in streams.items() if count > share}
 
     def is_starved(self, ticket: Ticket) -> bool:
-        """Whether its client has no other stream of the model, while another is over its share."""
+        """Return whether its client has no other stream of the model, while another is over its share."""
         if ticket.job.background or not ticket.job.paced:
             return False
         own = ticket.state in (TicketState.ACTIVE, TicketState.STARTING)
@@ -44,12 +44,12 @@ class FairShare:
         return bool(self.over_share(ticket.queue) - {ticket.job.client})
 
     def holds_over_share(self, ticket: Ticket) -> bool:
-        """Whether its client holds more of the model's slots than its share."""
+        """Return whether its client holds more of the model's slots than its share."""
         mine = ticket.queue.streams_of[ticket.job.client]
         return mine > max(1.0, self._max_share * ticket.queue.throughput.limit)
 
     def crowds_others(self, ticket: Ticket) -> bool:
-        """Whether more streams run than should, some of another client, because this client is over its share."""
+        """Return whether too many streams run, some of another client, because this client is over its share."""
         queue = ticket.queue
         return (
             queue.running > queue.throughput.limit

@@ -130,7 +130,7 @@ class ModelQueue(Generic[E]):
         self.active: set[E] = set()
         self.held_back: set[E] = set()
         self.streams_of: Counter[str] = Counter()
-        """How many of these each client has."""
+        """Number of these that each client has."""
         self.running = 0
         self.retry_at = 0.0
         self.background_limit = 1.0
@@ -163,7 +163,7 @@ class ModelQueue(Generic[E]):
             self._forget(entry.job.client)
 
     def has_room_for(self, entry: E) -> bool:
-        """Whether one more may have a slot; those that are held back keep all but one from it.
+        """Return whether one more may have a slot; those that are held back keep all but one from it.
 
         Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
         that is much shorter may begin before them.

@@ -74,7 +74,7 @@ class StartForecast:
         return self._room(playing, line[-1], now, step, longest)
 
     def _room(self, playing: list[PlayingStream], size: float, now: float, step: float, longest: float) -> float:
-        """When there is room for one more."""
+        """The time at which there is room for one more."""
         lead = min(size / self.capacity, self.lead)
         while now < longest and not has_room(playing, size, lead, self.capacity):
             playing[:] = self._played(playing, self.rate * step, step)

@@ -23,7 +23,7 @@ class StartGate:
 
     @staticmethod
     def guards(ticket: Ticket) -> bool:
-        """Whether it begins only when it can be kept playing: where streams take the audio from each other.
+        """Return whether it begins only when it can be kept playing: where streams take the audio from each other.
 
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
@@ -31,7 +31,7 @@ class StartGate:
         return capacity is not None and capacity >= PLAYBACK_RATE and job.paced and not job.background
 
     def may_start(self, ticket: Ticket) -> bool:
-        """Whether a stream can begin without gaps for itself or for those of its model that are heard already."""
+        """Return whether a stream can begin without gaps for itself or for those of its model that are heard."""
         if not self.guards(ticket):
             return True
         beside = self.beside(ticket)
@@ -77,7 +77,7 @@ class StartGate:
         return self._share.over_share(ticket.queue) if self._share.is_starved(ticket) else set()
 
     def _is_not_overtaken(self, first: Ticket, ticket: Ticket) -> bool:
-        """Whether a stream waits for one before it: short ones need not wait for long ones, unless these wait long."""
+        """Return whether a stream waits for one before it: short ones pass long ones, unless these wait long."""
         patience = _PATIENCE * min(first.job.max_wait, LONGEST_START_WAIT)
         return first.size <= ticket.size or self._now() - first.entered > patience
 

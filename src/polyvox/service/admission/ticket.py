@@ -211,7 +211,7 @@ class Ticket:
 
     @property
     def is_heard(self) -> bool:
-        """Whether its listener waits for more; nobody listens to a background request."""
+        """True if its listener waits for more; nobody listens to a background request."""
         at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
         return at_work and self.job.paced and not self.job.background
 

@@ -11,7 +11,7 @@ from polyvox.service.admission.start_gate import StartGate
 from polyvox.service.admission.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Ticket, TicketState
 
 MARGIN = 0.7
-"""Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
+"""Share of the accepted wait that may be expected, so that few of those admitted wait for longer."""
 
 
 class WaitForecast:
