@@ -188,7 +188,7 @@ class EngineError(PolyvoxError):
 
 
 class BrokenAudioError(EngineError):
-    """The engine made samples that are no numbers; what was delivered before them is intact."""
+    """The engine made non-finite samples; what was delivered before them is intact."""
 
 
 class ApiError(PolyvoxError):

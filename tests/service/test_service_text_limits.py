@@ -5,7 +5,7 @@ import pytest
 from helpers.fakes import ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.errors import MarkupError, TextError
-from polyvox.service.admission.quickest_pace import QuickestPace
+from polyvox.service.admission.capacity import ThroughputEstimator
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.text_limits import TextLimits
 from polyvox.types import Utterance
@@ -32,13 +32,13 @@ def test_figures_count_as_the_words_they_become() -> None:
         LIMITS.check("lorem ipsum " * 8_333, 0.25)
 
 
-def test_the_pace_is_the_best_of_the_recent_ones() -> None:
-    pace = QuickestPace()
-    assert pace.needed("kokoro", 1_000.0) == 0.0
-    pace.observe("kokoro", 1.0, 0.01)  # too short to tell
-    pace.observe("kokoro", 10.0, 5.0)
-    pace.observe("kokoro", 10.0, 2.0)
-    assert pace.needed("kokoro", 1_000.0) == pytest.approx(200.0)
+def test_the_least_time_for_an_answer_is_that_of_the_best_recent_request() -> None:
+    throughput = ThroughputEstimator(32)
+    assert throughput.least_seconds(1_000.0) == 0.0
+    throughput.completed(1.0, 0.01)  # too short to tell
+    throughput.completed(10.0, 5.0)
+    throughput.completed(10.0, 2.0)
+    assert throughput.least_seconds(1_000.0) == pytest.approx(200.0)
 
 
 @pytest.mark.anyio

@@ -36,6 +36,7 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
+from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
 
 _DESCRIPTION = """
@@ -177,6 +178,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
     voices: VoiceService = app.state.voices
     await asyncio.to_thread(load_normalizers)
+    await asyncio.to_thread(load_detector)
     async with AsyncExitStack() as stack:
         if "server" in service.ready.reasons:
             await service.start()

@@ -126,7 +126,7 @@ class StreamLimiter:
             first += end - start
 
     def _runs(self, count: int, places: Places, needs: Floats) -> list[tuple[int, int]]:
-        """Where something is reduced, with 10 ms on either side, among `count` positions."""
+        """Runs of samples that are reduced, with 10 ms on either side, among `count` positions."""
         before = len(self._reductions)
         if self._reductions.any():
             places = np.concatenate([[0, before - 1], places])

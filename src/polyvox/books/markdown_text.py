@@ -110,7 +110,7 @@ def _paragraph(lines: list[str]) -> Iterator[Block]:
 
 
 def _plain(text: str) -> str:
-    """The words of a block; voice tags, pauses and phonemes stay for whoever speaks them."""
+    """The words of a block; voice tags, pauses and phonemes stay for the engine."""
     parts: list[str] = []
     done = 0
     for tag in VOICE_TAG.finditer(text):

@@ -56,7 +56,7 @@ class DeviceExecutor:
     async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None) -> T:
         """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller.
 
-        `fn` finds its token with `current_token`; it is cancelled with the caller, or by whoever made it.
+        `fn` finds its token with `current_token`; it is cancelled with the caller, or by its maker.
         """
         if self._closed:
             self._free.release()

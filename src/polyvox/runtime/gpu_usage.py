@@ -19,7 +19,7 @@ PATIENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GpuUsage:
-    """One GPU: its memory in use, by whomever, and the share of time it was busy, None where it is not known."""
+    """One GPU: its memory in use, by any process, and the share of time it was busy, None where it is not known."""
 
     index: int
     name: str
@@ -99,7 +99,7 @@ class GpuMonitor:
         self.latest: tuple[GpuUsage, ...] = ()
 
     async def sample(self) -> tuple[GpuUsage, ...]:
-        """Each GPU's usage; none where the machine has no GPU or nobody to tell.
+        """Each GPU's usage; none where the machine has no GPU or no driver that reports it.
 
         A driver may keep its caller waiting: it is asked on a thread, once at a time, and after `PATIENCE` the last
         answer has to do.

@@ -83,10 +83,10 @@ class Delivery:
 
 
 def _finite(chunk: AudioChunk) -> AudioChunk:
-    """The chunk; BrokenAudioError where its samples are no numbers, of which encoders would make noise."""
+    """The chunk; BrokenAudioError where its samples are not finite, of which encoders would make noise."""
     if not np.isfinite(chunk.pcm).all():
         log.error("broken audio", chunk=chunk.index, samples=(chunk.start, chunk.end), text=chunk.text[:80])
-        raise BrokenAudioError("The model made samples that are no numbers; try again, or with other words.")
+        raise BrokenAudioError("The model made samples that are not finite; try again, or with other words.")
     return chunk
 
 

@@ -18,14 +18,14 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission.admission import Admission
 from polyvox.service.admission.batch_slots import BatchSlots
+from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.output_budget import OutputBudget
 from polyvox.service.admission.pending_bodies import PendingBodies
-from polyvox.service.admission.quickest_pace import QuickestPace
+from polyvox.service.admission.queue import Job
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Job, Ticket
+from polyvox.service.admission.ticket import Ticket
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.cache.speech_key import speech_key
@@ -109,7 +109,7 @@ class SpeechService:
         self.metrics = metrics
         self.accounts = Accounts(settings, metrics)
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
-        self._admission = Admission(
+        self._admission = AdmissionController(
             settings.max_sessions,
             settings.max_queue,
             adaptive=settings.adaptive_sessions,
@@ -120,7 +120,6 @@ class SpeechService:
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", _side_threads())
         self._limits = TextLimits.of(settings)
-        self._pace = QuickestPace()
         self._output = OutputBudget(settings.max_buffered_bytes)
         self._background_output = OutputBudget(settings.batch_buffered_bytes)
         metrics.watch_output(lambda: self._output.used + self._background_output.used)
@@ -453,14 +452,14 @@ class SpeechService:
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)
         if session.cache is None or not session.cache.hit:
-            self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
+            self._admission.completed(session.model, session.audio_seconds, session.busy_seconds)
 
     def _check_text(self, request: SpeechRequest, model: str) -> None:
         """Refuse a text beyond the limits, and one whose whole answer cannot be ready in time."""
         utterance, deadline = request.utterance, self.settings.deadline_seconds
         speed = utterance.speed if utterance.speed in SPEED_RANGE else 1.0
         seconds = self._limits.check(utterance.text, speed)
-        needed = self._pace.needed(model, seconds)
+        needed = self._admission.least_seconds(model, seconds)
         if request.whole and needed > deadline * _ESTIMATE_ERROR:
             raise TextError(
                 f"The text takes about {seconds / 60:,.0f} minutes to speak, and this server at least {needed:,.0f} s "

@@ -1,4 +1,4 @@
-"""UserMachine: the loudspeaker and the folder of whoever runs `polyvox mcp`."""
+"""UserMachine: the loudspeaker and the folder of the user of `polyvox mcp`."""
 
 import asyncio
 import os

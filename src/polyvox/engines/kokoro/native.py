@@ -93,7 +93,7 @@ class NativeKokoro:
 
     @property
     def runs_on(self) -> str:
-        """Where it runs, in words."""
+        """The device that it runs on, in words."""
         return f"{self.prefix}PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
 
     def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":

@@ -39,7 +39,7 @@ class KokoroSynthesis(Protocol):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a GPU runs the network."""
+        """True if a GPU runs the network."""
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""

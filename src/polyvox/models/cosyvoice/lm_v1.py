@@ -33,7 +33,7 @@ class Lm1Config:
 
 
 class CosyVoice1Lm(SpeechTokenLm):
-    """The language model of version 1, which is told the speaker as well."""
+    """The language model of version 1, which is conditioned on the speaker as well."""
 
     backbone: RelativeDecoder
 

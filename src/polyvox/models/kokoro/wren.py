@@ -57,7 +57,7 @@ class WrenConfig:
     modulation_harmonics: int = 2
     """Harmonics of the pitch by which the noise may be amplitude-modulated."""
     utterance_dim: int = 0
-    """Size of what blocks are told of the whole utterance, 0 for nothing."""
+    """Size of the blocks' condition on the whole utterance, 0 for none."""
     refiner: RefinerConfig = field(default_factory=RefinerConfig)
 
     @classmethod

@@ -80,7 +80,7 @@ class CachedSpeech:
         self._places = list(zip(accumulate([pcm_start, *lengths[:-1]]), lengths, strict=True))
 
     async def chunks(self, executor: DeviceExecutor) -> AsyncGenerator[AudioChunk]:
-        """The chunks as they were spoken; what they cost then is not told again."""
+        """The chunks as they were spoken; their costs are not reported again."""
         with self._file:
             for row, (start, length) in zip(self._rows, self._places, strict=True):
                 data = await executor.run(partial(os.pread, self._file.fileno(), length, start))

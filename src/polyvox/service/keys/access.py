@@ -72,7 +72,7 @@ class KeyAccess:
 
 
 class OperatorAccess:
-    """Access of whoever runs the program: commands and the library refuse nothing, whoever the owner is."""
+    """Access of the user who runs the program: commands and the library refuse nothing, whoever the owner is."""
 
     def require(self, operation: Operation, owner: str) -> None:
         return

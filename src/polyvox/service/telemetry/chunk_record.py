@@ -1,4 +1,4 @@
-"""One chunk as it is told to operators and callers: its ranges, its hash, its times."""
+"""One chunk as operators and callers see it: its ranges, its hash, its times."""
 
 import hashlib
 from typing import Any

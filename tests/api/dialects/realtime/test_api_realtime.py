@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
+from helpers.virtual_time import VirtualTimeLoop
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -14,7 +15,6 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
 from helpers.tables import each_row
-from helpers.virtual_time import VirtualTimeLoop
 from polyvox.api.app import create_app
 from polyvox.api.middleware.auth import owner_of
 from polyvox.server import guarded_websocket

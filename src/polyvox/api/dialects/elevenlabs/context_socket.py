@@ -1,4 +1,4 @@
-"""The common part of the sockets with contexts: the contexts, how they end, and how errors are told."""
+"""The common part of the sockets with contexts: the contexts, how they end, and how errors are sent."""
 
 import asyncio
 from abc import ABC, abstractmethod

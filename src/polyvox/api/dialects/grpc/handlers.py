@@ -17,7 +17,7 @@ from polyvox.api.dialects.grpc.intake import MessageIntake
 from polyvox.api.dialects.grpc.schema import COSYVOICE, SPEECH, Message, MessageType, Method, class_of, methods_of
 from polyvox.api.middleware.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
-from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
@@ -50,7 +50,7 @@ class MethodHandlers:
         self._intake = intake
         self._clients = ClientAddresses(settings.trusted_proxies)
         self._accounts = service.accounts
-        self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
+        self._slots = AdmissionController(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
     def service(self, name: str, handlers: Mapping[str, Handler]) -> object:
         """The generic handler of a service, to be added to the server. A probe needs no key and no slot."""

@@ -30,7 +30,7 @@ _INSTRUCTIONS = "Speaks text aloud. `voices` lists whom it can speak as; `speak`
 
 
 def create_server(tools: SpeechTools, backend_of: Callable[[Context], McpBackend]) -> Server[Any]:
-    """A server of the tools; `backend_of` is whoever does the work for the caller of a request."""
+    """A server of the tools; `backend_of` gives the backend that works for the caller of a request."""
     calls = _DetachedCalls()
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:

@@ -74,7 +74,7 @@ class Response:
         return self._plan.conversation is not None
 
     def cancel(self) -> None:
-        """Send no more sound; whoever calls it cancels the context that makes it."""
+        """Send no more audio; the caller cancels the context that makes it."""
         if self.in_progress:
             self._status = ResponseStatus.CANCELLED
 
