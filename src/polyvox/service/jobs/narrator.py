@@ -110,7 +110,10 @@ class Narrator:
             model=options.model,
             door=self._door,
             resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
-            markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
+            markup=MarkupRequest(
+                voice_tags=not self._service.settings.refuse_voice_tags,
+                resolve_voice=self._resolver.by_name(self._owner, options.model),
+            ),
             words=True,
             dictionary_names=options.dictionaries,
         )
