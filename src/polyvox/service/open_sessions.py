@@ -12,7 +12,7 @@ from polyvox.service.admission.output_budget import OutputBudget
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Ticket
 from polyvox.service.cache.speech_cache import SpeechCache
-from polyvox.service.keys.limiter import Allowance
+from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.session import Session
 from polyvox.service.session_plan import SessionPlan
@@ -51,7 +51,7 @@ class OpenSessions:
         self,
         plan: SessionPlan,
         ticket: Ticket | SlotlessTicket,
-        allowance: Allowance,
+        quota_lease: QuotaLease,
         trace: SessionTrace | None,
     ) -> Session:
         """A session that starts by itself, and is forgotten when it has ended."""
@@ -61,7 +61,7 @@ class OpenSessions:
         session = Session(
             plan,
             ticket,
-            allowance,
+            quota_lease,
             budget.reservation(self._settings.stall_seconds / 2),
             metrics=self._metrics,
             executor=self._executor,

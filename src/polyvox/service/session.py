@@ -20,7 +20,7 @@ from polyvox.service.admission.ticket import Ticket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
-from polyvox.service.keys.limiter import Allowance
+from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.playback import Playback
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
@@ -88,7 +88,7 @@ class Session:
         self,
         plan: SessionPlan,
         ticket: Ticket | SlotlessTicket,
-        allowance: Allowance,
+        quota_lease: QuotaLease,
         output: OutputReservation,
         *,
         metrics: Metrics,
@@ -97,7 +97,7 @@ class Session:
         chunk_log: ChunkLog | None = None,
         trace: SessionTrace | None = None,
     ) -> None:
-        self.allowance = allowance
+        self.quota_lease = quota_lease
         """Use of its key or address, held against their limits."""
         self.output = output
         self.executor = executor
@@ -236,7 +236,7 @@ class Session:
         if chunk is None:
             raise StopAsyncIteration
         self._ticket.read()
-        self.allowance.sent(chunk.duration)
+        self.quota_lease.sent(chunk.duration)
         return chunk
 
     def _drop(self) -> None:
@@ -332,7 +332,7 @@ class Session:
         failure = None if task.cancelled() else task.exception()
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
-        self.allowance.close(self._plan.kind.chars)
+        self.quota_lease.close(self._plan.kind.chars)
         if task.cancelled():
             self._state = self._state.moved_to(SessionState.CANCELLED)
         else:

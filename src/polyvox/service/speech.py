@@ -205,14 +205,14 @@ class SpeechService:
         if trace is not None:
             trace.opened(plan)
         stream = "" if plan.call.background else plan.id
-        allowance = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
+        quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
             ticket = SlotlessTicket() if plan.from_cache else self._admission.enter(self._job(plan))
         except PolyvoxError:
-            allowance.close()
+            quota_lease.close()
             raise
-        session = self._sessions.open(plan, ticket, allowance, trace)
+        session = self._sessions.open(plan, ticket, quota_lease, trace)
         if not plan.from_cache:
             session.task.add_done_callback(
                 lambda _: self._admission.completed(plan.model, session.audio_seconds, session.busy_seconds)

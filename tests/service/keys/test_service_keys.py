@@ -404,7 +404,7 @@ async def test_the_service_holds_all_doors_against_the_limits_of_a_key(tmp_path)
         assert refused.value.retry_after == pytest.approx(30.0, abs=1.0)
         gate.set()
         async with first as session:
-            assert [level.resource for level in session.allowance.levels] == [
+            assert [level.resource for level in session.quota_lease.levels] == [
                 "requests", "streams", "characters", "audio-seconds"
             ]  # fmt: skip
             seconds = sum([chunk.duration async for chunk in session])

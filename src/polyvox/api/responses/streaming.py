@@ -169,7 +169,7 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
-        headers.update(rate_headers(session.allowance.tightest))
+        headers.update(rate_headers(session.quota_lease.tightest))
         headers.update(cache_headers(session, self._body_format))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):

@@ -149,7 +149,7 @@ class Call:
             (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
             (CHANNELS_HEADER.lower(), str(session.channels)),
         ]
-        metadata += [(name.lower(), value) for name, value in rate_headers(session.allowance.tightest).items()]
+        metadata += [(name.lower(), value) for name, value in rate_headers(session.quota_lease.tightest).items()]
         if session.warnings:
             metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
         return tuple(metadata)
