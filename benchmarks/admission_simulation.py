@@ -9,7 +9,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import quantiles
@@ -32,7 +31,8 @@ class EngineModel:
 
     Each keeps the share `together` of its pace while others work. `claims` is the capacity that the engine states
     beforehand. From `slowed_at` on all take `slowed` times as long, as when other programs get the cores. With
-    `clears_for_first`, streams that make way do not work while one that goes first does.
+    `clears_for_first`, streams that make way do not work while one that goes first does. The first `cold_chunks` take
+    `warm_up` seconds more.
     """
 
     workers: int = 2
@@ -43,6 +43,8 @@ class EngineModel:
     slowed_at: float = math.inf
     slowed: float = 1.0
     clears_for_first: bool = False
+    cold_chunks: int = 0
+    warm_up: float = 0.0
 
     @property
     def capacity(self) -> float:
@@ -92,6 +94,8 @@ class Engine:
             self._waiting.remove(step)
             self._working.append(step)
             seconds = self.model.seconds(step.audio, len(self._working), self._loop.time())
+            if step.order < self.model.cold_chunks:
+                seconds += self.model.warm_up
             self._loop.call_later(seconds, self._end, step)
 
     def _ready(self) -> list[_Step]:
@@ -110,15 +114,19 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request of a client for so many seconds of audio; `reads` is how many of them it reads before it stalls."""
+    """A request of a client for so many seconds of audio.
+
+    `reads` is how many of them it reads before it stalls for `stalls` seconds, `arriving` the time before each chunk in
+    which its text arrives.
+    """
 
     client: str
     audio: float
     max_wait: float = MAX_WAIT
     background: bool = False
     reads: float = math.inf
+    stalls: float = 3600.0
     arriving: float = 0.0
-    """Seconds before each chunk in which its text arrives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,8 @@ class Outcome:
     """Calls that waited in vain."""
     dropped: int = 0
     came_back: int = 0
+    longest_advice: float = 0.0
+    """Seconds after which a caller was told to come back, at most."""
     heard: list[Heard] = field(default_factory=list)
     log: list[tuple[object, ...]] = field(default_factory=list)
     """Each decision: its time, its name, the number of the call, and what belongs to it."""
@@ -210,7 +220,7 @@ class World:
         try:
             ticket = self.admission.enter(job)
         except OverloadedError as refusal:
-            self._advice = refusal.retry_after
+            self._advise(refusal)
             self.outcome.refused[str(refusal.reason)] += 1
             self._log("refused", number, call.client, str(refusal.reason), round(refusal.retry_after, 6))
             return False
@@ -220,7 +230,7 @@ class World:
             self._log("granted", number)
             await self._listen(number, call, ticket)
         except OverloadedError as refusal:
-            self._advice = refusal.retry_after
+            self._advise(refusal)
             self.outcome.expired += 1
             self._log("expired", number, str(refusal.reason), round(refusal.retry_after, 6))
             return False
@@ -231,6 +241,7 @@ class World:
     async def _listen(self, number: int, call: Call, ticket: Ticket) -> None:
         left, dry, gap = call.audio, self.loop.time(), 0.0
         first: float | None = None
+        stalled = False
         while left > 1e-9:
             asked = self.loop.time()
             await ticket.turn()
@@ -249,23 +260,33 @@ class World:
             dry = max(now, dry) + chunk
             left -= chunk
             ticket.read()
-            if call.audio - left >= call.reads:
-                await self._stall(number, ticket)
-                return
+            if not stalled and call.audio - left >= call.reads:
+                stalled = True
+                if await self._dropped(call, ticket):
+                    self._log("dropped", number)
+                    return
+                dry += call.stalls
         ticket.finish()
         self._log("finished", number)
         self.outcome.heard.append(Heard(call, first or 0.0, gap, ticket.entered))
 
-    async def _stall(self, number: int, ticket: Ticket) -> None:
-        """Read nothing more until the session is dropped, or for an hour."""
+    async def _dropped(self, call: Call, ticket: Ticket) -> bool:
+        """Read nothing for a while; whether the session is dropped in that time."""
         dropped = asyncio.Event()
         ticket.on_drop = dropped.set
         ticket.pause()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(3600.0):
+        try:
+            async with asyncio.timeout(call.stalls):
                 await dropped.wait()
-            self.outcome.dropped += 1
-            self._log("dropped", number)
+        except TimeoutError:
+            ticket.resume()
+            return False
+        self.outcome.dropped += 1
+        return True
+
+    def _advise(self, refusal: OverloadedError) -> None:
+        self._advice = refusal.retry_after
+        self.outcome.longest_advice = max(self.outcome.longest_advice, refusal.retry_after)
 
     def _log(self, name: str, *details: object) -> None:
         self.outcome.log.append((round(self.loop.time(), 6), name, *details))

@@ -23,6 +23,10 @@ CLEARING = EngineModel(clears_for_first=True)
 SERIAL = EngineModel(workers=1, pace=1.8, chunk=0.3, claims=1.8)
 UNKNOWN = EngineModel(workers=1, pace=6.0, chunk=0.5, claims=None)
 BATCHING = EngineModel(workers=64, pace=4.0, together=1.0, chunk=0.5, claims=None)
+COLD = EngineModel(workers=64, pace=4.0, together=1.0, chunk=0.5, claims=None, cold_chunks=3, warm_up=2.0)
+NARROW_UNKNOWN = EngineModel(workers=1, pace=3.0, chunk=1.6, claims=None)
+NARROW = EngineModel(workers=1, pace=3.0, chunk=6.0, claims=3.0)
+SLOW_BATCHING = EngineModel(workers=64, pace=0.6, together=1.0, chunk=0.5, claims=None)
 SLOW = EngineModel(workers=1, pace=0.8, chunk=0.8, claims=None)
 
 Figures = dict[str, float]
@@ -95,7 +99,7 @@ async def flood(world: World, lengths: tuple[float, float]) -> None:
 
 async def interruption(world: World) -> None:
     """Short requests while all slots have long streams that are well ahead of their listeners."""
-    long = [asyncio.create_task(world.call(Call("reader", 180.0, max_wait=30.0))) for _ in range(world.slots)]
+    long = [asyncio.create_task(world.call(Call(f"reader {n}", 180.0, max_wait=30.0))) for n in range(world.slots)]
     await asyncio.sleep(6.0)
     for _ in range(8):
         await world.call(Call("other", 1.6))
@@ -128,6 +132,17 @@ async def stalled_readers(world: World) -> None:
     await asyncio.wait(stalled)
 
 
+async def slow_readers(world: World) -> None:
+    """Clients that stop reading for some seconds and then go on, while others ask."""
+    slow = [
+        asyncio.create_task(world.call(Call(f"slow {number % 2}", 6.4, 30.0, reads=3.2, stalls=3.0)))
+        for number in range(3 * world.slots)
+    ]
+    await asyncio.sleep(1.0)
+    await world.closed_loop(2, 4, lambda: Call("other", 2.5, max_wait=30.0))
+    await asyncio.gather(*slow)
+
+
 async def return_when_told(world: World) -> None:
     """Calls at four times the load, each of which comes back when it was told, until it is heard."""
     tasks = []
@@ -135,6 +150,16 @@ async def return_when_told(world: World) -> None:
         await asyncio.sleep(world.chance.expovariate(20.0))
         tasks.append(asyncio.create_task(world.call_until_heard(some_client(world, (1.0,) * 4, SENTENCES))))
     await asyncio.gather(*tasks)
+
+
+async def few_callers(world: World) -> None:
+    """Three callers of an engine that is hardly faster than playback, who ask again and again."""
+    await world.closed_loop(3, 4, lambda: Call("one", world.chance.uniform(3.0, 8.0)))
+
+
+async def many_callers(world: World) -> None:
+    """Sixteen callers who ask twice, with patience."""
+    await world.closed_loop(16, 2, lambda: Call("one", 4.0, max_wait=60.0))
 
 
 async def after_pages(world: World) -> None:
@@ -184,6 +209,7 @@ def all_figures(world: World, outcome: Outcome, client: str = "") -> Figures:
         "in time": sum(each.first_audio <= each.call.max_wait for each in heard) / max(1, len(heard)),
         **gap_figures(heard),
         "audio a second": next((float(str(entry[1])) for entry in outcome.log if entry[0] == "audio"), math.nan),
+        "longest advice": outcome.longest_advice,
         "least share": min(shares) / max(1, *shares),
     }
 
@@ -222,6 +248,7 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         ),
         "overload, one client": Trial(partial(overload, load=4.0, lengths=SENTENCES, shares=(1.0,)), all_figures),
         "overload, pages": Trial(partial(overload, load=4.0, lengths=PAGES, seconds=120.0), all_figures),
+        "overload, cleared for first": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, CLEARING),
         "overload, capacity not known": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, UNKNOWN),
         "overload, batching": Trial(
             partial(overload, load=2.0, lengths=SENTENCES, seconds=20.0), all_figures, BATCHING, slots=16
@@ -263,6 +290,22 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         ),
         "stalled readers": Trial(
             stalled_readers, partial(beside_figures, idle="idle", other="other", crowd="stalled"), BATCHING, slots=4
+        ),
+        "slow readers": Trial(
+            slow_readers, partial(beside_figures, idle="idle", other="other", crowd="slow"), BATCHING, slots=4
+        ),
+        "long texts": Trial(partial(fresh_burst, calls=20, audio=90.0, every=0.2), all_figures),
+        "long texts, slow engine": Trial(partial(fresh_burst, calls=4, audio=120.0, every=5.0), all_figures, SERIAL),
+        "slower than playback, batching": Trial(many_callers, return_figures, SLOW_BATCHING, slots=8),
+        "cold engine": Trial(partial(fresh_burst, calls=12, audio=8.0, every=0.02), all_figures, COLD, slots=8),
+        "few callers": Trial(few_callers, all_figures, SERIAL),
+        "background jobs, capacity not known": Trial(
+            partial(background, items=6),
+            partial(beside_figures, idle="idle", other="live", crowd="batch"),
+            NARROW_UNKNOWN,
+        ),
+        "background jobs, slow engine": Trial(
+            partial(background, items=6), partial(beside_figures, idle="idle", other="live", crowd="batch"), NARROW
         ),
         "arriving texts": Trial(
             arriving_texts, partial(beside_figures, idle="idle", other="other", crowd="typist"), UNKNOWN, slots=8

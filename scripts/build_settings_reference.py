@@ -16,6 +16,7 @@ from pydantic_core import PydanticUndefined
 from polyvox.api.doors import DOORS
 from polyvox.config import ENV_PREFIX, Settings
 from polyvox.engines.catalog import BUILT_IN
+from polyvox.settings_loader import ForeignVariables
 
 _ROOT = Path(__file__).parents[1]
 PAGE = _ROOT / "docs" / "settings.md"
@@ -46,7 +47,24 @@ cosyvoice:
   device: cuda
 ```
 
-A name that nothing knows is refused in YAML and `.env`, and logged as a warning in the environment.
+A name that nothing knows is refused in YAML, and so is one in `.env` that begins with `POLYVOX_`. Such a name in the
+environment, and any other name in `.env`, is logged as a warning.
+"""
+_FOREIGN = """
+## Variables of other servers
+
+| server | variable | setting |
+|---|---|---|
+"""
+_IGNORED = """
+\\* Other programs use this name too. It counts only beside a variable of the same server without the mark; alone it is
+named in the log.
+
+These have no effect. The log names those that are set when the server starts, and what to use instead; a name with \\*
+only beside another variable of the same server.
+
+| server | variable | instead |
+|---|---|---|
 """
 
 
@@ -60,13 +78,27 @@ def page() -> str:
     for door in DOORS:
         if door.settings is not None:
             parts += [f"\n## Dialect: {door.name}\n\n", *_table(door.settings, door.settings.setting_names())]
-    parts += ["\n## Variables of other servers\n\n", "| server | variable | setting |\n|---|---|---|\n"]
-    for door in DOORS:
-        if door.foreign is not None:
-            server = door.foreign.server.removesuffix("'s")
-            for name, variable in door.foreign.variables.items():
-                parts.append(f"| {server} | `{variable.upper()}` | `{name}` |\n")
+    foreign = [door.foreign for door in DOORS if door.foreign is not None]
+    parts += [_FOREIGN, *(row for each in foreign for row in _understood(each))]
+    parts += [_IGNORED, *(row for each in foreign for row in _without_effect(each))]
     return "".join(parts)
+
+
+def _understood(foreign: ForeignVariables) -> Iterator[str]:
+    settings = {variable: name for name, variable in foreign.variables.items()} | dict(foreign.derived)
+    for variable, name in settings.items():
+        mark = "\\*" if variable in foreign.shared else ""
+        yield f"| {_server(foreign)} | `{variable.upper()}`{mark} | `{name}` |\n"
+
+
+def _server(foreign: ForeignVariables) -> str:
+    return foreign.server.removesuffix("'s")
+
+
+def _without_effect(foreign: ForeignVariables) -> Iterator[str]:
+    for variable, instead in foreign.ignored.items():
+        mark = "\\*" if variable in foreign.shared else ""
+        yield f"| {_server(foreign)} | `{variable.upper()}`{mark} | {instead} |\n"
 
 
 def chart_names() -> str:

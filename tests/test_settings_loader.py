@@ -225,4 +225,4 @@ def test_what_means_nothing_here_is_named(monkeypatch, caplog):
     assert "SENTRY_DSN" not in caplog.text, "it may be any program's"
     monkeypatch.setenv("TTS_API", "http://tts-engine:9093")
     load_settings()
-    assert "SENTRY_DSN, one of the Streamable TTS API's variables, has no effect here" in caplog.text
+    assert "SENTRY_DSN, one of the Streamable TTS API's variables, has no effect here: errors are in" in caplog.text

@@ -272,7 +272,12 @@ class Settings(BaseModel):
     allow_voice_tags: bool = Field(
         False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
     )
-    allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
+    refuse_voice_tags: bool = Field(
+        False, description="Whether they are never obeyed; a request that asks for them is then answered 403."
+    )
+    allow_ssml: bool = Field(
+        True, description="Whether texts in SSML are obeyed; else their tags are dropped, and `ssml` is 403."
+    )
     word_timings: Literal["auto", "estimate", "durations"] = Field(
         "auto",
         description="Times of words with models that have none themselves: by alignment with the audio (`auto`; needs "

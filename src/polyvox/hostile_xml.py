@@ -11,7 +11,7 @@ _MAX_ATTRIBUTE_CHARS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class XmlLimits:
-    """How many elements a document may have inside each other and in all, and characters in the attributes of one."""
+    """The most elements of a document, inside each other and in all, and characters in the attributes of one."""
 
     depth: int
     elements: int
@@ -28,7 +28,7 @@ class XmlHandlers:
 
 
 class XmlFault(Enum):
-    """Why a document is refused."""
+    """Reasons to refuse a document."""
 
     MALFORMED = auto()
     ENCODING = auto()

@@ -9,7 +9,7 @@ import difflib
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,24 +34,50 @@ class ForeignVariables:
     """Environment variables as another server names them, and the settings that they mean.
 
     `variables` leads from the full name of a setting to the variable, in lower case. `derive` adds what takes more than
-    a change of name; it is given all variables and has the last word. `settle` is given the values of all sources and
-    returns those that mean something else in the server's own words. `ignored` are variables that mean nothing here.
+    a change of name; it is given all variables and has the last word, and `derived` leads from those that it reads to
+    the setting they decide. `settle` is given the values of all sources and returns those that mean something else in
+    the server's own words. `ignored` are variables that change nothing here, each with what to use instead. `shared`
+    are those of all these names that other programs use too: they count only beside one that is not.
     """
 
     server: str
     variables: Mapping[str, str]
     derive: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+    derived: Mapping[str, str] = field(default_factory=dict)
     settle: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    ignored: frozenset[str] = frozenset()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every variable of the server, in lower case."""
+        return frozenset((*self.variables.values(), *self.derived, *self.ignored))
 
     def values(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The settings that an environment gives under these names."""
-        found = {name: environment[variable] for name, variable in self.variables.items() if variable in environment}
-        return found if self.derive is None else found | dict(self.derive(environment))
+        read = self._read(environment)
+        found = {name: read[variable] for name, variable in self.variables.items() if variable in read}
+        return found if self.derive is None else found | dict(self.derive(read))
 
-    def without_effect(self, environment: Mapping[str, str]) -> list[str]:
-        """Variables of the server that are set without effect; none where nothing else says that they are its own."""
-        return sorted(self.ignored & environment.keys()) if self.values(environment) else []
+    def without_effect(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """What to use instead of each variable of the server that is set without effect.
+
+        One that other programs use too is left out where it would have no effect anyway.
+        """
+        unread = self.names & (environment.keys() - self._read(environment).keys())
+        alone = {name: self._own_name(name) for name in unread - self.ignored.keys()}
+        ignored = {name: self.ignored[name] for name in self.ignored.keys() & environment.keys() - unread}
+        return alone | ignored
+
+    def _read(self, environment: Mapping[str, str]) -> Mapping[str, str]:
+        """The variables that are taken for the server's own, and those of all other programs."""
+        if environment.keys() & (self.names - self.shared):
+            return environment
+        return {name: value for name, value in environment.items() if name not in self.shared}
+
+    def _own_name(self, variable: str) -> str:
+        settings = {theirs: name for name, theirs in self.variables.items()} | dict(self.derived)
+        return f"other programs use that name too; set {_variable(settings[variable])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +106,7 @@ class Loader:
         """Read the settings, and warn about unknown variables; arguments that are None count as not given."""
         if self.complete:
             self._warn_of_unknown(_environment())
+            self._warn_of_unknown_in_dotenv(_dotenv())
             self._warn_of_ignored({**_dotenv(), **_environment()})
         return self._read(arguments)
 
@@ -159,10 +186,19 @@ class Loader:
             remedy = _nearest(name, known, _variable)
             log.warning("%s has no effect: there is no such setting%s", _variable(name), remedy)
 
+    def _warn_of_unknown_in_dotenv(self, dotenv: Mapping[str, str]) -> None:
+        known = {name for each in self.foreign for name in each.names}
+        for name in sorted(dotenv.keys() - known):
+            if not name.startswith(ENV_PREFIX.lower()):  # those are refused
+                log.warning("%s in .env has no effect: nothing reads it from there", name.upper())
+
     def _warn_of_ignored(self, variables: Mapping[str, str]) -> None:
+        named: set[str] = set()
         for each in self.foreign:
-            for name in each.without_effect(variables):
-                log.warning("%s, one of %s variables, has no effect here", name.upper(), each.server)
+            found = each.without_effect(variables)
+            for name in sorted(found.keys() - named):
+                log.warning("%s, one of %s variables, has no effect here: %s", name.upper(), each.server, found[name])
+            named |= found.keys()
 
     def _validated(self, values: Mapping[str, Any]) -> Settings:
         own = {name: values[name] for name in Settings.model_fields if name in values}
@@ -244,8 +280,8 @@ def _paired(
     for section in sections:
         one, other = settings.section(section), others.section(section)
         names = section.setting_names()
-        for field, info in section.model_fields.items():
-            yield names[field], info, getattr(one, field), getattr(other, field)
+        for attribute, info in section.model_fields.items():
+            yield names[attribute], info, getattr(one, attribute), getattr(other, attribute)
 
 
 def _shown(value: object) -> object:

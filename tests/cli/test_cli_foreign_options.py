@@ -72,5 +72,27 @@ def test_what_has_no_effect_is_named_in_the_log(
         run("--load_jit", "--load_trt", "--load_vllm", "--trt_concurrent", "2", "--model_dir", str(model))
         run("--fp16", "--model", "zipvoice")
     named = [record.getMessage().partition(" has no effect")[0] for record in caplog.records]
-    assert named == ["--load_jit", "--load_trt", "--load_vllm", "--trt_concurrent", "--fp16"]
+    assert named == ["--load_jit", "--load_vllm", "--trt_concurrent", "--load_trt", "--fp16"]
     assert len(started) == 2
+
+
+def test_tensorrt_is_named_by_its_settings(
+    model: Path, started: list[Settings], caplog: pytest.LogCaptureFixture
+) -> None:
+    run("--load_trt", "--model_dir", str(model))
+    run("--load_trt", "--model", "kokoro")
+    assert caplog.messages == [
+        "--load_trt has no effect: run `polyvox models export cosyvoice3`, then set "
+        "POLYVOX_COSYVOICE_FLOW_EXECUTOR=tensorrt and POLYVOX_COSYVOICE_VOCODER_EXECUTOR=tensorrt",
+        "--load_trt has no effect: the model kokoro does not run in TensorRT",
+    ]
+
+
+def test_the_model_may_be_named_by_the_variables_of_the_servers(
+    model: Path, started: list[Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("COSYVOICE_MODEL_DIR", "COSYVOICE_MODEL_ID"):
+        with monkeypatch.context() as context:
+            context.setenv(variable, str(model))
+            run()
+    assert [settings.default_model for settings in started] == ["cosyvoice3", "cosyvoice3"]

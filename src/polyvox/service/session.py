@@ -43,10 +43,6 @@ class SessionState(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
 
-    @property
-    def is_final(self) -> bool:
-        return not _NEXT[self]
-
     def moved_to(self, state: "SessionState") -> "SessionState":
         """The next state, if it may follow this one."""
         if state not in _NEXT[self]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.admission_rules import RULES
 from benchmarks.admission_trials import PLAIN, TRIALS, Figures
 
 
@@ -82,3 +83,10 @@ def test_others_find_a_place_in_a_queue_that_one_client_has_filled() -> None:
 def test_a_trial_makes_the_same_decisions_each_time() -> None:
     first, second = (TRIALS["flood of pages"].run()[1] for _ in range(2))
     assert first.log == second.log
+
+
+def test_every_rule_changes_the_trial_of_the_problem_that_it_solves() -> None:
+    with_all = {name: figures(name) for name in {rule.trial for rule in RULES.values()}}
+    for name, rule in RULES.items():
+        without, _ = rule.run_without()
+        assert any(without[figure] != with_all[rule.trial][figure] for figure in rule.figures), name

@@ -62,6 +62,14 @@ def _settled(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"default_model": STREAMABLE_MODEL, "models": list(dict.fromkeys((*loaded, STREAMABLE_MODEL)))}
 
 
+_VLLM = "it is an option of the language model's own server"
+_CHUNKS = "chunks are decoded with their context and join without a seam"
+_LEVELS = "the level is the model's own; send `volume_multiplier` with the request"
+_RULES = "texts are read out by rules; there is no mode `llm`"
+_CONTEXT = "a context of WS /v1/realtime/speech keeps one voice over many texts"
+_TRACES = "set POLYVOX_OTLP_ENDPOINT and POLYVOX_TRACE_SAMPLE_RATIO"
+_DUMMY = "no canned tokens are replayed; without TTS_API the language model runs in this process"
+
 STREAMABLE_VARIABLES = ForeignVariables(
     "the Streamable TTS API's",
     MappingProxyType(
@@ -80,9 +88,67 @@ STREAMABLE_VARIABLES = ForeignVariables(
             "speechlm_codec_wait": "microsleep",
             "speechlm_graph_seconds": "cuda_graph_batch",
             "speechlm_compile": "torch_compile",
+            "speechlm_device": "device",
         }
     ),
     derive=_derived,
+    derived=MappingProxyType({"default_model": "default_model", "dynamic_batching": "speechlm_codec_batch"}),
     settle=_settled,
-    ignored=frozenset(("debug_audio", "sentry_dsn", "stt_model", "gpu_mem_util", "stream_crossfade")),
+    ignored=MappingProxyType(
+        {
+            "debug_audio": "set POLYVOX_CHUNK_LOG",
+            "sentry_dsn": "errors are in the log and in /metrics",
+            "stt_model": _VLLM,
+            "gpu_mem_util": _VLLM,
+            "lm_max_model_len": _VLLM,
+            "stream_crossfade": _CHUNKS,
+            "crossfade_ms": _CHUNKS,
+            "stream_chunk_growth": "under the name `speechlm` chunks grow by POLYVOX_SPEECHLM_CHUNK_GROWTH",
+            "stream_max_chunk_s": "under the name `speechlm` chunks last up to POLYVOX_SPEECHLM_MAX_SECONDS",
+            "stream_past_context_s": "under the name `speechlm` it is POLYVOX_SPEECHLM_PAST_SECONDS",
+            "stream_normalize": _LEVELS,
+            "target_rms_db": _LEVELS,
+            "max_gain_db": _LEVELS,
+            "gain_slew_db": _LEVELS,
+            "default_speaking_rate": "send `speaking_rate` with the request",
+            "default_normalize_malaysian": "send `normalize_malaysian` with the request",
+            "default_normalizer_mode": _RULES,
+            "openai_base_url": _RULES,
+            "openai_api_key": _RULES,
+            "openai_model_name": _RULES,
+            "openai_timeout": _RULES,
+            "batch_timeout": "set POLYVOX_DEADLINE_SECONDS",
+            "context_store": _CONTEXT,
+            "context_store_dir": _CONTEXT,
+            "context_max_s": _CONTEXT,
+            "context_ttl_s": _CONTEXT,
+            "context_min_gen_tokens": _CONTEXT,
+            "enable_tracing_spans": _TRACES,
+            "tracing_spans_require_exporter": _TRACES,
+            "trace_asgi_message_spans": _TRACES,
+            "otlp_endpoint": _TRACES,
+            "jaeger_host": _TRACES,
+            "enable_console_span_exporter": _TRACES,
+            "disconnect_poll_s": "a client that hangs up is noticed at once",
+            "dummy_tokens_file": _DUMMY,
+            "dummy_repeat": _DUMMY,
+            "dummy_token_delay": _DUMMY,
+        }
+    ),
+    shared=frozenset(
+        (
+            "device",
+            "sentry_dsn",
+            "stt_model",
+            "gpu_mem_util",
+            "openai_base_url",
+            "openai_api_key",
+            "openai_model_name",
+            "openai_timeout",
+            "batch_timeout",
+            "otlp_endpoint",
+            "jaeger_host",
+            "enable_console_span_exporter",
+        )
+    ),
 )

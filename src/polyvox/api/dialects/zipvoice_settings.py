@@ -13,6 +13,12 @@ _FAMILY = "zipvoice"
 """That server's name for all of ZipVoice's models, and of its backend."""
 
 
+_TRANSCRIPTS = "`polyvox models pull moonshine-base` installs what transcribes a recording without `prompt_text`"
+_ONNX = "POLYVOX_ZIPVOICE_EXECUTOR=onnx runs ZipVoice with ONNX Runtime on the CPU"
+_CUDA_GRAPHS = "on a GPU ZipVoice runs in CUDA graphs; see POLYVOX_ZIPVOICE_GRAPH_SECONDS"
+_QUALITY = "set POLYVOX_PROMPT_MIN_SCORE"
+
+
 class ZipVoiceApiSettings(SettingsSection):
     """Defaults of this dialect; the engine of the same name has settings of its own."""
 
@@ -65,6 +71,8 @@ ZIPVOICE_VARIABLES = ForeignVariables(
             "zipvoice_num_steps": "zipvoice_num_steps",
             "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
             "zipvoice_speed_multiplier": "zipvoice_speed_multiplier",
+            "host": "host",
+            "port": "port",
             "data_dir": "zipvoice_cache_dir",
             "prompt_max_seconds": "zipvoice_max_prompt_duration",
             "allow_fetch": "zipvoice_allow_url_download",
@@ -72,4 +80,33 @@ ZIPVOICE_VARIABLES = ForeignVariables(
         }
     ),
     derive=_derived,
+    derived=MappingProxyType(
+        {
+            "default_backend": "default_model",
+            "enable_kokoro": "models",
+            "enable_zipvoice": "models",
+            "zipvoice_max_download_size_mb": "fetch_max_bytes",
+        }
+    ),
+    ignored=MappingProxyType(
+        {
+            "enable_auto_transcription": _TRANSCRIPTS,
+            "auto_transcribe_on_upload": _TRANSCRIPTS,
+            "whisper_model_size": _TRANSCRIPTS,
+            "whisper_device": _TRANSCRIPTS,
+            "enable_onnx": _ONNX,
+            "onnx_cache_dir": _ONNX,
+            "onnx_num_threads": _ONNX,
+            "onnx_inter_op_threads": _ONNX,
+            "onnx_execution_mode": _ONNX,
+            "onnx_optimization_level": _ONNX,
+            "enable_tensorrt": _CUDA_GRAPHS,
+            "tensorrt_cache_dir": _CUDA_GRAPHS,
+            "enable_smart_tuning": "POST /v1/zipvoice/tune returns recommendations",
+            "enable_quality_detection": _QUALITY,
+            "quality_threshold": _QUALITY,
+            "enable_intelligent_caching": "set POLYVOX_RECORDING_CACHE_BYTES and POLYVOX_PREPARED_CACHE_BYTES",
+        }
+    ),
+    shared=frozenset(("host", "port", "whisper_model_size", "whisper_device")),
 )

@@ -26,7 +26,7 @@ def serve(
         typer.Option(
             "--model_dir",
             "--model-dir",
-            envvar="COSYVOICE_MODEL_DIR",
+            envvar=["COSYVOICE_MODEL_DIR", "COSYVOICE_MODEL_ID"],
             help="The default model: a folder with its files, or its repository on Hugging Face or ModelScope.",
         ),
     ] = None,
@@ -63,7 +63,7 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
-    from polyvox.cli.serve.foreign_options import grpc_ports, in_half_precision, name_without_effect
+    from polyvox.cli.serve.foreign_options import grpc_ports, in_half_precision, name_tensorrt, name_without_effect
     from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
@@ -86,9 +86,7 @@ def serve(
     }
     if grpc:
         given |= grpc_ports(port, grpc_port)
-    name_without_effect(
-        {"--load_jit": load_jit, "--load_trt": load_trt, "--load_vllm": load_vllm, "--trt_concurrent": trt_concurrent}
-    )
+    name_without_effect({"--load_jit": load_jit, "--load_vllm": load_vllm, "--trt_concurrent": trt_concurrent})
     loader = settings_loader(catalog)
     if model_dir is not None and is_repository(model_dir):
         given |= fetched(str(model_dir), catalog, loader.load(**given), besides=model or ())
@@ -99,6 +97,8 @@ def serve(
         settings = settings.model_copy(update={"default_model": model[0]})
     if fp16:
         settings = in_half_precision(settings, catalog)
+    if load_trt:
+        name_tensorrt(settings, catalog)
     _check_grpc(settings, max_conc, ray=ray)
     if ray:
         from polyvox.deploy.local import serve_on_ray

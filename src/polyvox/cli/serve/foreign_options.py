@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
-from polyvox.config import Settings
+from polyvox.config import ENV_PREFIX, Settings, SettingsSection
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
 
 GRPC_PORT = 50_000
 """The port of CosyVoice's gRPC server where none is given."""
+
+_TENSORRT = "tensorrt"
 
 # The standard library's: the server sets its logs up only when it has all settings.
 log = logging.getLogger(__name__)
@@ -30,6 +32,25 @@ def in_half_precision(settings: Settings, catalog: Catalog) -> Settings:
         log.warning("--fp16 has no effect: the model %s has no setting for its precision", model)
         return settings
     return changed
+
+
+def name_tensorrt(settings: Settings, catalog: Catalog) -> None:
+    """Log which settings turn on what `--load_trt` asks for, which needs graphs that were exported before."""
+    model = settings.default_model
+    section = catalog.spec(model).settings if model in catalog.factories else None
+    executors = [] if section is None else _executors(section, _TENSORRT)
+    if executors:
+        variables = " and ".join(f"{ENV_PREFIX}{name.upper()}={_TENSORRT}" for name in executors)
+        log.warning("--load_trt has no effect: run `polyvox models export %s`, then set %s", model, variables)
+    else:
+        log.warning("--load_trt has no effect: the model %s does not run in TensorRT", model)
+
+
+def _executors(section: type[SettingsSection], value: str) -> list[str]:
+    """The settings of what executes a network that have this value among their choices."""
+    fields = {field: get_args(info.annotation) for field, info in section.model_fields.items()}
+    names = section.setting_names()
+    return [names[field] for field, choices in fields.items() if field.endswith("executor") and value in choices]
 
 
 def name_without_effect(options: Mapping[str, object]) -> None:

@@ -33,7 +33,7 @@ _ERROR_SECONDS = 10.0
 """Age at which the error of a forecast is forgotten."""
 _SHORTEST_WAIT = 1.0
 """A shorter wait says little about the forecast of a long one."""
-_LEAST_ERROR, _MOST_ERROR = 0.5, 1.5
+_MOST_ERROR = 1.5
 _ERROR_QUANTILE = 0.9
 """Share of the streams that the forecast is to be long enough for."""
 _AS_FORECAST = 4
@@ -246,4 +246,4 @@ class ForecastError:
         while self._shares and self._shares[0][0] < now - _ERROR_SECONDS:
             self._shares.popleft()
         shares = sorted([*(share for _, share in self._shares), *[1.0] * _AS_FORECAST])
-        return min(_MOST_ERROR, max(_LEAST_ERROR, shares[int(_ERROR_QUANTILE * len(shares))]))
+        return min(_MOST_ERROR, shares[int(_ERROR_QUANTILE * len(shares))])

@@ -106,7 +106,10 @@ class Narrator:
             client=self._client,
             use_cache=False,  # a narration keeps its speech itself
             max_wait=self._service.settings.deadline_seconds / 2,
-            markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
+            markup=MarkupRequest(
+                voice_tags=not self._service.settings.refuse_voice_tags,
+                resolve_voice=self._resolver.by_name(self._owner, options.model),
+            ),
             background=True,
             words=True,
             owner=self._owner,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import InvalidRequestError, MarkupError
+from polyvox.errors import ForbiddenError, InvalidRequestError, MarkupError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script import SpeakScript
@@ -51,6 +51,12 @@ class MarkupRequest:
     resolve_voice: ResolveVoice | None = None
     rate: float = 1.0
     ssml: bool | None = None
+
+
+def check_voice_tags(settings: Settings) -> None:
+    """Refuse a request for voice tags where the server obeys none."""
+    if settings.refuse_voice_tags:
+        raise ForbiddenError("Voice tags are off on this server, by its setting refuse_voice_tags.")
 
 
 def tag_rules(engine: Engine, *, voice_tags: bool = False) -> TagRules:
@@ -100,7 +106,11 @@ class ScriptReader:
         return await asyncio.to_thread(self._parsed, text, markup, warnings)
 
     def _parsed(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
+        if markup.voice_tags:
+            check_voice_tags(self._settings)
         allowed = self._settings.allow_ssml
+        if markup.ssml and not allowed:
+            raise ForbiddenError("SSML is off on this server; its setting allow_ssml turns it on.")
         if allowed and markup.ssml:
             return ssml.parse(text, ssml_rules(self._engine), warnings, markup.rate)
         if allowed and markup.ssml is None and ssml.is_ssml(text):
@@ -113,6 +123,7 @@ class ScriptReader:
                 warnings.extend(found)
                 return script
         voice_tags = self._settings.allow_voice_tags if markup.voice_tags is None else markup.voice_tags
+        voice_tags = voice_tags and not self._settings.refuse_voice_tags
         return inline_tags.parse(text, tag_rules(self._engine, voice_tags=voice_tags), warnings, markup.rate)
 
     async def _pronounced(

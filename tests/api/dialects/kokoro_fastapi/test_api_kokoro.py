@@ -203,10 +203,22 @@ async def test_ssml_is_translated_to_tags_and_described():
 async def test_ssml_can_be_switched_off():
     async with called(tone_service(allow_ssml=False)) as client:
         answers = [await client.get("/dev/ssml"), await client.post("/dev/ssml", json={"text": SSML})]
-        spoken = await client.post("/v1/audio/speech", json={"input": SSML, "ssml": True})
-    assert [answer.status_code for answer in answers] == [403, 403]
+        answers.append(await client.post("/v1/audio/speech", json={"input": SSML, "ssml": True}))
+        spoken = await client.post("/v1/audio/speech", json={"input": SSML})
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
     assert spoken.status_code == 200
     assert spoken.headers["x-polyvox-warning"].startswith("dropped-markup: <speak>, <mark name='m'/>")
+
+
+async def test_voice_tags_can_be_switched_off():
+    async with called(tone_service(refuse_voice_tags=True, allow_voice_tags=True)) as client:
+        wish = {"input": "One. [voice:high] Two.", "voice": "low", "response_format": "pcm"}
+        asked = await client.post("/v1/audio/speech", json=wish | {"allow_voice_tags": True})
+        dialogue = await client.post("/dev/dialogue", json={"turns": [{"voice": "low", "text": "One."}]})
+        spoken = await client.post("/v1/audio/speech", json=wish)
+    assert [asked.status_code, dialogue.status_code] == [403, 403]
+    assert "refuse_voice_tags" in asked.json()["error"]["message"]
+    assert spoken.headers["x-polyvox-warning"] == "dropped-markup: [voice:high]"
 
 
 async def test_a_dialogue_by_kokoro_fastapis_names():

@@ -17,6 +17,7 @@ from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses.captions import TimestampsFile
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError
+from polyvox.service.kinds.script_reader import check_voice_tags
 from polyvox.text.markup.markup import MAX_PHONEME_CHARS
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
@@ -39,7 +40,8 @@ class KokoroDialogueBody(DialogueBody):
 async def dialogue(
     body: KokoroDialogueBody, service: Service, voices: Voices, owner: Owner, downloads: DownloadStore
 ) -> SpeechResponse:
-    """Speak a dialogue, as `/v1/audio/dialogue` does."""
+    """Speak a dialogue, as `/v1/audio/dialogue` does; the switch for voice tags is this path's too, as there."""
+    check_voice_tags(service.settings)
     pause = body.pause if body.pause_between_turns is None else body.pause_between_turns
     return await create_dialogue(body.model_copy(update={"pause": pause}), service, voices, owner, downloads)
 
