@@ -89,11 +89,12 @@ $(VENV)-vllm/.installed:
 	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
+nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "hypothesis and not slow"
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 	cd src/polyvox/api/dialects/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto

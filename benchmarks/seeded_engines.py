@@ -55,6 +55,8 @@ from polyvox.models.kokoro.albert import AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig
 from polyvox.models.kokoro.istftnet import IstftNetConfig
 from polyvox.models.kokoro.model import KokoroConfig
+from polyvox.models.kokoro.wren import Wren, WrenConfig
+from polyvox.models.kokoro.wren_refiner import RefinerConfig
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
@@ -109,6 +111,8 @@ class Sizes:
     zipvoice: ZipVoiceConfig | None = None
     vocos: VocosConfig = field(default_factory=VocosConfig)
     kokoro: KokoroConfig = field(default_factory=KokoroConfig)
+    wren: WrenConfig | None = None
+    """None is the package's own network, with its weights."""
 
     @classmethod
     def tiny(cls) -> "Sizes":
@@ -134,6 +138,9 @@ class Sizes:
                 layers=1,
                 max_frames=12,
                 decoder=DecoderConfig(width=24, text_residual=4, blocks=2, generator=IstftNetConfig(channels=16)),
+            ),
+            wren=WrenConfig(
+                width=16, blocks=1, text_dim=16, condition_dim=8, utterance_dim=4, refiner=RefinerConfig(8, 1)
             ),
         )
 
@@ -399,14 +406,16 @@ def _kokoro(seeded: Seeded, settings: Settings) -> SeededEngine:
 
 
 def _wren(seeded: Seeded, settings: Settings) -> SeededEngine:
-    """A seeded front; the decoder is the package's own, whatever the sizes are to be."""
+    """A seeded front before Wren."""
 
     def network() -> NativeKokoro:
         placement = seeded.placement("float32")
-        front = kokoro_native.on_device(kokoro_native.seeded_network(KokoroConfig()), placement, 1).network
+        front = kokoro_native.on_device(kokoro_native.seeded_network(seeded.sizes.kokoro), placement, 1).network
         del front.decoder
         batch = GPU_BATCH if placement.device == "cuda" else CPU_BATCH
-        return NativeWren(front, load_shipped_wren().to(placement.device), batch)
+        sizes = seeded.sizes.wren
+        wren = load_shipped_wren() if sizes is None else Wren(sizes).requires_grad_(False).eval()
+        return NativeWren(front, wren.to(placement.device), batch)
 
     return _native_kokoro(KokoroEngine(settings, "wren"), network, seeded, settings)
 

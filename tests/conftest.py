@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from polyvox.bundles.validate import Bundle
     from polyvox.voices.transcribe import Moonshine
 
-# A change is judged by the same examples every time; `HYPOTHESIS_PROFILE=search pytest` looks for new ones.
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("search", deadline=None)
+# A change is judged by the same examples every time; `make nightly` looks for new ones (`HYPOTHESIS_PROFILE=search`).
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("search", deadline=None, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 # Folders of trials that time a server or weigh its memory.

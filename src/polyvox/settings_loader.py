@@ -60,7 +60,7 @@ class ForeignVariables:
         return found if self.derive is None else found | dict(self.derive(read))
 
     def without_effect(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """What to use instead of each variable of the server that is set without effect.
+        """Remedies by variable of the server that is set without effect.
 
         One that other programs use too is left out where it would have no effect anyway.
         """

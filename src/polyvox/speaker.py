@@ -29,6 +29,7 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.registry.registry import Registry
@@ -294,7 +295,7 @@ class Speaker:
         resolve_voice = partial(
             self._voices.resolver.resolve, reference, SHARED_OWNER, model=self.model, transcript=transcript
         )
-        session = await self._service.open(replace(request, resolve_voice=resolve_voice))
+        session = await self._service.open(replace(request, resolve_voice=resolve_voice), LOCAL_CALL)
         return await session.__aenter__()
 
 

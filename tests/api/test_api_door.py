@@ -12,19 +12,20 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from helpers.tables import each_row
 from polyvox.api.app import create_app
-from polyvox.api.body_format import audio_body
+from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
 from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
-from polyvox.api.requests.speech_requests import SpeechVariant, speech_request
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
 from polyvox.service.keys.operations import Operation
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
@@ -79,17 +80,24 @@ def squawk(refusal: Refusal) -> tuple[int, dict[str, object]]:
     return 418, {"squawk": refusal.message, "at": refusal.field}
 
 
-def claim(body: SpeechBody, settings: object) -> SpeechVariant | None:
-    """Requests for the model `parrot` are this dialect's: the text twice, as a WAV file."""
+class RepeatedBody(SpeechBody):
+    """The text twice, as a WAV file."""
+
+    @property
+    def body_format(self) -> BodyFormat:
+        return audio_body(AudioFormat.WAV, stream=False)
+
+    def speech_request(self, door: str) -> SpeechRequest:
+        request = super().speech_request("parrot")
+        return replace(request, utterance=replace(request.utterance, seed=7))
+
+
+def claim(body: SpeechBody, settings: object) -> SpeechBody | None:
+    """Requests for the model `parrot` are this dialect's."""
     if body.model != "parrot":
         return None
-    mine = body.model_copy(update={"model": None, "input": f"{body.input} {body.input}"})
-    return SpeechVariant(
-        mine,
-        audio_body(AudioFormat.WAV, stream=False),
-        "parrot",
-        lambda request: replace(request, utterance=replace(request.utterance, seed=7)),
-    )
+    changes = {"model": None, "input": f"{body.input} {body.input}"}
+    return RepeatedBody.model_construct(body.model_fields_set, **dict(body) | changes)
 
 
 PARROT = Door(

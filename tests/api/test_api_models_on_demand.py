@@ -77,6 +77,7 @@ async def test_a_slow_load_is_503_with_a_time_to_retry_and_shown_by_ready() -> N
     assert other.status_code == 200
 
 
+@pytest.mark.long
 async def test_unload_and_reload_spare_a_model_that_speaks() -> None:
     gate = asyncio.Event()
     engine = ToneEngine("other", gate=gate)

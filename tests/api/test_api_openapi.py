@@ -1,6 +1,7 @@
 """The OpenAPI document describes the errors that the server answers with, and no others."""
 
 from collections.abc import Iterator
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -8,6 +9,7 @@ import httpx
 import pytest
 
 from helpers.fakes import tone_service
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.doors import DOORS
 from polyvox.api.refusals import Refusal, Refusals
@@ -25,10 +27,7 @@ def responses(path: str, method: str) -> dict[str, Any]:
     return DOCUMENT["paths"][path][method]["responses"]
 
 
-def every(operations: list[tuple[str, str]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(
-        ("path", "method"), operations, ids=[f"{method} {path}" for path, method in operations]
-    )
+every = partial(each_row, ("path", "method"))
 
 
 def queries(path: str, method: str) -> list[str]:

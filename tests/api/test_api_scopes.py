@@ -32,6 +32,7 @@ from polyvox.api.middleware.route_operations import SOCKET, RouteOperations, lis
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.options import NarrationOptions
 from polyvox.errors import AuthenticationError, PolyvoxError, ScopeError
+from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.record import JobOutput
 from polyvox.service.jobs.service import JobService, NewJob
 from polyvox.service.keys.access import NOBODY
@@ -208,7 +209,8 @@ def side(at: Services):
 
 
 async def spoken(at: Services, owner: str) -> None:
-    async with await at.studio.speech.open(SpeechRequest(Utterance("Hi.", "low"), client=key_client(owner))) as session:
+    request, call = SpeechRequest(Utterance("Hi.", "low")), CallContext(key_client(owner))
+    async with await at.studio.speech.open(request, call) as session:
         assert [chunk async for chunk in session]
 
 
@@ -296,7 +298,7 @@ async def test_every_tool_of_mcp_refuses_every_scope_but_its_operations(folder, 
     assert {tool.name for tool in tools.definitions} == set(TOOLS) == set(arguments)
     async with opened(studio):
         for scope, caller in keyed.items():
-            backend = ServiceBackend(studio.speech, studio.voices, caller.owner, key_client(caller.owner))
+            backend = ServiceBackend(studio.speech, studio.voices, CallContext(key_client(caller.owner), caller.owner))
             for tool, operation in TOOLS.items():
                 result = await tools.call(tool, arguments[tool], backend)
                 text = " ".join(block.text for block in result.content if block.type == "text")

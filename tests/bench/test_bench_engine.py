@@ -51,12 +51,14 @@ def test_cpu_time_of_no_process_is_an_error() -> None:
         cpu_seconds_of(2**30)
 
 
+@pytest.mark.long
 def test_a_server_that_does_not_start_gives_its_own_reason(tmp_path: Path) -> None:
     arguments = ["serve", "--port", "0", "--models-dir", str(tmp_path)]
     with pytest.raises(UnavailableError, match="polyvox pull kokoro"), server_process(arguments):
         pass
 
 
+@pytest.mark.long
 def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
     marks: list[float] = []
     with server_process(["bench", "null-server"]) as server, connection_to(server.url) as line:

@@ -43,6 +43,7 @@ def test_a_prebuffer_delays_the_start_and_hides_gaps_up_to_its_length() -> None:
 pieces = st.lists(st.tuples(st.floats(0, 10), st.floats(0.001, 10)), min_size=1, max_size=30)
 
 
+@pytest.mark.long
 @given(pieces, st.floats(0, 5))
 def test_playing_takes_the_audio_and_the_starvation_and_nothing_else(
     gaps: list[tuple[float, float]], prebuffer: float

@@ -67,12 +67,14 @@ def test_the_table_shows_the_figures() -> None:
     assert "broke off" in shown
 
 
+@pytest.mark.long
 def test_the_plot_is_a_picture(tmp_path: Path) -> None:
     file = tmp_path / "run.png"
     save_plot(LOAD, RUN, summarize(RUN), file)
     assert file.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@pytest.mark.long
 def test_a_run_in_which_all_failed_still_plots(tmp_path: Path) -> None:
     failed = LoadRun(RUN.samples[2:3], 1.0)
     save_plot(LOAD, failed, summarize(failed), tmp_path / "run.png")

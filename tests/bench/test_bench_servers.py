@@ -33,6 +33,7 @@ def test_the_table_has_a_row_for_each_server() -> None:
     assert ["one" in rows[0], "two" in rows[1], "1.50 ms" in rows[0], "200" in rows[0]] == [True] * 4
 
 
+@pytest.mark.long
 def test_both_protocols_bring_the_same_audio() -> None:
     with server_process(["bench", "null-server", "--server", "granian", "--grpc-port", "0"]) as running:
         for calls in (http_calls(running.url), grpc_calls(running.grpc, inference_request())):

@@ -10,12 +10,14 @@ from polyvox.bench.text import Startup, TextFigures, as_table, bench_text, measu
 from polyvox.errors import PolyvoxError
 
 
+@pytest.mark.long
 def test_start_up_is_timed_in_a_fresh_process() -> None:
     startup = measure_startup("en-us", "Good morning.", "espeak-ng")
     assert 0 < startup.normalizer < 60
     assert 0 < startup.phonemizer < 60
 
 
+@pytest.mark.long
 def test_a_text_room_that_does_not_start_is_an_error() -> None:
     with pytest.raises(PolyvoxError, match="did not start"):
         measure_startup("nowhere", "Good morning.", "no-such-espeak")

@@ -55,6 +55,7 @@ def tiny(version):
     )
 
 
+@pytest.mark.long
 @each_row("version", [2, 3])
 async def test_streams_are_timed_chunk_by_chunk(version):
     async with aclosing(streams(random_networks(tiny(version), CPU), tiny(version), [LOAD, LOAD], None)) as runs:
@@ -73,6 +74,7 @@ def of_one_stream(*given):
     return [each for each in captures(*given) if each.name in ("flow of 1", "flow of 2", "vocoder of 1")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch):
     networks = random_networks(tiny(version), CPU)
@@ -92,6 +94,7 @@ def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch
     assert {key[0] for key in replay.calls} == {"flow", "vocoder"}
 
 
+@pytest.mark.long
 def test_precision_is_judged_against_single():
     assert deviation(tiny(3), CPU, LOAD) == 0
     assert 0 < deviation(tiny(3), Placement("cpu", torch.bfloat16), LOAD) < 0.5

@@ -32,11 +32,11 @@ async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     (row,) = result["rows"]
     assert (row["at_once"], row["requests"], row["ok"], row["errors"]) == (2, 2, 2, {})
     assert 0 < row["first_audio"]["p50"] <= row["first_audio"]["p95"] <= row["latency"]["p99"]
-    if engine != "kokoro":  # whose texts are as long as its weights make them
+    if engine not in ("kokoro", "wren"):  # whose texts are as long as its weights make them
         assert row["audio_seconds"] == pytest.approx(4.0, rel=0.15)
     assert row["audio_per_second"] == pytest.approx(row["audio_seconds"] / row["seconds"])
     assert said[0].startswith(f"{engine}: ready in ")
-    assert json.loads(json.dumps(result))["published"][0]["engines"] == [engine]
+    assert all(engine in figure["engines"] for figure in json.loads(json.dumps(result))["published"])
 
 
 @pytest.mark.long
@@ -75,7 +75,7 @@ def test_a_failed_stream_and_an_under_run_are_gaps():
 
 def test_published_figures_name_their_source():
     assert all(figure.source and set(figure.engines) <= set(ENGINES) for figure in PUBLISHED)
-    assert all(published_for(engine) for engine in ENGINES)
+    assert {engine for engine in ENGINES if not published_for(engine)} == {"wren"}, "nobody else has it"
     assert "ZipVoice #145" in report_published("zipvoice")
 
 

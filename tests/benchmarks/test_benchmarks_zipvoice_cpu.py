@@ -25,6 +25,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipvoice_cpu, "PROMPT_SECONDS", 0.4)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize(("distilled", "rounds"), [(True, 2), (False, 1)])
 async def test_all_figures_are_reported(distilled: bool, rounds: int) -> None:
@@ -50,6 +51,7 @@ async def test_all_figures_are_reported(distilled: bool, rounds: int) -> None:
     assert f"{model}, 8 at once, round {rounds} of {rounds}" in steps
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_what_runs_on_one_thread_leaves_the_others_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
@@ -78,6 +80,7 @@ async def test_what_runs_on_one_thread_leaves_the_others_their_number(monkeypatc
         torch.set_num_threads(before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("distilled", [True, False])
 @pytest.mark.parametrize("straight", [True, False])
 def test_both_orders_of_operations_come_to_the_same(distilled: bool, straight: bool) -> None:
@@ -99,6 +102,7 @@ def test_a_ratio_is_of_one_round() -> None:
     assert cost(zipvoice.ZipVoiceFigures(1, (0.5,), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)) == 2.0
 
 
+@pytest.mark.long
 def test_noise_is_measured_in_decibels() -> None:
     bench = ZipVoiceBench(distilled=True, rounds=1, progress=lambda _: None)
 

@@ -65,6 +65,7 @@ def test_killed_before_any_step_of_a_replacement(tmp_path):
     assert opened_new == sorted(opened_new)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [1, 65_536, 299_999, 300_001, 450_000])
 def test_killed_in_the_middle_of_a_download(tmp_path, hub: LoopbackHub, after):
     manifest, models = sample_manifest(), tmp_path / "models"

@@ -23,6 +23,7 @@ def publish(hub: LoopbackHub, place: str, name: str) -> None:
     hub.behaviour.files = {f"{place}{file}": file.encode() * 9 for file in manifest_named(name).unpinned}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "place"), [("cosyvoice2", COSYVOICE2), ("cosyvoice3", COSYVOICE3)])
 @pytest.mark.usefixtures("loose_manifests")
 def test_modelscope_is_asked_at_its_own_addresses(hub: LoopbackHub, tmp_path: Path, name: str, place: str) -> None:

@@ -39,6 +39,7 @@ def test_each_value_names_its_source(empty_folder: Path, monkeypatch: pytest.Mon
     assert rows["host"]["source"] == "default"
 
 
+@pytest.mark.long
 def test_keys_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYVOX_API_KEYS", "open sesame")
     assert "sesame" not in CliRunner().invoke(app, ["config", "--json"]).stdout

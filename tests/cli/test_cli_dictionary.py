@@ -41,6 +41,7 @@ def done(*arguments: str) -> str:
     return result.stdout
 
 
+@pytest.mark.long
 def test_entries_are_added_replaced_shown_and_removed() -> None:
     assert done("add", "names", "Nguyen", "nwin") == "names has 1 entries.\n"
     done("add", "names", "Nguyen", "win")

@@ -33,6 +33,7 @@ def test_a_key_is_shown_once_and_listed_without_its_secret():
     assert listed.splitlines() == ["anna\tspeak\tstreams=4 characters_a_day=50000", "boss\tadmin,speak\tno limits"]
 
 
+@pytest.mark.long
 def test_a_key_is_changed_and_revoked():
     keys("create", "anna", "--requests-a-minute", "5")
     keys("change", "anna", "--streams", "2", "--scope", "voices")

@@ -62,6 +62,7 @@ def test_a_file_that_cannot_be_read_is_one_line(runner: CliRunner, tmp_path: Pat
     assert result.stderr == f"error: {tmp_path / 'absent.txt'}: No such file or directory.\n"
 
 
+@pytest.mark.long
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "polyvox", "--debug", "bench", "--url", "nonsense"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ from polyvox.server.process import run_server
 SECONDS_OF_NOISE = 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", ["uvicorn", "granian"])
 def test_it_speaks_beside_http_and_a_signal_lets_it_finish(tmp_path: Path, server: str) -> None:
     with attacked_server(tmp_path, server=server, wyoming_port=0) as process:

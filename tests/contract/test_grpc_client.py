@@ -21,6 +21,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[ServerProcess]:
         yield running
 
 
+@pytest.mark.long
 def test_the_original_client_collects_its_samples(server: ServerProcess) -> None:
     """The loop that CosyVoice's own client runs: every answer's bytes behind those of the one before."""
     client = original_client()
@@ -50,6 +51,7 @@ def test_text_can_be_sent_while_audio_comes(server: ServerProcess) -> None:
     assert answers[-1].finished.samples == AUDIO_BYTES
 
 
+@pytest.mark.long
 def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
     """The client reads on only after the server has been asked to stop."""
     client = original_client()
@@ -63,6 +65,7 @@ def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
         assert received == AUDIO_BYTES
 
 
+@pytest.mark.long
 def test_a_port_in_use_is_one_line_before_any_model_loads(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from helpers.tables import each_row
 from polyvox.errors import STATUS
 from polyvox.runtime.gpu_usage import GpuUsage
 from polyvox.service.telemetry.metrics import Metrics
@@ -27,7 +28,7 @@ QUERIES = [
     *((panel["title"], target["expr"]) for panel in PANELS for target in panel["targets"]),
     *((rule["alert"], rule["expr"]) for rule in RULES),
 ]
-each_query = pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=[name for name, _ in QUERIES])
+each_query = each_row("query", [query for _, query in QUERIES])
 
 
 @pytest.fixture(scope="module")

@@ -212,6 +212,7 @@ async def test_a_wyoming_client_hears_speech() -> None:
 
 
 @proves("continuous batching over requests")
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_a_sequence_joins_the_steps_of_one_that_has_begun() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -13,6 +13,7 @@ import sys
 import tomllib
 import wave
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from typer.testing import CliRunner
 import polyvox
 from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
+from helpers.tables import each_row
 from polyvox.audio.decode import decode
 from polyvox.bench.process import ServerProcess
 from polyvox.bundles.manifest import manifest_named
@@ -44,8 +46,7 @@ def chosen(*languages: str) -> list[Block]:
     return [block for block in ALL if block.language in languages and block.not_run is None]
 
 
-def each(found: list[Block]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("block", found, ids=[block.where for block in found])
+each = partial(each_row, "block")
 
 
 # --- every block

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import polyvox
 from helpers.documents import PAGES, ROOT, page_name
 
@@ -15,6 +17,7 @@ JIEBA = re.compile(r"^(Building prefix|Loading model|Dumping model|Prefix dict) 
 PRIVATE = re.compile(r"\b(hall|house|housemates?|knobs?|whoever|in company)\b", re.IGNORECASE)
 
 
+@pytest.mark.long
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     site = tmp_path / "site"
     done = subprocess.run(

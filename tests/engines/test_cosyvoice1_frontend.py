@@ -156,7 +156,7 @@ def cloned():
 def test_each_mode_passes_on_what_the_original_passes_on(tokenizer, mode, speaker, instructions):
     recorded = RECORDED["modes"][f"{mode}.offline"]
     given, ids = recorded["tts_inputs"], recorded["ids"]
-    chosen = choose_mode(speaker, "Hello", instructions, "en")
+    chosen = choose_mode(speaker, instructions, "en")
     assert str(chosen).removesuffix("2") == mode
     prompt = build_prompt_v1(speaker, chosen, instructions, tokenizer, "<|endofprompt|>")
     if instructions:

@@ -15,6 +15,7 @@ from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.lm_prompt import build_prompt, choose_mode
 from polyvox.engines.cosyvoice.sequential_stages import SequentialVocoder
 from polyvox.engines.cosyvoice.tags import Tags
@@ -28,6 +29,7 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.installation import load_settings
+from polyvox.text.detect import detect_language
 from polyvox.types import ChunkPolicy, EngineLocation, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -180,7 +182,7 @@ def test_each_mode_reads_what_the_originals_reads(case, text, transcript, instru
         language = np.frombuffer(b"zh" if transcript == "一句话" else b"en", np.uint8)
         arrays |= {"tokens": np.array([1, 2]), "text": tokenizer.encode_array(transcript), "language": language}
     voice = PreparedVoice(f"cosyvoice{version}", "", arrays)
-    mode = choose_mode(voice, text, instructions, None)
+    mode = choose_mode(voice, instructions, detect_language(text, LANGUAGES[version]))
     assert mode == case.split(".")[1]
     lm_prompt = build_prompt(voice, mode, instructions, tokenizer, version)
     assert [*lm_prompt.prompt_text, *tokenizer.encode(text)] == ids(case)
@@ -190,16 +192,16 @@ def test_each_mode_reads_what_the_originals_reads(case, text, transcript, instru
 def test_without_words_only_the_sound_is_used_and_zero_shot_may_be_asked_for():
     arrays = {"tokens": np.array([1]), "text": np.array([5]), "language": np.frombuffer(b"zh", np.uint8)}
     voice = PreparedVoice("cosyvoice3", "", arrays)
-    assert choose_mode(voice, "the wall", None, None) == "cross_lingual"
-    assert choose_mode(voice, "the wall", None, None, zero_shot=True) == "zero_shot"
+    assert choose_mode(voice, None, "en") == "cross_lingual"
+    assert choose_mode(voice, None, "en", zero_shot=True) == "zero_shot"
     wordless = PreparedVoice("cosyvoice3", "", arrays | {"text": np.zeros(0, np.int32)})
-    assert choose_mode(wordless, "一句话", None, "zh", zero_shot=True) == "cross_lingual"
+    assert choose_mode(wordless, None, "zh", zero_shot=True) == "cross_lingual"
 
 
 def test_version_3_has_its_system_prompt_before_an_instruction():
     tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))
     voice = PreparedVoice("cosyvoice3", "", {"tokens": np.array([1]), "embedding": np.ones(192, np.float32)})
-    lm_prompt = build_prompt(voice, choose_mode(voice, "a", "Fast!", None), "Fast!", tokenizer, 3)
+    lm_prompt = build_prompt(voice, choose_mode(voice, "Fast!", "en"), "Fast!", tokenizer, 3)
     assert list(lm_prompt.prompt_text) == [*tokenizer.encode("You are a helpful assistant. Fast!"), 500]
 
 

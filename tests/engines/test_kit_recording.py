@@ -38,6 +38,7 @@ def test_other_errors_are_not_hidden():
         captured_or_eager("The flow", capture, lambda: "eager")
 
 
+@pytest.mark.long
 def test_memory_of_the_failed_capture_is_free_before_the_fallback_runs():
     class Memory:
         pass

@@ -70,6 +70,7 @@ def loss_of(kokoro, basis, padded: int | None) -> StyleLoss:
     return StyleLoss(kokoro, SmoothScorer(), basis.matrix, SPEAKER, FitConfig(steps=1), padded)
 
 
+@pytest.mark.long
 def test_static_shapes_do_not_change_a_step(kokoro, basis, given):
     dynamic, static = (loss_of(kokoro, basis, padded) for padded in (None, 60))
     torch.testing.assert_close(static.step(*given), dynamic.step(*given), rtol=1e-8, atol=1e-10)
@@ -83,6 +84,7 @@ def test_static_shapes_do_not_change_a_step(kokoro, basis, given):
     torch.testing.assert_close(static.mos(noise, *sentences), dynamic.mos(noise, *sentences), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.long
 def test_the_gradient_is_that_of_the_loss(kokoro, basis, given):
     """Along acoustic axes, which leave the pitch alone: no gradient passes through phases."""
     coordinates, mos_weight, stock_mos, noise, *sentences = given
@@ -105,6 +107,7 @@ def test_the_gradient_is_that_of_the_loss(kokoro, basis, given):
         )
 
 
+@pytest.mark.long
 def test_the_mos_weight_rises_where_the_drop_is_too_large_and_sinks_otherwise(kokoro, basis, given):
     coordinates, mos_weight, _, *rest = given
     one = loss_of(kokoro, basis, None)
@@ -116,6 +119,7 @@ def test_the_mos_weight_rises_where_the_drop_is_too_large_and_sinks_otherwise(ko
     assert (at_most, at_least) == (3.0, 0.0)
 
 
+@pytest.mark.long
 def test_a_captured_fit_is_the_same_and_captures_two_graphs(kokoro, base, basis):
     config = FitConfig(steps=5, sentences=SENTENCES, batch=2, window=WINDOW, pitch_steps=3, averaged=2)
 
@@ -134,6 +138,7 @@ def test_a_captured_fit_is_the_same_and_captures_two_graphs(kokoro, base, basis)
     torch.testing.assert_close(nearly, offset, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.long
 def test_a_fit_that_cannot_be_captured_runs_eagerly_and_says_so(kokoro, base, basis):
     config = FitConfig(steps=2, sentences=SENTENCES, batch=2, window=WINDOW, pitch_steps=1, averaged=2)
     make = partial(StyleFit, kokoro, SmoothScorer(), base, base, basis, SPEAKER, config)

@@ -28,6 +28,7 @@ def alone(codes):
     return codec().decode([torch.from_numpy(codes)])[0].numpy()
 
 
+@pytest.mark.long
 @each_row("shapes", [None, (16, 64), (100,), (8, 16)])
 def test_a_window_is_the_same_alone_in_a_batch_and_padded(shapes):
     replay = Fixed()
@@ -68,6 +69,7 @@ def compiling_with(backend, monkeypatch):
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=backend))
 
 
+@pytest.mark.long
 def test_compiled_it_is_the_same_and_captured_once(monkeypatch):
     compiling_with("aot_eager", monkeypatch)
     decoder = CodecDecoder(codec(), CPU, compiled=True)
@@ -79,6 +81,7 @@ def test_compiled_it_is_the_same_and_captured_once(monkeypatch):
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == captured
 
 
+@pytest.mark.long
 def test_a_machine_that_cannot_compile_says_why(monkeypatch):
     def broken(graph, given):
         raise AssertionError("no compiler here")

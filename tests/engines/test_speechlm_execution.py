@@ -59,6 +59,7 @@ def test_a_codec_that_cannot_be_captured_decodes_eagerly_with_a_warning(tmp_path
     assert np.array_equal(samples(made), samples(decoder(tmp_path, None)[0]))
 
 
+@pytest.mark.long
 def test_a_codec_that_cannot_be_compiled_decodes_eagerly_with_a_warning(tmp_path, monkeypatch):
     def broken(graph, given):
         raise AssertionError("no compiler here")
@@ -69,6 +70,7 @@ def test_a_codec_that_cannot_be_compiled_decodes_eagerly_with_a_warning(tmp_path
     assert np.array_equal(samples(made), samples(decoder(tmp_path, None)[0]))
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_a_language_model_that_cannot_be_captured_decodes_eagerly_with_a_warning():
     executor = DeviceExecutor("test-lm", 1)
@@ -93,6 +95,7 @@ async def test_a_language_model_that_cannot_be_captured_decodes_eagerly_with_a_w
     ]
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_the_engine_speaks_without_captured_graphs_and_shows_the_warnings(tmp_path, monkeypatch):
     async def spoken():

@@ -55,6 +55,7 @@ async def said(engine: ZipVoiceEngine, text: str, seed: int) -> np.ndarray:
     return np.concatenate([chunk.pcm async for chunk in engine.speak(asked)])
 
 
+@pytest.mark.long
 async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
     networks: ZipVoiceNetworks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
         assert np.abs(ours - theirs).max() <= 1e-4
 
 
+@pytest.mark.long
 async def test_a_capture_that_fails_leaves_an_engine_that_warns_and_speaks(networks: ZipVoiceNetworks) -> None:
     def fail(*_: object) -> torch.Tensor:
         raise RuntimeError("operation not permitted when stream is capturing\nand more")
@@ -92,6 +94,7 @@ async def test_a_capture_that_fails_leaves_an_engine_that_warns_and_speaks(netwo
     await engine.close()
 
 
+@pytest.mark.long
 async def test_the_engine_is_ready_before_its_shapes_are_captured_and_may_close_then(
     networks: ZipVoiceNetworks,
 ) -> None:
@@ -103,6 +106,7 @@ async def test_the_engine_is_ready_before_its_shapes_are_captured_and_may_close_
     await engine.close()
 
 
+@pytest.mark.long
 def test_a_precision_that_errs_is_not_used(networks: ZipVoiceNetworks) -> None:
     half, doubt = loading.in_precision(networks, torch.bfloat16, BINS, CPU)
     assert doubt == ""
@@ -123,6 +127,7 @@ def test_a_precision_that_errs_is_not_used(networks: ZipVoiceNetworks) -> None:
     assert doubt == "ZipVoice in float16 differs too much from float32, so it runs in float32."
 
 
+@pytest.mark.long
 async def test_the_next_chunk_is_under_way_before_its_turn_and_ends_with_the_utterance(
     networks: ZipVoiceNetworks,
 ) -> None:

@@ -16,6 +16,7 @@ from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
@@ -102,7 +103,7 @@ async def test_fifty_thousand_characters_stream_in_bounded_memory(
         recording = (np.sin(np.arange(RATE) * 0.05) * 0.1).astype(np.float32)
         voice = await engine.prepare(VoicePrompt(recording, RATE, "Hello there, it is me.", "digest"))
         seconds, read = 0.0, 0
-        async with await studio.speech.open(SpeechRequest(ASKED, resolve_voice=known(voice))) as session:
+        async with await studio.speech.open(SpeechRequest(ASKED, resolve_voice=known(voice)), LOCAL_CALL) as session:
             async for chunk in session:
                 read += 1
                 seconds += chunk.duration

@@ -50,6 +50,7 @@ def test_its_source_is_short() -> None:
     assert len((PLUGIN / "polyvox_chime.py").read_text().splitlines()) < 80
 
 
+@pytest.mark.long
 def test_it_speaks_through_the_server(server: str) -> None:
     answer = httpx.post(f"{server}/v1/audio/speech", json={"model": "chime", "input": "two notes", "voice": "high"})
     assert answer.status_code == 200, answer.text
@@ -62,6 +63,7 @@ def test_the_server_lists_it_with_what_it_can_do(server: str) -> None:
     assert model["available"] is True
 
 
+@pytest.mark.long
 def test_it_speaks_through_the_library(python: Path, tmp_path: Path) -> None:
     program = """
 import json
@@ -77,6 +79,7 @@ print(json.dumps([speech.seconds, [word.word for word in speech.words]]))
     assert words == ["one", "two", "three"]
 
 
+@pytest.mark.long
 def test_its_settings_are_listed_with_ours(python: Path, tmp_path: Path) -> None:
     command = [python, "-m", "polyvox", "config", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
@@ -84,6 +87,7 @@ def test_its_settings_are_listed_with_ours(python: Path, tmp_path: Path) -> None
     assert row["value"] == 0.25
 
 
+@pytest.mark.long
 def test_nothing_of_ours_knows_it() -> None:
     source = Path(polyvox.__file__).parent
     assert not [path for path in source.rglob("*.py") if "chime" in path.read_text(encoding="utf-8").lower()]

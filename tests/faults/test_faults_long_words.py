@@ -9,6 +9,7 @@ import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.processes import ProgramProcess
+from helpers.tables import each_row
 from helpers.trials import watched
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.phoneme_frontend import PhonemeFrontend
@@ -48,8 +49,8 @@ def reader(language: str) -> Callable[[str], int]:
     return read
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("language", ["en-us", "zh", "ms"])
+@each_row("unit", UNITS)
+@each_row("language", ["en-us", "zh", "ms"])
 def test_reading_is_linear(language: str, unit: str, scale: int) -> None:
     read, chars = reader(language), CHARS * min(scale, 5)
     text = (UNITS[unit] * chars)[:chars]

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from helpers.cosyvoice_golden import SAMPLING, golden, lasting
+from helpers.repetition_aware import nucleus
 from polyvox.models.cosyvoice.conformer import ConformerEncoderConfig
 from polyvox.models.cosyvoice.flow import FlowConfig, FlowPrompt
 from polyvox.models.cosyvoice.flow_v1 import Flow1, Flow1Config, load_flow1
 from polyvox.models.cosyvoice.lm import SpeechPrompt
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm, Lm1Config, load_lm1
 from polyvox.models.cosyvoice.relative_decoder import RelativeDecoderConfig
-from polyvox.models.cosyvoice.sampling import nucleus
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v1
 from polyvox.models.cosyvoice.unet import UNetConfig
 from polyvox.models.hift.filter import FilterConfig

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from helpers.repetition_aware import draw, nucleus
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowPrompt
@@ -15,7 +16,7 @@ from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
 from polyvox.models.cosyvoice.lm import CosyVoiceLm, CosyVoiceLmConfig, SpeechPrompt, load_lm
 from polyvox.models.cosyvoice.noise import source_noise
-from polyvox.models.cosyvoice.sampling import SamplingConfig, draw, nucleus
+from polyvox.models.cosyvoice.sampling import SamplingConfig
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.cosyvoice.unet import UNetConfig
 from polyvox.models.hift.causal import CausalHift, load_causal_hift

@@ -13,6 +13,7 @@ from polyvox.engines.kit.playhead import Playhead
 from polyvox.errors import OverloadedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Stage
+from polyvox.service.call_context import CallContext
 from polyvox.service.keys.client_names import key_client
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
@@ -59,8 +60,8 @@ class SteppedEngine(ToneEngine):
 async def first_audio(service, client: str, chars: int = 20) -> float:
     """Seconds until the first audio of a stream that is then heard to its end."""
     asked = time.monotonic()
-    request = SpeechRequest(Utterance("x" * chars, "low"), client=client, door="test", max_wait=30.0)
-    async with await service.open(request) as session:
+    request = SpeechRequest(Utterance("x" * chars, "low"), door="test")
+    async with await service.open(request, CallContext(client, max_wait=30.0)) as session:
         await anext(session)
         seconds = time.monotonic() - asked
         async for _ in session:

@@ -11,6 +11,7 @@ from polyvox.engines.kit.playhead import Playhead
 from polyvox.errors import OverloadedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Stage
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
@@ -57,7 +58,7 @@ async def listen(service, after):
     await asyncio.sleep(after)
     asked = time.monotonic()
     try:
-        session = await service.open(SpeechRequest(Utterance(TEXT, "low"), door="test"))
+        session = await service.open(SpeechRequest(Utterance(TEXT, "low"), door="test"), LOCAL_CALL)
         async with session:
             arrivals = [Arrival(time.monotonic(), chunk.duration) async for chunk in session]
     except OverloadedError:

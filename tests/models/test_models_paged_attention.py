@@ -35,6 +35,7 @@ def memory(generator, length):
     return held
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("length", [5, 10, 20])
 @pytest.mark.parametrize("biased", [False, True])
 def test_the_kernel_agrees_with_plain_attention(monkeypatch, length, biased):

@@ -1,7 +1,8 @@
 import torch
 
+from helpers.repetition_aware import draw, nucleus, pick
 from helpers.tables import each_row
-from polyvox.models.cosyvoice.sampling import SamplingConfig, draw, nucleus, pick
+from polyvox.models.cosyvoice.sampling import SamplingConfig
 
 CONFIG = SamplingConfig(top_k=4)
 PROBABILITIES = torch.tensor([[0.05, 0.5, 0.25, 0.1, 0.06, 0.04]])

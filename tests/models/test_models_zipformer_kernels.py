@@ -52,6 +52,7 @@ def both(model, rows, padding, time):
     return plain, fused
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dtype", "most", "lengths"),
     [(*FLOAT32, (20, 20)), (*FLOAT32, (20, 9)), (*FLOAT32, (5, 1)), (*FLOAT16, (20, 9))],
@@ -67,6 +68,7 @@ def test_fused_kernels_compute_what_the_layers_compute(dtype, most, lengths):
         assert error <= most * plain.float().std()
 
 
+@pytest.mark.long
 def test_padding_does_not_reach_a_row_through_the_kernels():
     model, generator = network(), torch.Generator().manual_seed(2)
     model.use_kernels(zipformer_kernels)
@@ -87,6 +89,7 @@ def test_attention_weights_sum_to_one_and_leave_padding_out():
     assert not weights[1, :, :, 9:].any()
 
 
+@pytest.mark.long
 def test_kernels_that_err_or_do_not_build_are_not_used(monkeypatch):
     monkeypatch.setattr(fused_kernels, "_PROBE_LENGTHS", (10, 5))
     config = replace(SIZES, inputs=15, outputs=5)

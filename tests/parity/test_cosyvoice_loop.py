@@ -41,6 +41,7 @@ def recomputed(version):
         offset = mel.shape[2]
 
 
+@pytest.mark.long
 @VERSIONS
 def test_the_recorded_loop_from_tokens_to_mel(version):
     ours = list(recomputed(version))
@@ -48,6 +49,7 @@ def test_the_recorded_loop_from_tokens_to_mel(version):
         assert_near(mine, theirs)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_stream_needs_no_second_look_at_what_the_recorded_loop_recomputes(version):
     tokens = golden(version, "loop_stream")["token"]
@@ -57,6 +59,7 @@ def test_a_stream_needs_no_second_look_at_what_the_recorded_loop_recomputes(vers
         assert_near(mel, theirs)
 
 
+@pytest.mark.long
 def test_version_3_speaks_while_it_flows_and_says_what_the_whole_says():
     """In double precision, where nothing hides: tokens in four pieces, frames as they come, the samples of one pass."""
     model, vocoder, prompt = flow(3, dtype=DOUBLE), causal_hift(DOUBLE), flow_prompt(3)
@@ -71,6 +74,7 @@ def test_version_3_speaks_while_it_flows_and_says_what_the_whole_says():
     assert_near(torch.cat(heard, dim=1), expected, 1e-6)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_in_double_precision_a_stream_is_the_one_pass(version):
     model, prompt = flow(version, dtype=DOUBLE), flow_prompt(version)

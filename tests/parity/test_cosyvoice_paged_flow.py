@@ -51,6 +51,7 @@ class Streams:
         return [torch.cat(each, dim=1) for each in mels]
 
 
+@pytest.mark.long
 @VERSIONS
 @torch.inference_mode()
 def test_streams_at_different_places_are_computed_together(version):
@@ -60,6 +61,7 @@ def test_streams_at_different_places_are_computed_together(version):
     assert own.allocator.used == 0
 
 
+@pytest.mark.long
 @VERSIONS
 @torch.inference_mode()
 def test_the_fused_estimator_is_the_original_one(version):
@@ -68,6 +70,7 @@ def test_the_fused_estimator_is_the_original_one(version):
         assert_near(mel[None], golden(version, "flow")["chunked.reference_one_shot"])
 
 
+@pytest.mark.long
 @VERSIONS
 @torch.inference_mode()
 def test_a_captured_call_is_padded_and_depends_on_its_arguments_alone(version):
@@ -106,6 +109,7 @@ def test_a_stream_without_room_is_told_so_and_the_others_go_on():
     assert_near(fits.mel[None], golden(3, "flow")["chunked.reference_one_shot"])
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_a_broken_row_leaves_its_neighbours_as_they_are():
     own = Streams(3)

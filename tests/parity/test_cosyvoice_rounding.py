@@ -130,6 +130,7 @@ def test_both_sources_of_version_2_are_within_their_own_rounding_of_the_exact_on
         assert ((source - exact).abs() <= bound).all()
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_both_renderings_of_a_mel_by_version_2_are_near_the_exact_one():
     recorded, noise = golden(2, "hift"), hift_noise(seeded(31), 26)
@@ -168,6 +169,7 @@ def streamed(version, model, mels, dtype):
     return samples
 
 
+@pytest.mark.long
 @torch.no_grad()
 def test_both_streams_of_version_2_are_near_the_exact_one():
     recorded = golden(2, "loop_stream")

@@ -47,6 +47,7 @@ def entering(started, graph, rows):
     return run(graph, rows)
 
 
+@pytest.mark.long
 async def test_a_run_of_a_graph_stops_when_its_caller_is_cancelled_and_a_run_beside_it_goes_on(device, graph):
     started, outcome = threading.Event(), asyncio.get_running_loop().create_future()
     loop = asyncio.get_running_loop()

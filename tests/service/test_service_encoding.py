@@ -15,6 +15,7 @@ from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import EngineError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import SessionState
 from polyvox.service.speech_request import SpeechRequest
@@ -30,7 +31,7 @@ def request(text: str = "one two three", **options) -> SpeechRequest:
 @each_row("wanted", AudioFormat)
 async def test_a_stream_holds_the_whole_speech(wanted: AudioFormat) -> None:
     engine = ToneEngine(chunks=4, chunk_seconds=0.5)
-    async with running(tone_service(engine)) as service, await service.open(request()) as session:
+    async with running(tone_service(engine)) as service, await service.open(request(), LOCAL_CALL) as session:
         pieces = [piece async for piece in encoded(session, wanted)]
     assert [piece.chunk.index for piece in pieces if piece.chunk is not None] == [0, 1, 2, 3]
     data = b"".join(piece.data for piece in pieces)
@@ -47,7 +48,7 @@ async def test_bytes_of_a_chunk_leave_with_that_chunk(wanted: AudioFormat) -> No
     gate = asyncio.Event()
     gate.set()
     engine = ToneEngine(chunks=2, chunk_seconds=0.5, gate=gate)
-    async with running(tone_service(engine)) as service, await service.open(request()) as session:
+    async with running(tone_service(engine)) as service, await service.open(request(), LOCAL_CALL) as session:
         stream = encoded(session, wanted)
         first = await anext(stream)
         assert first.data
@@ -57,7 +58,7 @@ async def test_bytes_of_a_chunk_leave_with_that_chunk(wanted: AudioFormat) -> No
 @each_row("wanted", AudioFormat)
 async def test_a_whole_file_holds_the_whole_speech(wanted: AudioFormat) -> None:
     async with running(tone_service(ToneEngine(chunks=4, chunk_seconds=0.5))) as service:
-        async with await service.open(request()) as session:
+        async with await service.open(request(), LOCAL_CALL) as session:
             data = await encode_whole(session, wanted)
         assert session.state is SessionState.DONE
     if wanted is AudioFormat.PCM:
@@ -69,7 +70,7 @@ async def test_a_whole_file_holds_the_whole_speech(wanted: AudioFormat) -> None:
 
 async def test_the_header_of_a_whole_wav_has_its_length() -> None:
     service = tone_service(ToneEngine(chunks=3, chunk_seconds=0.5))
-    async with running(service), await service.open(request(sample_rate=16_000)) as session:
+    async with running(service), await service.open(request(sample_rate=16_000), LOCAL_CALL) as session:
         data = await encode_whole(session, AudioFormat.WAV)
     with wave.open(io.BytesIO(data)) as file:
         assert (file.getframerate(), file.getnchannels()) == (16_000, 1)
@@ -79,26 +80,26 @@ async def test_the_header_of_a_whole_wav_has_its_length() -> None:
 
 async def test_encoding_a_whole_file_shows_its_chunks() -> None:
     words: list[str] = []
-    async with running(tone_service()) as service, await service.open(request()) as session:
+    async with running(tone_service()) as service, await service.open(request(), LOCAL_CALL) as session:
         await encode_whole(session, AudioFormat.MP3, lambda chunk: words.extend(word.word for word in chunk.words))
     assert words == ["one", "two", "three"]
 
 
 async def test_a_runaway_engine_cannot_fill_the_memory() -> None:
     engine = ToneEngine(chunks=10_000, chunk_seconds=30.0)
-    async with running(tone_service(engine)) as service, await service.open(request("hi")) as session:
+    async with running(tone_service(engine)) as service, await service.open(request("hi"), LOCAL_CALL) as session:
         with pytest.raises(EngineError, match="more than the text can take; send less text"):
             await encode_whole(session, AudioFormat.PCM)
 
 
 async def test_a_failing_session_fails_its_stream_and_its_file() -> None:
     async with running(tone_service(ToneEngine(fail_at=1))) as service:
-        async with await service.open(request()) as session:
+        async with await service.open(request(), LOCAL_CALL) as session:
             stream = encoded(session, AudioFormat.MP3)
             assert (await anext(stream)).data
             with pytest.raises(EngineError, match=session.id):
                 await anext(stream)
-        async with await service.open(request()) as session:
+        async with await service.open(request(), LOCAL_CALL) as session:
             with pytest.raises(EngineError, match=session.id):
                 await encode_whole(session, AudioFormat.MP3)
 
@@ -139,7 +140,7 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> type[Recording]:
 
 
 async def test_encoding_runs_off_the_loop(recording: type[Recording]) -> None:
-    async with running(tone_service()) as service, await service.open(request()) as session:
+    async with running(tone_service()) as service, await service.open(request(), LOCAL_CALL) as session:
         assert [piece.data async for piece in encoded(session, AudioFormat.MP3)]
     threads = recording.calls[1::2]
     assert threads
@@ -147,7 +148,7 @@ async def test_encoding_runs_off_the_loop(recording: type[Recording]) -> None:
 
 
 async def test_the_encoder_is_closed_when_the_reader_leaves(recording: type[Recording]) -> None:
-    async with running(tone_service()) as service, await service.open(request()) as session:
+    async with running(tone_service()) as service, await service.open(request(), LOCAL_CALL) as session:
         stream = encoded(session, AudioFormat.MP3)
         await anext(stream)
         await stream.aclose()
@@ -161,7 +162,7 @@ async def test_the_encoder_is_closed_after_the_call_under_way_when_the_reader_is
     recording.slow = 0.1
 
     async def read() -> None:
-        async with await service.open(request()) as session:
+        async with await service.open(request(), LOCAL_CALL) as session:
             async for _ in encoded(session, AudioFormat.PCM):
                 pass
 

@@ -6,6 +6,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
 from helpers.tables import each_row
+from polyvox.service.call_context import CallContext
 from polyvox.service.playback import Playback
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
@@ -41,13 +42,14 @@ def test_a_chunk_without_samples_is_never_late() -> None:
     assert not playback.add(9.0, 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 @each_row(("delay", "background", "gaps"), [(0.0, False, 0), (2 * CHUNK, False, 2), (2 * CHUNK, True, 0)])
 async def test_gaps_of_a_stream_that_is_heard_are_counted(delay: float, background: bool, gaps: int) -> None:
     """Each chunk lasts 100 ms; made every 200 ms, the second and the third come too late."""
     async with running(tone_service(ToneEngine(chunks=3, delay=delay))) as service:
-        request = SpeechRequest(Utterance("one two three", "low"), door="test", background=background)
-        async with asyncio.timeout(5), await service.open(request) as session:
+        request = SpeechRequest(Utterance("one two three", "low"), door="test")
+        async with asyncio.timeout(5), await service.open(request, CallContext(background=background)) as session:
             assert [round(chunk.duration, 3) async for chunk in session] == [CHUNK] * 3
         counted = service.metrics.registry.get_sample_value("polyvox_underruns_total", {"model": "tone"})
     assert counted == gaps

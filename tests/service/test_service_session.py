@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
 from helpers.tables import each_row
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, StalledError, TextError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -62,7 +63,7 @@ async def test_a_session_moves_only_along_its_legal_steps(before: SessionState, 
 async def test_a_session_passes_through_its_states_in_order() -> None:
     gate = asyncio.Event()
     async with running(tone_service(ToneEngine(gate=gate), max_sessions=1)) as service:
-        ahead, session = await service.open(request()), await service.open(request())
+        ahead, session = await service.open(request(), LOCAL_CALL), await service.open(request(), LOCAL_CALL)
         seen = [session.state]
         ahead.cancel()
         await asyncio.sleep(0.01)
@@ -73,12 +74,11 @@ async def test_a_session_passes_through_its_states_in_order() -> None:
                 seen.append(session.state)
         seen.append(session.state)
     assert list(dict.fromkeys(seen)) == ["queued", "preparing", "speaking", "done"]
-    assert session.state.is_final
 
 
 async def test_chunks_arrive_unchanged_when_nothing_was_asked_of_them() -> None:
     async with running(tone_service(ToneEngine(chunks=3))) as service:
-        session = await service.open(request())
+        session = await service.open(request(), LOCAL_CALL)
         chunks = await read(session)
     assert (session.sample_rate, session.channels, session.engine) == (24_000, 1, "tone")
     assert [chunk.index for chunk in chunks] == [0, 1, 2]
@@ -89,7 +89,7 @@ async def test_chunks_arrive_unchanged_when_nothing_was_asked_of_them() -> None:
 
 async def test_ids_are_unique() -> None:
     async with running(tone_service()) as service:
-        sessions = [await service.open(request()) for _ in range(20)]
+        sessions = [await service.open(request(), LOCAL_CALL) for _ in range(20)]
         await asyncio.gather(*(read(session) for session in sessions))
     assert len({session.id for session in sessions}) == 20
 
@@ -98,7 +98,7 @@ class TestLeaving:
     async def test_the_block_cancels_what_is_left_within_one_chunk(self) -> None:
         engine = ToneEngine(chunks=1000, delay=0.01)
         async with running(tone_service(engine, session_buffer=2, max_sessions=1)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 await anext(aiter(session))
             assert session.state is SessionState.CANCELLED
@@ -115,8 +115,8 @@ class TestLeaving:
 
         engine = SlowToClose(chunks=10_000)
         async with running(tone_service(engine, max_sessions=1)) as service:
-            first = await service.open(request())
-            second = await service.open(request())
+            first = await service.open(request(), LOCAL_CALL)
+            second = await service.open(request(), LOCAL_CALL)
             async with first:
                 await anext(aiter(first))
             async with second:
@@ -125,7 +125,7 @@ class TestLeaving:
 
     async def test_after_the_last_chunk_is_no_cancellation(self) -> None:
         async with running(tone_service(ToneEngine(chunks=2))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 reader = aiter(session)
                 await anext(reader)
@@ -136,28 +136,28 @@ class TestLeaving:
 
     async def test_before_the_first_step_frees_the_place(self) -> None:
         async with running(tone_service(max_sessions=1, max_queue=0)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 pass
             assert session.state is SessionState.CANCELLED
-            assert len(await read(await service.open(request()))) == 3
+            assert len(await read(await service.open(request(), LOCAL_CALL))) == 3
 
     async def test_while_queued_leaves_the_queue(self) -> None:
         gate = asyncio.Event()
         async with running(tone_service(ToneEngine(gate=gate), max_sessions=1, max_queue=1)) as service:
-            first = await service.open(request())
-            queued = await service.open(request())
+            first = await service.open(request(), LOCAL_CALL)
+            queued = await service.open(request(), LOCAL_CALL)
             async with queued:
                 pass
             assert queued.state is SessionState.CANCELLED
-            third = await service.open(request())
+            third = await service.open(request(), LOCAL_CALL)
             gate.set()
             assert len(await read(first)) == len(await read(third)) == 3
 
     async def test_a_cancelled_reader_cancels_its_session(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             reader = asyncio.create_task(read(session))
             await asyncio.sleep(0.01)
             assert engine.speaking == 1
@@ -177,7 +177,7 @@ class TestLeaving:
 
         engine = Deaf(chunks=10_000)
         async with running(tone_service(engine)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 await anext(aiter(session))
             assert session.state is SessionState.CANCELLED
@@ -187,7 +187,7 @@ class TestLeaving:
 class TestCancelling:
     async def test_from_elsewhere_ends_the_readers_loop(self) -> None:
         async with running(tone_service(ToneEngine(chunks=1000, delay=0.001))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             reader = asyncio.create_task(read(session))
             await asyncio.sleep(0.01)
             session.cancel()
@@ -197,14 +197,14 @@ class TestCancelling:
 
     async def test_drops_what_the_reader_has_not_taken(self) -> None:
         async with running(tone_service(ToneEngine(chunks=1000))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await until_waiting(session, 4)
             session.cancel()
             assert await read(session) == []
 
     async def test_with_a_reason_raises_it_in_the_reader(self) -> None:
         async with running(tone_service(ToneEngine(gate=asyncio.Event()))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             reader = asyncio.create_task(read(session))
             await asyncio.sleep(0.01)
             session.cancel(InvalidRequestError("Enough."))
@@ -213,7 +213,7 @@ class TestCancelling:
 
     async def test_too_late_changes_nothing(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=1))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await asyncio.wait({session.task})
             session.cancel()
             assert session.state is SessionState.FAILED
@@ -223,7 +223,7 @@ class TestCancelling:
 
     async def test_twice_is_once(self) -> None:
         async with running(tone_service(ToneEngine(gate=asyncio.Event()))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await asyncio.sleep(0)
             session.cancel()
             session.cancel()
@@ -237,7 +237,7 @@ class TestSlowReaders:
         original = engine._chunk
         engine._chunk = lambda *args: made.append(args[1]) or original(*args)
         async with running(tone_service(engine, session_buffer=3)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 await until_waiting(session, 3)
                 await asyncio.sleep(0.02)
@@ -248,17 +248,17 @@ class TestSlowReaders:
 
     async def test_stall_nobody_else(self) -> None:
         async with running(tone_service(ToneEngine(chunks=20), session_buffer=1)) as service:
-            slow = await service.open(request())
+            slow = await service.open(request(), LOCAL_CALL)
             async with slow:
                 await until_waiting(slow, 1)
                 async with asyncio.timeout(2):
-                    assert len(await read(await service.open(request()))) == 20
+                    assert len(await read(await service.open(request(), LOCAL_CALL))) == 20
                 assert slow.state is SessionState.SPEAKING
 
     async def test_are_dropped_when_they_read_nothing_for_too_long(self) -> None:
         engine = ToneEngine(chunks=20)
         async with running(tone_service(engine, session_buffer=2, stall_seconds=0.05, max_sessions=1)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await asyncio.sleep(0.2)
             assert session.state is SessionState.FAILED
             assert (engine.speaking, engine.closed) == (0, 1)
@@ -269,13 +269,13 @@ class TestSlowReaders:
     async def test_are_dropped_also_when_only_the_last_chunks_are_unread(self) -> None:
         engine = ToneEngine(chunks=2)
         async with running(tone_service(engine, session_buffer=4, stall_seconds=0.05)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await asyncio.sleep(0.2)
             assert session.state is SessionState.FAILED
 
     async def test_may_take_their_time_as_long_as_they_read(self) -> None:
         async with running(tone_service(ToneEngine(chunks=6), session_buffer=1, stall_seconds=0.2)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 count = 0
                 async for _ in session:
@@ -288,7 +288,7 @@ class TestDeadlines:
     async def test_end_a_request_that_takes_too_long(self) -> None:
         engine = ToneEngine(chunks=1000, delay=0.02)
         async with running(tone_service(engine, deadline_seconds=0.1)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             with pytest.raises(DeadlineError, match=r"0\.1 s"):
                 await read(session)
             assert session.state is SessionState.FAILED
@@ -296,8 +296,8 @@ class TestDeadlines:
 
     async def test_count_the_time_in_the_queue(self) -> None:
         async with running(tone_service(ToneEngine(gate=asyncio.Event()), max_sessions=1)) as service:
-            first = await service.open(request())
-            queued = await service.open(request(deadline=0.05))
+            first = await service.open(request(), LOCAL_CALL)
+            queued = await service.open(request(deadline=0.05), LOCAL_CALL)
             with pytest.raises(DeadlineError):
                 await read(queued)
             assert first.state is SessionState.PREPARING
@@ -307,7 +307,7 @@ class TestDeadlines:
     async def test_of_a_request_can_only_be_shorter_than_the_servers(self, own: float | None, shorter: bool) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, deadline_seconds=0.3)) as service:
-            session = await service.open(request(deadline=own))
+            session = await service.open(request(deadline=own), LOCAL_CALL)
             with pytest.raises(DeadlineError, match=r"0\.05 s" if shorter else r"0\.3 s"):
                 await read(session)
 
@@ -320,7 +320,7 @@ class TestDeadlines:
                     return
 
         async with running(tone_service(Deaf(chunks=10_000), deadline_seconds=0.05)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             with pytest.raises(DeadlineError):
                 await read(session)
 
@@ -328,7 +328,7 @@ class TestDeadlines:
 class TestFailures:
     async def test_before_the_first_chunk_are_raised_to_the_reader(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=0))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             with pytest.raises(EngineError, match=session.id):
                 await read(session)
             assert session.state is SessionState.FAILED
@@ -336,7 +336,7 @@ class TestFailures:
     @pytest.mark.long
     async def test_in_mid_stream_come_after_the_chunks_made_before(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=2), session_buffer=4)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             await asyncio.sleep(0.02)
             assert session.state is SessionState.FAILED
             async with session:
@@ -348,7 +348,7 @@ class TestFailures:
     async def test_leave_a_traceback_in_the_log_and_none_in_the_message(self) -> None:
         with capture_logs() as lines:
             async with running(tone_service(ToneEngine(fail_at=1))) as service:
-                session = await service.open(request())
+                session = await service.open(request(), LOCAL_CALL)
                 with pytest.raises(EngineError) as caught:
                     await read(session)
         assert "the tone broke" not in caught.value.message
@@ -360,17 +360,17 @@ class TestFailures:
         engine = ToneEngine(fail_at=0, error=TextError("Nothing to say.", field="input"))
         async with running(tone_service(engine)) as service:
             with pytest.raises(TextError, match="Nothing to say"):
-                await read(await service.open(request()))
+                await read(await service.open(request(), LOCAL_CALL))
 
     async def test_include_an_engine_timing_out_by_itself(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=0, error=TimeoutError()))) as service:
             with pytest.raises(EngineError):
-                await read(await service.open(request()))
+                await read(await service.open(request(), LOCAL_CALL))
 
     async def test_include_an_engine_that_says_nothing(self) -> None:
         async with running(tone_service(ToneEngine(chunks=0))) as service:
             with pytest.raises(TextError, match="Nothing in the text"):
-                await read(await service.open(request()))
+                await read(await service.open(request(), LOCAL_CALL))
 
     @pytest.mark.long
     async def test_include_an_engine_that_fails_while_it_is_closed(self) -> None:
@@ -383,7 +383,7 @@ class TestFailures:
                     raise ValueError("sore")
 
         async with running(tone_service(Sore(chunks=100, delay=0.001), max_sessions=1, max_queue=0)) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 await anext(aiter(session))
             assert session.state is SessionState.FAILED
@@ -400,7 +400,7 @@ class TestLogLines:
                 seen.append(await asyncio.to_thread(lambda: get_contextvars().get("session")))
 
         async with running(tone_service(Noting(chunks=1))) as service:
-            session = await service.open(request())
+            session = await service.open(request(), LOCAL_CALL)
             async with session:
                 seen.append(get_contextvars().get("session"))
                 async for _ in session:
@@ -411,7 +411,7 @@ class TestLogLines:
     async def test_end_each_session_with_its_account_and_without_its_text(self) -> None:
         with capture_logs() as lines:
             async with running(tone_service(ToneEngine(chunks=3, chunk_seconds=0.5))) as service:
-                await read(await service.open(request("confidential words here")))
+                await read(await service.open(request("confidential words here"), LOCAL_CALL))
         (line,) = [line for line in lines if line["event"] == "session"]
         fields = ("state", "door", "model", "voice", "chars", "chunks", "audio_seconds", "error")
         assert [line[field] for field in fields] == ["done", "test", "tone", "low", 23, 3, 1.5, None]
@@ -422,7 +422,7 @@ class TestLogLines:
     async def test_show_every_chunk_when_debugging(self) -> None:
         with capture_logs() as lines:
             async with running(tone_service(ToneEngine(chunks=2))) as service:
-                await read(await service.open(request("a b")))
+                await read(await service.open(request("a b"), LOCAL_CALL))
         chunks = [line for line in lines if line["event"] == "chunk"]
         assert [(line["index"], line["samples"], line["tokens"]) for line in chunks] == [
             (0, (0, 2400), (0, 1)),
@@ -432,7 +432,7 @@ class TestLogLines:
 
 
 async def finished_session(service: SpeechService) -> "weakref.ref[Session]":
-    session = await service.open(request())
+    session = await service.open(request(), LOCAL_CALL)
     await read(session)
     return weakref.ref(session)
 

@@ -25,6 +25,7 @@ from polyvox.errors import (
     UnknownVoiceError,
     status_of,
 )
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -39,7 +40,7 @@ def request(text: str = "one two three", *, speed: float = 1.0, voice: str = "lo
 
 
 async def speak(service: SpeechService, asked: SpeechRequest) -> list[AudioChunk]:
-    async with await service.open(asked) as session:
+    async with await service.open(asked, LOCAL_CALL) as session:
         return [chunk async for chunk in session]
 
 
@@ -73,7 +74,7 @@ class TestRefusals:
         engine = ToneEngine()
         async with running(tone_service(engine, max_input_chars=100)) as service:
             with pytest.raises(error) as caught:
-                await service.open(asked)
+                await service.open(asked, LOCAL_CALL)
             assert caught.value.field == field
             assert engine.heard == []
             assert service.metrics.registry.get_sample_value("polyvox_active_sessions") == 0
@@ -87,7 +88,7 @@ class TestRefusals:
         with capture_logs() as lines:
             async with running(tone_service(Clumsy())) as service:
                 with pytest.raises(EngineError, match="the server's log has the cause under"):
-                    await service.open(request())
+                    await service.open(request(), LOCAL_CALL)
                 assert (
                     service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "engine_failed"}) == 1
                 )
@@ -96,11 +97,11 @@ class TestRefusals:
     async def test_hold_before_the_start_and_after_the_end(self) -> None:
         service = tone_service()
         with pytest.raises(UnavailableError, match="starting"):
-            await service.open(request())
+            await service.open(request(), LOCAL_CALL)
         async with running(service):
             await speak(service, request())
         with pytest.raises(UnavailableError, match="shutting down"):
-            await service.open(request())
+            await service.open(request(), LOCAL_CALL)
 
     @each_row("asked", [request(speed=0.25), request(speed=4.0), request(volume=4.0, sample_rate=8000)])
     async def test_leave_the_limits_themselves_in(self, asked: SpeechRequest) -> None:
@@ -112,7 +113,7 @@ class TestInstructions:
     async def test_are_ignored_with_a_warning_where_the_engine_cannot_follow_them(self) -> None:
         engine = ToneEngine()
         async with running(tone_service(engine)) as service:
-            session = await service.open(SpeechRequest(Utterance("hello", "low", instructions="Whisper.")))
+            session = await service.open(SpeechRequest(Utterance("hello", "low", instructions="Whisper.")), LOCAL_CALL)
             async with session:
                 assert [chunk.index async for chunk in session] == [0, 1, 2]
         assert session.warnings == ("The model 'tone' cannot follow instructions; they were ignored.",)
@@ -121,7 +122,7 @@ class TestInstructions:
     async def test_reach_an_engine_that_can_follow_them(self) -> None:
         engine = ToneEngine(instructions=True)
         async with running(tone_service(engine)) as service:
-            session = await service.open(SpeechRequest(Utterance("hello", "low", instructions="Whisper.")))
+            session = await service.open(SpeechRequest(Utterance("hello", "low", instructions="Whisper.")), LOCAL_CALL)
             async with session:
                 assert [chunk.index async for chunk in session] == [0, 1, 2]
         assert session.warnings == ()
@@ -159,7 +160,7 @@ class TestReadiness:
             assert not service.ready.ok
             assert "polyvox pull tone" in service.ready.reasons["tone"]
             with pytest.raises(UnavailableError, match="polyvox pull tone"):
-                await service.open(request())
+                await service.open(request(), LOCAL_CALL)
 
     async def test_needs_only_the_default_model(self) -> None:
         factories = {
@@ -222,7 +223,7 @@ class TestClosing:
         closing = asyncio.create_task(service.close())
         await asyncio.sleep(0.01)
         with pytest.raises(UnavailableError, match="shutting down"):
-            await service.open(request())
+            await service.open(request(), LOCAL_CALL)
         assert not service.ready.ok
         gate.set()
         await closing
@@ -245,7 +246,7 @@ class TestClosing:
         service = tone_service(engine, drain_seconds=0.02, max_sessions=4, max_queue=4)
         await service.start()
         asked = request(speed=1.5, sample_rate=16_000, volume=0.5)
-        sessions = [await service.open(asked) for _ in range(8)]
+        sessions = [await service.open(asked, LOCAL_CALL) for _ in range(8)]
         async with sessions[0]:
             await anext(aiter(sessions[0]))
         await service.close()
@@ -253,7 +254,7 @@ class TestClosing:
         assert asyncio.all_tasks() == tasks
         mine = {thread for thread in set(threading.enumerate()) - threads if not thread.name.startswith("asyncio_")}
         assert mine == set()
-        assert (engine.speaking, service._sessions) == (0, set())
+        assert (engine.speaking, len(service._sessions)) == (0, 0)
 
 
 class TestLoad:
@@ -265,7 +266,7 @@ class TestLoad:
 
             async def client(number: int) -> None:
                 try:
-                    session = await service.open(request())
+                    session = await service.open(request(), LOCAL_CALL)
                 except OverloadedError as error:
                     advice.append(error.retry_after)
                     return
@@ -281,7 +282,7 @@ class TestLoad:
             assert outcomes == {"3 chunks": 5}
             assert engine.most_speaking <= 4
             assert engine.speaking == 0
-            again = [await service.open(request()) for _ in range(8)]
+            again = [await service.open(request(), LOCAL_CALL) for _ in range(8)]
             for session in again:
                 async with session:
                     assert len([chunk async for chunk in session]) == 3
@@ -326,9 +327,9 @@ class TestAccounts:
         async with running(tone_service(engine)) as service:
             await speak(service, request())
             with pytest.raises(TextError):
-                await service.open(request(""))
+                await service.open(request(""), LOCAL_CALL)
             with pytest.raises(UnknownModelError):
-                await service.open(request(model="x" * 1000))
+                await service.open(request(model="x" * 1000), LOCAL_CALL)
             sample = service.metrics.registry.get_sample_value
             assert sample("polyvox_requests_total", {"door": "test", "model": "tone"}) == 2
             assert sample("polyvox_requests_total", {"door": "test", "model": "unknown"}) == 1
@@ -342,7 +343,7 @@ class TestAccounts:
 
     async def test_leave_a_slow_clients_time_out_of_the_real_time_factor(self) -> None:
         async with running(tone_service(ToneEngine(chunks=4, chunk_seconds=0.1), session_buffer=1)) as service:
-            async with await service.open(request()) as session:
+            async with await service.open(request(), LOCAL_CALL) as session:
                 async for _ in session:
                     await asyncio.sleep(0.1)
             factor = service.metrics.registry.get_sample_value("polyvox_real_time_factor_sum", {"model": "tone"})
@@ -380,7 +381,7 @@ async def test_samples_that_are_no_numbers_end_the_speech_with_an_error(rate):
 class TestOutput:
     async def test_the_form_of_the_audio_is_known_before_the_text(self) -> None:
         async with running(tone_service(ToneEngine())) as service:
-            form = await service.output(replace(request("", sample_rate=16_000), model="tts-1"))
+            form = await service.output(replace(request("", sample_rate=16_000), model="tts-1"), LOCAL_CALL)
         assert (form.model, form.sample_rate, form.channels, form.warnings) == ("tone", 16_000, 1, ())
 
     @each_row(
@@ -396,6 +397,6 @@ class TestOutput:
     ) -> None:
         async with running(tone_service()) as service:
             with pytest.raises(error):
-                await service.output(asked)
+                await service.output(asked, LOCAL_CALL)
             kind = status_of(error("")).code
             assert service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": kind}) == 1

@@ -54,6 +54,7 @@ class Instruments:
 FIGURES = "page.figures(new page.Scrape(60000, given[1]), new page.Scrape(0, given[0]))"
 
 
+@pytest.mark.long
 def test_rates_and_quantiles_are_those_of_the_time_between_two_scrapes(evaluate):
     metrics = Instruments()
     for _ in range(50):
@@ -96,6 +97,7 @@ def test_a_history_keeps_five_minutes_and_counts_over_the_last_one(evaluate):
     assert evaluate(history, *texts) == [[300, 0], [330, 60], [400, 0]]
 
 
+@pytest.mark.long
 def test_a_script_is_read_as_the_command_line_reads_it_and_written_back(evaluate):
     script = "low: One: two.\n\n  three\nurl+https://example.org/a.wav: Four.\n"
     turns = "page.parseScript(given[0], 1).map(({voice, text}) => [voice, text])"
@@ -104,6 +106,7 @@ def test_a_script_is_read_as_the_command_line_reads_it_and_written_back(evaluate
     assert evaluate(turns, evaluate(written, script)) == evaluate(turns, script)
 
 
+@pytest.mark.long
 def test_the_time_that_a_book_still_takes_is_that_of_its_last_sentences(evaluate):
     left = (
         "[10, 12, 20].reduce(([marks], done, place) => {"

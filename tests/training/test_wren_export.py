@@ -43,6 +43,7 @@ def test_a_network_that_the_server_cannot_decode_is_refused(config: WrenConfig, 
         export.check_exportable(config)
 
 
+@pytest.mark.long
 def test_the_graphs_of_the_package_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     export.main([str(Path(export.__file__).parent / "checkpoint" / "wren.safetensors"), str(tmp_path)])
     for file in export.SHIPPED.glob("*.onnx"):

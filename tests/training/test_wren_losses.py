@@ -52,6 +52,7 @@ def best_gain(loss: SpectralLoss) -> float:
     return min((0.5 * step - 4 for step in range(13)), key=lambda gain: float(loss(ours * 10 ** (gain / 20), theirs)))
 
 
+@pytest.mark.long
 def test_the_balanced_loss_is_least_at_the_right_level_of_noise() -> None:
     assert best_gain(SpectralLoss(balanced=False)) <= -1
     assert abs(best_gain(SpectralLoss())) <= 0.5

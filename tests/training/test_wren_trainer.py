@@ -84,6 +84,7 @@ def write_legacy(checkpoint: Checkpoint, folder: Path) -> None:
         torch.save(content, folder / f"{name}.pt")
 
 
+@pytest.mark.long
 def test_steps_lower_the_loss() -> None:
     trainer = new_trainer()
     trainer.set_learning_rates(2e-3, 1e-3)
@@ -129,6 +130,7 @@ def test_discriminators_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     assert second.metrics.isfinite().all()
 
 
+@pytest.mark.long
 def test_parts_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     first, second = trained(new_trainer(PLAIN)), new_trainer()
     fresh = second.student.refiner.spectra_in.weight.clone()

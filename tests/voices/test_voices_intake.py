@@ -189,7 +189,7 @@ def outcomes(scratch: Path) -> Outcomes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.FILES)
+@each_row("name", hostile.FILES)
 def test_a_hostile_file_is_refused_within_five_seconds(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes["outcomes"][name]
     assert outcome["error"] in ("AudioDecodeError", "PromptError")
@@ -199,13 +199,13 @@ def test_a_hostile_file_is_refused_within_five_seconds(outcomes: Outcomes, name:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.TOO_LONG)
+@each_row("name", hostile.TOO_LONG)
 def test_a_file_that_unfolds_without_end_is_refused_for_its_length(outcomes: Outcomes, name: str) -> None:
     assert "seconds" in outcomes["outcomes"][name]["message"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.USELESS)
+@each_row("name", hostile.USELESS)
 def test_a_recording_that_is_of_no_use_is_refused_as_a_prompt(outcomes: Outcomes, name: str) -> None:
     assert outcomes["outcomes"][name]["error"] == "PromptError"
 

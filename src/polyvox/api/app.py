@@ -16,6 +16,7 @@ from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.middleware.auth import BearerAuth
 from polyvox.api.middleware.body_intake import BodyIntake
+from polyvox.api.middleware.call_contexts import CallContexts
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 from polyvox.api.middleware.hosts import HostCheck
 from polyvox.api.middleware.key_lifetime import KeyLifetime
@@ -26,16 +27,16 @@ from polyvox.api.middleware.route_operations import RouteOperations
 from polyvox.api.middleware.size_limit import SizeLimit, largest_message
 from polyvox.api.middleware.socket_limit import SocketLimit
 from polyvox.api.openapi import describe_access
-from polyvox.api.paths import PathTable
+from polyvox.api.paths import PathSharing, PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.responses.streaming import PUBLIC_HEADERS
-from polyvox.api.shared_paths import PathSharing
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
+from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
 
 _DESCRIPTION = """
@@ -148,6 +149,7 @@ def _install_middleware(
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(CallContexts, max_wait=settings.max_wait_seconds, refusals=refusals)
     app.add_middleware(KeyLifetime, calls=service.accounts.calls, refusals=refusals)
     app.add_middleware(
         BearerAuth,
@@ -177,6 +179,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
     voices: VoiceService = app.state.voices
     await asyncio.to_thread(load_normalizers)
+    await asyncio.to_thread(load_detector)
     async with AsyncExitStack() as stack:
         if "server" in service.ready.reasons:
             await service.start()

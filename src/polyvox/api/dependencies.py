@@ -1,16 +1,24 @@
-"""Dependencies of routes: the services, the caller's owner id, and the dialects that share a path."""
+"""Dependencies of routes: the services, the caller, and the dialects that share a path."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.records import SHARED_OWNER
+
+
+def call_of(scope: Scope) -> CallContext:
+    """The call context of a request or WebSocket."""
+    call = HTTPConnection(scope).state.call
+    assert isinstance(call, CallContext)
+    return call
 
 
 async def _service_of(connection: HTTPConnection) -> SpeechService:
@@ -25,8 +33,12 @@ async def _voices_of(connection: HTTPConnection) -> VoiceService:
     return voices
 
 
+async def _call_of(connection: HTTPConnection) -> CallContext:
+    return call_of(connection.scope)
+
+
 async def _owner_of(connection: HTTPConnection) -> str:
-    return getattr(connection.state, "owner", SHARED_OWNER)
+    return call_of(connection.scope).owner
 
 
 async def _adapters_of(connection: HTTPConnection) -> Sequence[SpeechAdapter]:
@@ -41,6 +53,7 @@ async def _downloads_of(connection: HTTPConnection) -> Downloads:
 
 Service = Annotated[SpeechService, Depends(_service_of)]
 Voices = Annotated[VoiceService, Depends(_voices_of)]
+Call = Annotated[CallContext, Depends(_call_of)]
 Owner = Annotated[str, Depends(_owner_of)]
 DownloadStore = Annotated[Downloads, Depends(_downloads_of)]
 Adapters = Annotated[Sequence[SpeechAdapter], Depends(_adapters_of)]

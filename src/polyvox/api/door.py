@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter, FastAPI
 
 from polyvox.api.middleware.key_sources import KeySources
+from polyvox.api.paths import SharedPaths
 from polyvox.api.refusals import Wording
 from polyvox.api.requests.speech_requests import SpeechAdapter
 from polyvox.api.responses.streaming import FieldNames
-from polyvox.api.shared_paths import SharedPaths
 from polyvox.config import Settings, SettingsSection
 from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables

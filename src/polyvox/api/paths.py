@@ -1,7 +1,11 @@
-"""Values by URL path, which is how doors declare what holds for some of their paths."""
+"""URL paths: values by path, by which doors declare what holds for some of theirs, and paths that two dialects have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 Value = TypeVar("Value")
 
@@ -30,3 +34,38 @@ class PathTable(Generic[Value]):
         if path in self._exact:
             return self._exact[path]
         return next((value for prefix, value in self._prefixes if path.startswith(prefix)), self._default)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPaths:
+    """Paths of another dialect that are this one's where a request has a `header` that only its clients send.
+
+    They are served below `prefix`, so that whatever a door declares for that holds.
+    """
+
+    header: str
+    paths: Sequence[str]
+    prefix: str
+    value: str = ""
+    """Part of the header's value, where others send the header too."""
+
+    def is_sent(self, headers: Headers) -> bool:
+        """True for headers of one of its clients."""
+        return self.header in headers and self.value in headers[self.header]
+
+
+class PathSharing:
+    """Middleware that moves a request to the dialect that it is in."""
+
+    def __init__(self, app: ASGIApp, shared: Iterable[SharedPaths]) -> None:
+        self._app = app
+        self._rows = [(each, PathTable([(path, True) for path in each.paths], default=False)) for each in shared]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            headers = Headers(scope=scope)
+            moved = next((each for each, paths in self._rows if paths[scope["path"]] and each.is_sent(headers)), None)
+            if moved is not None:
+                raw = moved.prefix.encode() + (scope.get("raw_path") or scope["path"].encode())
+                scope = {**scope, "path": moved.prefix + scope["path"], "raw_path": raw}
+        await self._app(scope, receive, send)

@@ -9,8 +9,9 @@ from polyvox.books.html_text import html_blocks
 from polyvox.books.manuscript import Cover, Manuscript, ManuscriptLimits
 from polyvox.books.markup_blocks import MarkupBlocks
 from polyvox.books.pictures import read_cover
-from polyvox.books.safe_xml import BrokenXmlError, XmlHandlers, parse_xml
+from polyvox.books.safe_xml import BrokenXmlError, parse_xml
 from polyvox.errors import ManuscriptError
+from polyvox.hostile_xml import XmlHandlers
 
 _TITLE_PAGE_WORDS = 40
 """Up to so many words before the first chapter are a title page."""

@@ -1,16 +1,15 @@
-"""XML from strangers: no entities, no document type of its own, no outside files, bounded depth and attributes."""
+"""XML in books: with the names of HTML's characters, as events or as a tree."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Final
-from xml.parsers import expat
 
 from polyvox.books.manuscript import ManuscriptLimits
 from polyvox.errors import ManuscriptError
+from polyvox.hostile_xml import XmlError, XmlFault, XmlHandlers, XmlLimits, XmlReader
 
-MAX_ATTRIBUTE_CHARS: Final = 100_000
 MAX_ELEMENTS: Final = 200_000
 _ENTITY: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
 _XML_ENTITIES: Final = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
@@ -24,48 +23,37 @@ class HostileXmlError(ManuscriptError):
     """XML made to do harm, or as no book has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class XmlHandlers:
-    """Handlers of the events of a document; names are in lower case and without a prefix, but for attributes
-    of another namespace such as `epub:type`."""
-
-    start: Callable[[str, Mapping[str, str]], None]
-    end: Callable[[str], None]
-    data: Callable[[str], None]
-
-
 def parse_xml(document: bytes, handlers: XmlHandlers, limits: ManuscriptLimits) -> None:
-    """Parse a document; ManuscriptError where it is broken or hostile. The names of HTML's characters are known."""
-    depth = elements = 0
+    """Parse a document; ManuscriptError where it is broken or hostile. The names of HTML's characters are known.
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, elements
-        depth, elements = depth + 1, elements + 1
-        if depth > limits.depth or elements > MAX_ELEMENTS:
-            raise HostileXmlError("The EPUB has a document of absurd nesting or length; it is refused.", field="file")
-        if sum(len(value) for value in attributes.values()) > MAX_ATTRIBUTE_CHARS:
-            raise HostileXmlError("The EPUB has an attribute of absurd length; it is refused.", field="file")
-        handlers.start(_local(name), {_attribute(key): value for key, value in attributes.items()})
-
-    def end(name: str) -> None:
-        nonlocal depth
-        depth -= 1
-        handlers.end(_local(name))
-
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    parser.StartDoctypeDeclHandler = _refuse_own_document_type
-    parser.EntityDeclHandler = _refuse_entity
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = handlers.data
+    Names are given in lower case and without a prefix, but for attributes of another namespace such as `epub:type`.
+    """
+    plain = XmlHandlers(
+        lambda name, attributes: handlers.start(
+            _local(name), {_attribute(key): value for key, value in attributes.items()}
+        ),
+        lambda name: handlers.end(_local(name)),
+        handlers.data,
+    )
+    reader = XmlReader(plain, XmlLimits(limits.depth, MAX_ELEMENTS), is_plain_doctype_allowed=True)
     try:
-        parser.Parse(_ENTITY.sub(_character, document), True)
-    except expat.ExpatError as error:
-        raise BrokenXmlError(
-            f"The EPUB has a broken document ({expat.ErrorString(error.code)}); save the book anew.", field="file"
-        ) from error
+        reader.read(_ENTITY.sub(_character, document))
+    except XmlError as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: XmlError) -> ManuscriptError:
+    match error.fault:
+        case XmlFault.MALFORMED | XmlFault.ENCODING:
+            reason = error.reason or "its encoding is not known"
+            return BrokenXmlError(f"The EPUB has a broken document ({reason}); save the book anew.", field="file")
+        case XmlFault.DECLARATIONS:
+            told = "The EPUB has a document that declares entities; such files are refused."
+        case XmlFault.ATTRIBUTES:
+            told = "The EPUB has an attribute of absurd length; it is refused."
+        case XmlFault.DEPTH | XmlFault.ELEMENTS:
+            told = "The EPUB has a document of absurd nesting or length; it is refused."
+    return HostileXmlError(told, field="file")
 
 
 @dataclass(slots=True)
@@ -114,15 +102,6 @@ def xml_tree(document: bytes, limits: ManuscriptLimits) -> XmlElement:
 
     parse_xml(document, XmlHandlers(start, end, data), limits)
     return root
-
-
-def _refuse_own_document_type(_name: str, _system: str | None, _public: str | None, own: int) -> None:
-    if own:
-        raise HostileXmlError("The EPUB has a document that declares entities; such files are refused.", field="file")
-
-
-def _refuse_entity(*_declaration: object) -> None:
-    raise HostileXmlError("The EPUB has a document that declares entities; such files are refused.", field="file")
 
 
 def _character(match: re.Match[bytes]) -> bytes:

@@ -42,6 +42,7 @@ from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, Unava
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
 from polyvox.service.telemetry.tracing import NO_HEADERS, Span, Tracer
+from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.cache import BoundedCache, CacheEvent
@@ -109,6 +110,7 @@ class EngineReplica:
         """Load the engine, which speaks one short utterance as its self-test."""
         log.info("replica starts", model=self._model, gpus=self._gpus, cpus=os.environ.get("OMP_NUM_THREADS"))
         await asyncio.to_thread(load_normalizers)
+        await asyncio.to_thread(load_detector)
         try:
             self._engine = await self._started(self._settings)
         except PolyvoxError as error:

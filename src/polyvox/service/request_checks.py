@@ -1,21 +1,19 @@
 """Checks and adaptations of a request, before anything is spoken."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import structlog
 
 from polyvox.engines.base import Engine
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError
-from polyvox.service.delivery import Delivery, closing
+from polyvox.service.delivery import Delivery
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script_reader import tag_rules
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
-from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
+from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -53,18 +51,6 @@ def check_with(engine: Engine, utterance: Utterance, kind: RequestKind, session_
         raise EngineError(
             f"The engine {engine.name!r} failed; the server's log has the cause under {session_id}."
         ) from error
-
-
-async def speak_with_voice(
-    engine: Engine, utterance: Utterance, kind: RequestKind, voice: ResolvedVoice, session_id: str
-) -> AsyncIterator[AudioChunk]:
-    """Prepare the voice, then synthesize with it."""
-    prepared = replace(utterance, prepared=await voice.prepare(engine))
-    check_with(engine, prepared, kind, session_id)
-    speech = kind.synthesize(engine, prepared)
-    async with closing(speech):
-        async for chunk in speech:
-            yield chunk
 
 
 def adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utterance:

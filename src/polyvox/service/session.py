@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,16 +18,16 @@ from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Ticket
 from polyvox.service.buffer import ChunkBuffer
-from polyvox.service.cache.speech_cache import CacheUse
+from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
-from polyvox.service.keys.limiter import Allowance
+from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.playback import Playback
+from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
 from polyvox.service.telemetry.chunk_summary import ChunkSummary
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracing import enter_origin
-from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -42,10 +42,6 @@ class SessionState(StrEnum):
     DONE = "done"
     CANCELLED = "cancelled"
     FAILED = "failed"
-
-    @property
-    def is_final(self) -> bool:
-        return not _NEXT[self]
 
     def moved_to(self, state: "SessionState") -> "SessionState":
         """The next state, if it may follow this one."""
@@ -65,56 +61,9 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlan:
-    """What a session will do, fixed before it starts.
-
-    `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the
-    engine's pace explains: the first, where a voice is prepared. `cache` is None for speech that is not cached.
-    """
-
-    id: str
-    door: str
-    model: str
-    engine: str
-    voice: str
-    chars: Callable[[], int]
-    sample_rate: int
-    channels: int
-    warnings: Warnings
-    source: Callable[[], AsyncIterator[AudioChunk]]
-    buffer: int
-    deadline: float
-    stall: float
-    max_audio_seconds: float
-    overhead: int = 0
-    request_id: str | None = None
-    seed: int | None = None
-    cache: CacheUse | None = None
-
-    @property
-    def from_cache(self) -> bool:
-        """Whether no model is asked."""
-        return self.cache is not None and self.cache.hit
-
-    @property
-    def log_fields(self) -> Mapping[str, object]:
-        """The session in the log of chunks."""
-        return {
-            "session": self.id,
-            "request": self.request_id,
-            "door": self.door,
-            "model": self.model,
-            "engine": self.engine,
-            "seed": self.seed,
-            "sample_rate": self.sample_rate,
-            "channels": self.channels,
-        }
-
-
 @dataclass(slots=True)
 class _Progress:
-    """What a session has produced so far, and the time it took."""
+    """Audio produced so far, and the time it took."""
 
     opened: float
     chunks: int = 0
@@ -139,20 +88,23 @@ class Session:
         self,
         plan: SessionPlan,
         ticket: Ticket | SlotlessTicket,
+        quota_lease: QuotaLease,
+        output: OutputReservation,
+        *,
         metrics: Metrics,
         executor: DeviceExecutor,
-        output: OutputReservation,
-        allowance: Allowance,
+        cache: SpeechCache,
         chunk_log: ChunkLog | None = None,
         trace: SessionTrace | None = None,
     ) -> None:
-        self.allowance = allowance
-        """How its key or address stands to its limits."""
+        self.quota_lease = quota_lease
+        """Use of its key or address, held against their limits."""
         self.output = output
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
         self._metrics = metrics
+        self._cache = cache
         self._chunk_log = chunk_log
         self.trace = trace
         """Its spans; None where nothing is traced."""
@@ -182,15 +134,15 @@ class Session:
 
     @property
     def sample_rate(self) -> int:
-        return self._plan.sample_rate
+        return self._plan.delivery.sample_rate
 
     @property
     def channels(self) -> int:
-        return self._plan.channels
+        return self._plan.delivery.channels
 
     @property
     def engine(self) -> str:
-        return self._plan.engine
+        return self._plan.engine.name
 
     @property
     def model(self) -> str:
@@ -203,13 +155,13 @@ class Session:
 
     @property
     def cache(self) -> CacheUse | None:
-        """How it has to do with the cache of speech; None for speech that is not cached."""
-        return self._plan.cache
+        """Its entry in the cache of speech; None for speech that is not cached."""
+        return self._plan.cache_use
 
     @property
     def max_audio_seconds(self) -> float:
         """Upper bound for the audio of this request; a caller that collects all of it stops here."""
-        return self._plan.max_audio_seconds
+        return self._plan.kind.max_audio_seconds
 
     @property
     def audio_seconds(self) -> float:
@@ -249,7 +201,7 @@ class Session:
 
     @property
     def _deadline(self) -> float:
-        """When the request has lived too long, time without text not counted."""
+        """Time at which the request has lived too long; time without text is not counted."""
         return self._progress.opened + self._plan.deadline + self._progress.idle_seconds
 
     @property
@@ -284,7 +236,7 @@ class Session:
         if chunk is None:
             raise StopAsyncIteration
         self._ticket.read()
-        self.allowance.sent(chunk.duration)
+        self.quota_lease.sent(chunk.duration)
         return chunk
 
     def _drop(self) -> None:
@@ -307,7 +259,7 @@ class Session:
             raise
 
     async def _produce(self) -> None:
-        source = self._plan.source()
+        source = self._plan.chunks(self._cache, self.executor)
         async with closing(source):
             while True:
                 await self._room()
@@ -372,15 +324,15 @@ class Session:
 
     @property
     def _is_heard(self) -> bool:
-        """Whether somebody may listen while it is made: nobody does so to a background request."""
-        return isinstance(self._ticket, Ticket) and not self._ticket.job.background
+        """True if somebody may listen while it is made: nobody does so to a background request."""
+        return not (self._plan.from_cache or self._plan.call.background)
 
     def _settle(self, task: "asyncio.Task[None]") -> None:
         """The task is over, and with it the engine's generator: free the slot, end the reader's stream, report."""
         failure = None if task.cancelled() else task.exception()
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
-        self.allowance.close(self._plan.chars())
+        self.quota_lease.close(self._plan.kind.chars)
         if task.cancelled():
             self._state = self._state.moved_to(SessionState.CANCELLED)
         else:
@@ -409,10 +361,10 @@ class Session:
             error=code,
             door=self._plan.door,
             model=self.model,
-            voice=self._plan.voice,
-            chars=self._plan.chars(),
+            voice=self._plan.utterance.voice,
+            chars=self._plan.kind.chars,
             chunks=progress.chunks,
-            cache=None if self._plan.cache is None else "hit" if self._plan.cache.hit else "miss",
+            cache=None if self.cache is None else "hit" if self.cache.hit else "miss",
             audio_seconds=round(progress.audio_seconds, 3),
             ttfa_ms=None if progress.first_audio_seconds is None else round(progress.first_audio_seconds * 1000, 1),
             rtf=None if factor is None else round(factor, 4),
@@ -422,10 +374,10 @@ class Session:
     def _end_trace(self, error: str | None) -> None:
         if self.trace is None:
             return
-        progress, cache = self._progress, self._plan.cache
+        progress, cache = self._progress, self.cache
         attributes: dict[str, str | int | float | bool] = {
             "polyvox.state": str(self._state),
-            "polyvox.input.chars": self._plan.chars(),
+            "polyvox.input.chars": self._plan.kind.chars,
             "polyvox.chunks": progress.chunks,
             "polyvox.audio_seconds": round(progress.audio_seconds, 3),
         }

@@ -10,6 +10,7 @@ from structlog.contextvars import bound_contextvars
 
 from polyvox.engines.base import Engine
 from polyvox.errors import PolyvoxError, status_of
+from polyvox.service.session_plan import SessionPlan
 from polyvox.service.telemetry.tracing import (
     NO_ATTRIBUTES,
     Attributes,
@@ -77,10 +78,11 @@ class SessionTrace:
         """The origin of work for the session."""
         return TraceOrigin(span=self.span)
 
-    def opened(self, *, model: str, engine: str, voice: str, seed: int | None) -> None:
+    def opened(self, plan: SessionPlan) -> None:
         """The text has been read and the voice looked up: the wait for a slot begins."""
-        self.span.rename(f"speech {model}")
-        self.span.set({"gen_ai.request.model": model, "polyvox.engine": engine, "polyvox.voice": voice})
+        self.span.rename(f"speech {plan.model}")
+        voice, seed = plan.utterance.voice, plan.utterance.seed
+        self.span.set({"gen_ai.request.model": plan.model, "polyvox.engine": plan.engine.name, "polyvox.voice": voice})
         if seed is not None:
             self.span.set({"gen_ai.request.seed": seed})
         self._began = self._record("prepare text", self._began)

@@ -1,10 +1,8 @@
 """Decoding of untrusted recordings in a sandboxed child process with limits on memory and time."""
 
 import asyncio
-import os
-import signal
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -13,6 +11,7 @@ import structlog
 
 from polyvox.audio.decode import TOO_LONG, container_of
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
+from polyvox.child_process import end_child, start_child
 from polyvox.errors import AudioDecodeError, UnavailableError
 from polyvox.types import Pcm
 from polyvox.voices import decode_child
@@ -25,8 +24,6 @@ _STARTING_SECONDS = 15.0
 _DECODING_SECONDS = 4.0
 _ENDING_SECONDS = 1.0
 _LONGEST_REFUSAL = 1_000
-# The child holds nothing of this server's environment, where keys may be; only what finding its libraries may need.
-_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
@@ -78,21 +75,13 @@ async def _child() -> AsyncIterator[Process]:
         await _until_ready(child)
         yield child
     finally:
-        await asyncio.shield(_end(child))
+        await end_child(child, _ENDING_SECONDS)
 
 
 async def _started() -> Process:
-    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    command = [sys.executable, "-I", "-m", decode_child.__name__]
     try:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            stdin=PIPE,
-            stdout=PIPE,
-            cwd="/",
-            env={"OPENBLAS_NUM_THREADS": "1", **kept},
-            start_new_session=True,
-        )
+        command = (sys.executable, "-I", "-m", decode_child.__name__)
+        return await start_child(*command, environment={"OPENBLAS_NUM_THREADS": "1"})
     except OSError as error:
         raise UnavailableError(f"The decoder for recordings cannot be started: {error.strerror}.") from error
 
@@ -114,20 +103,3 @@ async def _status(child: Process) -> int | None:
         async with asyncio.timeout(_ENDING_SECONDS):
             await child.wait()
     return child.returncode
-
-
-async def _end(child: Process) -> None:
-    assert child.stdin is not None
-    assert child.stdout is not None
-    if child.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.stdin.close()
-    try:
-        async with asyncio.timeout(_ENDING_SECONDS):
-            # What it still wrote is read, so that the pipe closes.
-            while await child.stdout.read(1 << 16):
-                pass
-            await child.wait()
-    except TimeoutError:
-        _log.error("a decoder left something running", child=child.pid)

@@ -9,6 +9,7 @@ from helpers.fakes import ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.errors import OverloadedError, PolyvoxError, TextError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 def new_context(service):
-    return SpeechContext(service, SpeechRequest(Utterance("", "low"), door="test"))
+    return SpeechContext(service, SpeechRequest(Utterance("", "low"), door="test"), LOCAL_CALL)
 
 
 class Client:

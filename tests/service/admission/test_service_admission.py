@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
-from polyvox.service.admission.admission import Admission
-from polyvox.service.admission.ticket import Job, Ticket, TicketState
+from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.queue import Job
+from polyvox.service.admission.ticket import Ticket, TicketState
+from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
@@ -32,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with patch.object(Admission, "now", staticmethod(clock)):
+    with patch.object(AdmissionController, "now", staticmethod(clock)):
         yield clock
 
 
@@ -45,7 +47,7 @@ def request() -> SpeechRequest:
 
 
 async def test_requests_are_admitted_up_to_the_limit_and_then_queued() -> None:
-    admission = Admission(2, 3)
+    admission = AdmissionController(2, 3)
     tickets = [admission.enter() for _ in range(5)]
     assert [is_granted(ticket) for ticket in tickets] == [True, True, False, False, False]
     assert (admission.active, admission.waiting) == (2, 3)
@@ -54,7 +56,7 @@ async def test_requests_are_admitted_up_to_the_limit_and_then_queued() -> None:
 
 
 async def test_the_queue_is_first_in_first_out() -> None:
-    admission = Admission(1, 3)
+    admission = AdmissionController(1, 3)
     first, second, third, fourth = (admission.enter() for _ in range(4))
     third.release()
     first.release()
@@ -66,7 +68,7 @@ async def test_the_queue_is_first_in_first_out() -> None:
 
 
 async def test_a_ticket_counts_once_however_often_it_is_released() -> None:
-    admission = Admission(1, 1)
+    admission = AdmissionController(1, 1)
     first, second = admission.enter(), admission.enter()
     first.release()
     first.release()
@@ -77,14 +79,14 @@ async def test_a_ticket_counts_once_however_often_it_is_released() -> None:
 
 
 async def test_the_queue_can_have_no_room() -> None:
-    admission = Admission(1, 0)
+    admission = AdmissionController(1, 0)
     admission.enter()
     with pytest.raises(OverloadedError):
         admission.enter()
 
 
 async def test_retry_after_is_one_second_before_any_request_has_finished() -> None:
-    admission = Admission(1, 0)
+    admission = AdmissionController(1, 0)
     admission.enter()
     with pytest.raises(OverloadedError) as caught:
         admission.enter()
@@ -92,7 +94,7 @@ async def test_retry_after_is_one_second_before_any_request_has_finished() -> No
 
 
 async def test_without_chunks_the_time_of_whole_requests_counts(clock: Clock) -> None:
-    admission = Admission(2, 3)
+    admission = AdmissionController(2, 3)
     for seconds in (6.0, 10.0) * 4:
         ticket = admission.enter()
         clock.now += seconds
@@ -105,7 +107,7 @@ async def test_without_chunks_the_time_of_whole_requests_counts(clock: Clock) ->
 
 
 async def test_retry_after_is_at_least_one_second_and_uses_recent_requests_only(clock: Clock) -> None:
-    admission = Admission(1, 0)
+    admission = AdmissionController(1, 0)
     for seconds in (1000.0, *[0.01] * 64):
         ticket = admission.enter()
         clock.now += seconds
@@ -124,8 +126,8 @@ steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
 def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
     steps: list[str | int], max_active: int, max_waiting: int
 ) -> None:
-    with patch.object(Admission, "now", staticmethod(lambda: 0.0)):
-        admission = Admission(max_active, max_waiting)
+    with patch.object(AdmissionController, "now", staticmethod(lambda: 0.0)):
+        admission = AdmissionController(max_active, max_waiting)
         present: list[Ticket] = []
         for step in steps:
             if step == "enter":
@@ -144,7 +146,7 @@ def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
 async def test_requests_are_spoken_in_the_order_in_which_they_came() -> None:
     engine = ToneEngine(chunks=1)
     async with running(tone_service(engine, max_sessions=1, max_queue=10)) as service:
-        sessions = [await service.open(SpeechRequest(Utterance(f"number {n}", "low"))) for n in range(6)]
+        sessions = [await service.open(SpeechRequest(Utterance(f"number {n}", "low")), LOCAL_CALL) for n in range(6)]
 
         async def read(place: int) -> None:
             async with sessions[place] as session:
@@ -158,9 +160,9 @@ async def test_requests_are_spoken_in_the_order_in_which_they_came() -> None:
 async def test_the_service_keeps_to_its_limit_and_says_when_to_retry() -> None:
     engine = ToneEngine(gate=asyncio.Event())
     async with running(tone_service(engine, max_sessions=2, max_queue=1)) as service:
-        sessions = [await service.open(request()) for _ in range(3)]
+        sessions = [await service.open(request(), LOCAL_CALL) for _ in range(3)]
         with pytest.raises(OverloadedError) as caught:
-            await service.open(request())
+            await service.open(request(), LOCAL_CALL)
         assert caught.value.retry_after >= 1.0
         sample = service.metrics.registry.get_sample_value
         assert sample("polyvox_queue_depth") == 1
@@ -184,9 +186,9 @@ async def speak(ticket: Ticket, clock: Clock, audio: float, seconds: float) -> N
     ticket.produced(audio, seconds)
 
 
-async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **options: Any) -> Admission:
+async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **options: Any) -> AdmissionController:
     """Streams of this model have been seen to get two seconds of audio per second."""
-    admission = Admission(max_active, max_waiting, **options)
+    admission = AdmissionController(max_active, max_waiting, **options)
     for _ in range(8):
         ticket = admission.enter(job(seconds=2.0))
         await speak(ticket, clock, 2.0, 1.0)
@@ -197,7 +199,7 @@ async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **o
 
 class TestWaits:
     async def test_nothing_is_refused_for_its_wait_before_the_pace_is_known(self, clock: Clock) -> None:
-        admission = Admission(1, 8)
+        admission = AdmissionController(1, 8)
         tickets = [admission.enter(job(max_wait=0.1)) for _ in range(9)]
         assert [is_granted(ticket) for ticket in tickets] == [True] + [False] * 8
 
@@ -247,7 +249,7 @@ class TestWaits:
     async def test_one_that_has_waited_as_long_as_it_accepts_is_refused(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, max_sessions=1, max_wait_seconds=0.05)) as service:
-            speaking, waiting = await service.open(request()), await service.open(request())
+            speaking, waiting = await service.open(request(), LOCAL_CALL), await service.open(request(), LOCAL_CALL)
             with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
                 await anext(aiter(waiting))
             sample = service.metrics.registry.get_sample_value
@@ -259,8 +261,8 @@ class TestWaits:
     async def test_a_shorter_wait_can_be_asked_for(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, max_sessions=1)) as service:
-            speaking = await service.open(request())
-            waiting = await service.open(SpeechRequest(Utterance("hello", "low"), max_wait=0.05))
+            speaking = await service.open(request(), LOCAL_CALL)
+            waiting = await service.open(SpeechRequest(Utterance("hello", "low")), CallContext(max_wait=0.05))
             with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
                 await anext(aiter(waiting))
             speaking.cancel()
@@ -268,7 +270,7 @@ class TestWaits:
 
 class TestClients:
     async def test_take_turns_in_the_queue(self, clock: Clock) -> None:
-        admission = Admission(1, 8)
+        admission = AdmissionController(1, 8)
         speaking = admission.enter(job("third"))
         waiting = [admission.enter(job(client)) for client in ("one", "one", "one", "two", "two")]
         order = []
@@ -288,7 +290,7 @@ class TestClients:
         assert not is_granted(admission.enter(job("two", seconds=4.0)))
 
     async def test_have_the_whole_queue_while_nobody_else_waits(self) -> None:
-        admission = Admission(1, 4, max_share=0.5)
+        admission = AdmissionController(1, 4, max_share=0.5)
         admission.enter(job("one"))
         assert [admission.enter(job("one")) for _ in range(4)]
         with pytest.raises(OverloadedError) as caught:
@@ -296,7 +298,7 @@ class TestClients:
         assert caught.value.reason is RefusalReason.QUEUE
 
     async def test_give_up_a_place_beyond_their_share_of_a_full_queue(self) -> None:
-        admission = Admission(1, 4, max_share=0.5)
+        admission = AdmissionController(1, 4, max_share=0.5)
         tickets = [admission.enter(job("one")) for _ in range(5)]
         admission.enter(job("two"))
         with pytest.raises(OverloadedError) as caught:
@@ -305,7 +307,7 @@ class TestClients:
         assert admission.waiting == 4
 
     async def test_get_no_more_than_their_share_of_the_queue_while_another_waits(self) -> None:
-        admission = Admission(1, 4, max_share=0.5)
+        admission = AdmissionController(1, 4, max_share=0.5)
         admission.enter(job("three"))
         for client in ("two", "one", "one"):
             admission.enter(job(client))
@@ -314,7 +316,7 @@ class TestClients:
         assert caught.value.reason is RefusalReason.SHARE
 
     async def test_make_way_for_another_between_chunks_with_more_than_their_share_of_the_slots(self) -> None:
-        admission = Admission(2, 4, max_share=0.5)
+        admission = AdmissionController(2, 4, max_share=0.5)
         first, second = admission.enter(job("one")), admission.enter(job("one"))
         for ticket in (first, second):
             await ticket.turn()
@@ -324,7 +326,7 @@ class TestClients:
         await asyncio.sleep(0.01)
         assert is_granted(other)
         await second.turn()
-        assert (first.state, second.state) == (TicketState.NAPPING, TicketState.ACTIVE)
+        assert (first.state, second.state) == (TicketState.YIELDING, TicketState.ACTIVE)
         other.release()
         await turn
         assert first.state is TicketState.ACTIVE
@@ -332,7 +334,7 @@ class TestClients:
 
 class TestSlots:
     async def test_are_lent_while_a_client_does_not_read_and_taken_back_at_once(self) -> None:
-        admission = Admission(1, 4)
+        admission = AdmissionController(1, 4)
         slow, waiting = admission.enter(job()), admission.enter(job())
         slow.pause()
         assert is_granted(waiting)
@@ -346,14 +348,14 @@ class TestSlots:
 
     async def test_are_free_when_only_the_client_still_has_to_read(self) -> None:
         async with running(tone_service(ToneEngine(chunks=2), max_sessions=1)) as service:
-            unread = await service.open(request())
-            async with asyncio.timeout(2), await service.open(request()) as session:
+            unread = await service.open(request(), LOCAL_CALL)
+            async with asyncio.timeout(2), await service.open(request(), LOCAL_CALL) as session:
                 assert len([chunk async for chunk in session]) == 2
             async with unread:
                 assert len([chunk async for chunk in unread]) == 2
 
     async def test_are_given_up_by_a_stream_well_ahead_of_its_playback(self, clock: Clock) -> None:
-        admission = Admission(1, 4)
+        admission = AdmissionController(1, 4)
         far = admission.enter(job(seconds=100.0))
         await speak(far, clock, 9.0, 1.0)
         waiting = admission.enter(job())
@@ -363,13 +365,13 @@ class TestSlots:
         turn = asyncio.create_task(far.turn())
         await asyncio.sleep(0.01)
         assert is_granted(waiting)
-        assert far.state is TicketState.NAPPING
+        assert far.state is TicketState.YIELDING
         waiting.release()
         await turn
         assert far.state is TicketState.ACTIVE
 
     async def test_of_the_longest_stalled_are_freed_when_twice_as_many_as_fit_are_open(self, clock: Clock) -> None:
-        admission = Admission(2, 4)
+        admission = AdmissionController(2, 4)
         dropped: list[int] = []
         tickets = []
         for number in range(4):
@@ -390,7 +392,7 @@ class TestSlots:
 
 
 async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_others() -> None:
-    admission = Admission(4, 4, max_share=1.0)
+    admission = AdmissionController(4, 4, max_share=1.0)
     items = [admission.enter(Job("m", "batch", background=True)) for _ in range(6)]
     for _ in range(9):
         items[0].produced(0.1, 0.1)
@@ -405,7 +407,7 @@ async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_ot
 
 
 async def test_background_requests_take_no_places_of_the_queue() -> None:
-    admission = Admission(1, 1, max_share=1.0)
+    admission = AdmissionController(1, 1, max_share=1.0)
     items = [admission.enter(Job("m", "batch", background=True)) for _ in range(5)]
     live = admission.enter(Job("m", "live"))
     assert (is_granted(items[0]), is_granted(live)) == (True, False)
@@ -414,39 +416,39 @@ async def test_background_requests_take_no_places_of_the_queue() -> None:
 
 
 async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_do_not(clock: Clock) -> None:
-    admission = Admission(2, 4)
+    admission = AdmissionController(2, 4)
     item = admission.enter(Job("m", "batch", background=True))
     first = admission.enter(Job("m", "live"))
     for ticket in (item, first):
         ticket.produced(0.1, 0.1)
     first.produced(20.0, 0.1)
     admission.enter(Job("m", "batch", background=True))
-    assert (admission.nap_seconds(item), admission.nap_seconds(first)) == (0.0, 0.0)
+    assert (admission.yield_seconds(item), admission.yield_seconds(first)) == (0.0, 0.0)
     second = admission.enter(Job("m", "live"))
     assert not is_granted(second)
-    assert admission.nap_seconds(item) == 1.0
-    admission.give(item, TicketState.NAPPING)
+    assert admission.yield_seconds(item) == 1.0
+    admission.yield_slot(item, TicketState.YIELDING)
     assert is_granted(second)
 
 
 async def test_a_live_request_begins_beside_background_ones_that_nobody_hears(clock: Clock) -> None:
-    admission = Admission(8, 8, adaptive=True)
+    admission = AdmissionController(8, 8, adaptive=True)
     item = admission.enter(Job("m", "batch", chars=500, background=True, capacity=3.0))
     await item.turn()
     assert admission.may_start(admission.enter(Job("m", "anna", chars=500)))
 
 
-async def flooded(clock: Clock) -> Admission:
+async def flooded(clock: Clock) -> AdmissionController:
     """A model that keeps about two streams playing, and a client that has and wants more of them."""
-    admission = Admission(16, 64, adaptive=True, max_share=0.5)
+    admission = AdmissionController(16, 64, adaptive=True, max_share=0.5)
     tickets = [admission.enter(Job("m", "flood", chars=500, capacity=2.5)) for _ in range(12)]
     assert sum(is_granted(ticket) for ticket in tickets) == 4
     for ticket in tickets[:2]:
         ticket.started = True
         ticket.produced(1.0, 0.4)
     for ticket in tickets[2:4]:
-        admission.give(ticket, TicketState.STARTING)
-        ticket.lane.starting.add(ticket)
+        admission.yield_slot(ticket, TicketState.STARTING)
+        ticket.queue.held_back.add(ticket)
     return admission
 
 
@@ -481,13 +483,13 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
 async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
     admission = await flooded(clock)
     flood = admission.enter(Job("m", "flood", chars=500))
-    assert admission.has_too_much(flood.job.client, flood.lane)
+    assert admission.is_over_share(flood.job.client, flood.queue)
     admission.enter(Job("m", "anna", chars=500))
-    assert not admission.has_too_much("anna", flood.lane)
+    assert not admission.is_over_share("anna", flood.queue)
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
-    admission = Admission(16, 4, max_share=1.0)
+    admission = AdmissionController(16, 4, max_share=1.0)
     items = [admission.enter(Job("m", "batch", background=True)) for _ in range(12)]
     assert [is_granted(item) for item in items].count(True) == 1
     for _ in range(3):
@@ -503,19 +505,19 @@ async def test_background_requests_grow_in_number_while_their_chunks_come_soon(c
 
 
 async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(clock: Clock) -> None:
-    admission = Admission(4, 4)
+    admission = AdmissionController(4, 4)
     item, live = admission.enter(Job("m", "batch", background=True)), admission.enter(Job("m", "live"))
     item.produced(1.0, 0.1)
-    assert admission.nap_seconds(item) == 1.0
-    admission.give(item, TicketState.NAPPING)
+    assert admission.yield_seconds(item) == 1.0
+    admission.yield_slot(item, TicketState.YIELDING)
     assert not item._woken.is_set()
-    admission.take(item)
+    admission.take_slot(item)
     live.produced(20.0, 0.1)
-    assert admission.nap_seconds(item) == 0.0
+    assert admission.yield_seconds(item) == 0.0
 
 
 async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: Clock) -> None:
-    admission = Admission(16, 64, adaptive=True)
+    admission = AdmissionController(16, 64, adaptive=True)
     tickets = [admission.enter(Job("m", "one", chars=500, capacity=2.5)) for _ in range(8)]
     assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 4
     assert [admission.start(ticket) for ticket in tickets[:4]] == [True, False, False, False]
@@ -523,7 +525,7 @@ async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: C
 
 
 async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: Clock) -> None:
-    admission = Admission(16, 64, adaptive=True)
+    admission = AdmissionController(16, 64, adaptive=True)
     first, second = (admission.enter(Job("m", "one", chars=40, capacity=8.0)) for _ in range(2))
     await first.turn()
     turn = asyncio.create_task(second.turn())
@@ -535,7 +537,7 @@ async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: 
 
 
 async def test_a_listener_plays_nothing_while_it_does_not_read(clock: Clock) -> None:
-    ticket = Admission(2, 4).enter(job())
+    ticket = AdmissionController(2, 4).enter(job())
     await speak(ticket, clock, 4.0, 1.0)
     clock.now += 1.0
     ticket.pause()

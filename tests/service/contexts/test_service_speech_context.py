@@ -9,6 +9,7 @@ from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, StalledError, TextError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.contexts.context_encoding import encoded_context
 from polyvox.service.contexts.speech_context import ContextAudio, ContextOptions, Flushed, SpeechContext
 from polyvox.service.speech_request import SpeechRequest
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 def context_of(service, **options):
     request = SpeechRequest(Utterance("", "low"), door="test")
-    return SpeechContext(service, request, ContextOptions(**options))
+    return SpeechContext(service, request, LOCAL_CALL, ContextOptions(**options))
 
 
 async def events_of(context):

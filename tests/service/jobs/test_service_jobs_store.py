@@ -65,6 +65,7 @@ def test_a_change_happens_only_from_the_statuses_it_may_come_from(tmp_path: Path
     assert store.change("job_none", tuple(JobStatus), partial(replace, status=JobStatus.DONE)) is None
 
 
+@pytest.mark.long
 def test_one_worker_holds_a_job_and_a_killed_one_lets_go(tmp_path: Path):
     store = JobStore(tmp_path)
     job = made(store, 1)
@@ -88,6 +89,7 @@ def test_one_worker_holds_a_job_and_a_killed_one_lets_go(tmp_path: Path):
     assert store.lock(job.id) is None
 
 
+@pytest.mark.long
 def test_a_store_killed_at_any_step_of_a_new_job_has_it_whole_or_can_clear_it_away(tmp_path: Path):
     finished = False
     for step in range(1, 40):

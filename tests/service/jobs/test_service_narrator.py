@@ -56,7 +56,7 @@ def test_a_passage_is_a_background_session_with_its_own_seed_voice_and_words(mon
 
     async def check(narrator, service):
         opened = service.open
-        monkeypatch.setattr(service, "open", lambda request: (asked.append(request), opened(request))[1])
+        monkeypatch.setattr(service, "open", lambda *given: (asked.append(given), opened(*given))[1])
         first = await spoken(narrator)
         await spoken(narrator, Passage("Two.", "high", 1, 8))
         return first
@@ -67,8 +67,8 @@ def test_a_passage_is_a_background_session_with_its_own_seed_voice_and_words(mon
         ("low", 7, 2.0, "en-us"),
         ("high", 8, 2.0, "en-us"),
     ]
-    assert all(request.background and request.words for request in asked)
-    assert {request.owner for request in asked} == {SHARED_OWNER}
+    assert all(call.background and request.words for request, call in asked)
+    assert {call.owner for _, call in asked} == {SHARED_OWNER}
     assert [word.word for chunk in chunks for word in chunk.words][:2] == ["It", "came"]
 
 
@@ -84,10 +84,10 @@ def test_a_full_server_is_waited_for(monkeypatch):
     async def check(narrator, service):
         opened = service.open
 
-        async def crowded(request):
+        async def crowded(request, call):
             if refusals:
                 raise refusals.pop()
-            return await opened(request)
+            return await opened(request, call)
 
         monkeypatch.setattr(service, "open", crowded)
         return await spoken(narrator)
@@ -105,6 +105,7 @@ class FailsOnce(ToneEngine):
             yield chunk
 
 
+@pytest.mark.long
 def test_an_engine_that_fails_once_is_asked_again_and_one_that_always_fails_is_given_up():
     engine = FailsOnce()
     assert len(narrated(lambda narrator, service: spoken(narrator), engine)) == engine.chunks

@@ -21,6 +21,7 @@ from polyvox.errors import (
     ScopeError,
     UnavailableError,
 )
+from polyvox.service.call_context import CallContext
 from polyvox.service.keys import keyring as keyring_module
 from polyvox.service.keys.client_names import batch_client, job_client, key_client, owner_in
 from polyvox.service.keys.counters import MemoryCounters, Reservation, Resource
@@ -377,12 +378,11 @@ def test_names_of_clients_tell_their_owner():
     assert owner_in(batch_client("10.0.0.7")) is None
 
 
-def spoken(client: str, text: str = "x" * 10, **more: object) -> SpeechRequest:
-    return SpeechRequest(Utterance(text, "low"), client=client, door="test", **more)
+REQUEST = SpeechRequest(Utterance("x" * 10, "low"), door="test")
 
 
-async def heard(service, request) -> float:
-    async with await service.open(request) as session:
+async def heard(service, call: CallContext) -> float:
+    async with await service.open(REQUEST, call) as session:
         return sum([chunk.duration async for chunk in session])
 
 
@@ -394,26 +394,27 @@ async def test_the_service_holds_all_doors_against_the_limits_of_a_key(tmp_path)
     gate = asyncio.Event()
     async with running(tone_service(ToneEngine(gate=gate), data_dir=tmp_path)) as service:
         with pytest.raises(ScopeError, match="lacks the scope 'speak'"):
-            await service.open(spoken(silent))
-        first = await service.open(spoken(anna))
+            await service.open(REQUEST, CallContext(silent))
+        first = await service.open(REQUEST, CallContext(anna))
         with pytest.raises(RateLimitError, match="1 streams at once") as refused:
-            await service.open(spoken(anna))
+            await service.open(REQUEST, CallContext(anna))
         assert (refused.value.resource, refused.value.limit, refused.value.remaining) == ("streams", 1, 0)
         with pytest.raises(RateLimitError, match="2 requests a minute") as refused:
-            await service.open(spoken(anna))
+            await service.open(REQUEST, CallContext(anna))
         assert refused.value.retry_after == pytest.approx(30.0, abs=1.0)
         gate.set()
         async with first as session:
-            assert [level.resource for level in session.allowance.levels] == [
+            assert [level.resource for level in session.quota_lease.levels] == [
                 "requests", "streams", "characters", "audio-seconds"
             ]  # fmt: skip
             seconds = sum([chunk.duration async for chunk in session])
         used = service.accounts.ledger.today("anna")
         assert used == Usage(3, 10, pytest.approx(seconds), 2)
-        background = spoken(batch_client(anna), background=True)  # its batch is counted as a request when it is sent
+        # A batch is counted as a request when it is sent.
+        background = CallContext(batch_client(anna), background=True)
         assert await heard(service, background) == pytest.approx(seconds)
         with pytest.raises(QuotaError, match="of which 5 are left"):
-            await service.open(background)
+            await service.open(REQUEST, background)
         text = service.metrics.render().decode()
         assert 'polyvox_key_characters_total{key="anna"} 20.0' in text
         assert 'polyvox_key_refused_total{key="anna",limit="characters"} 1.0' in text
@@ -428,19 +429,19 @@ async def test_what_is_refused_or_never_heard_is_not_charged(tmp_path):
     gate = asyncio.Event()
     engine = ToneEngine(gate=gate)
     async with running(tone_service(engine, data_dir=tmp_path, max_sessions=1, max_queue=0)) as service:
-        held = await service.open(spoken(client))
+        held = await service.open(REQUEST, CallContext(client))
         with pytest.raises(OverloadedError, match="at its limit of 1"):
-            await service.open(spoken(client))
+            await service.open(REQUEST, CallContext(client))
         assert service.accounts.ledger.today("anna").characters == 10
         async with held:
             held.cancel()
         assert service.accounts.ledger.today("anna").characters == 0
         gate.set()
         for _ in range(6):  # the places of those before are free
-            await heard(service, spoken(client))
+            await heard(service, CallContext(client))
         engine.fail_at = 0
         with pytest.raises(Exception, match="failed"):
-            await heard(service, spoken(client))
+            await heard(service, CallContext(client))
         assert service.accounts.ledger.today("anna").characters == 60
 
 
@@ -448,7 +449,7 @@ async def test_audio_is_charged_as_far_as_the_client_takes_it(tmp_path):
     store = KeyStore(tmp_path / "keys.sqlite")
     client = key_client(store.create("anna", ["speak"], Limits(audio_seconds_a_day=60)).record.owner)
     async with running(tone_service(ToneEngine(chunks=10), data_dir=tmp_path)) as service:
-        async with await service.open(spoken(client)) as session:
+        async with await service.open(REQUEST, CallContext(client)) as session:
             taken = await anext(session)
         assert service.accounts.ledger.today("anna").audio_seconds == pytest.approx(taken.duration)
         assert service.accounts.ledger.today("anna").characters == 10
@@ -459,11 +460,11 @@ async def test_a_revoked_key_speaks_no_more_on_a_connection_that_it_has_open(tmp
     store = KeyStore(tmp_path / "keys.sqlite")
     client = key_client(store.create("anna", ["speak"], Limits()).record.owner)
     async with running(tone_service(data_dir=tmp_path)) as service:
-        await heard(service, spoken(client))
+        await heard(service, CallContext(client))
         store.revoke("anna")
         await _until(lambda: not service.accounts.keyring.active())
         with pytest.raises(AuthenticationError, match="was revoked"):
-            await service.open(spoken(client))
+            await service.open(REQUEST, CallContext(client))
 
 
 async def test_a_key_of_a_file_that_was_replaced_speaks_no_more_on_a_connection_that_it_has_open(tmp_path):
@@ -472,25 +473,25 @@ async def test_a_key_of_a_file_that_was_replaced_speaks_no_more_on_a_connection_
     async with running(tone_service(data_dir=tmp_path)) as service:
         store.path.unlink()
         service.accounts.keyring.read()
-        await heard(service, spoken(client))
+        await heard(service, CallContext(client))
         store.create("bert", ["speak"], Limits())
         service.accounts.keyring.read()
         with pytest.raises(AuthenticationError, match="unknown by now"):
-            await service.open(spoken(client))
+            await service.open(REQUEST, CallContext(client))
 
 
 async def test_addresses_without_a_key_have_limits_of_their_own():
     service = tone_service(max_requests_a_minute_per_address=1, max_characters_a_day_per_address=15)
     async with running(service):
         for address in ("10.0.0.7", "10.0.0.8", "2001:db8::/64"):
-            await heard(service, spoken(address))
+            await heard(service, CallContext(address))
             with pytest.raises(RateLimitError, match="One address may send 1 requests"):
-                await service.open(spoken(address))
+                await service.open(REQUEST, CallContext(address))
             with pytest.raises(QuotaError, match="of which 5 are left"):
-                await service.open(spoken(address, background=True))
+                await service.open(REQUEST, CallContext(address, background=True))
         for _ in range(3):  # many people's address, and the server's own requests
-            await heard(service, spoken("127.0.0.1"))
-            await heard(service, spoken(""))
+            await heard(service, CallContext("127.0.0.1"))
+            await heard(service, CallContext())
         assert service.accounts.ledger.today("anonymous").requests == 9
 
 

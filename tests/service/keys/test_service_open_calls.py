@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import AuthenticationError
+from polyvox.service.call_context import CallContext
 from polyvox.service.keys import open_calls
 from polyvox.service.keys.client_names import job_client, key_client
 from polyvox.service.keys.record import Limits
@@ -36,7 +37,7 @@ def swept(service: SpeechService) -> None:
 
 
 async def speaking(service: SpeechService, client: str):
-    session = await service.open(SpeechRequest(Utterance("Hello.", "low"), client=client))
+    session = await service.open(SpeechRequest(Utterance("Hello.", "low")), CallContext(client))
     await anext(session)
     return session
 

@@ -138,6 +138,7 @@ async def test_streams_of_a_server_that_died_stop_counting(servers):
     assert not await refused(other, asked("b", streams=1))
 
 
+@pytest.mark.long
 async def test_a_redis_that_hangs_or_dies_delays_one_request_and_limits_go_on_here(servers, redis, monkeypatch):
     monkeypatch.setattr("polyvox.service.keys.redis_counters._RETRY_SECONDS", 0.5)
     one = servers[0]

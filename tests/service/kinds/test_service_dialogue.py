@@ -12,6 +12,7 @@ from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import DialogueScript, resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
 from polyvox.service.speech_request import SpeechRequest
@@ -43,7 +44,7 @@ async def test_turns_are_produced_ahead_of_the_reader_within_the_buffer(
 ) -> None:
     engine = CloneEngine(chunks=2)
     studio = Studio(tmp_path, engine, session_buffer=3)
-    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH), LOCAL_CALL) as session:
         read = 0
         async for _ in session:
             read += 1
@@ -61,7 +62,7 @@ async def test_a_reader_that_leaves_frees_the_current_turn_and_later_turns_never
     engine = CloneEngine()
     studio = Studio(tmp_path, engine, session_buffer=1)
     async with opened(studio):
-        async with await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+        async with await studio.speech.open(request(studio, LOW_AND_HIGH), LOCAL_CALL) as session:
             await anext(aiter(session))
         assert engine.speaking == 0
         assert engine.closed == len(engine.heard) <= 2
@@ -71,7 +72,7 @@ async def test_a_dialogue_is_the_same_beside_other_requests(tmp_path) -> None:
     studio = Studio(tmp_path, CloneEngine(delay=0.001))
 
     async def heard(turns: Sequence[DialogueTurn]) -> list[AudioChunk]:
-        async with await studio.speech.open(request(studio, turns, seed=3)) as session:
+        async with await studio.speech.open(request(studio, turns, seed=3), LOCAL_CALL) as session:
             return [chunk async for chunk in session]
 
     async with opened(studio):
@@ -89,7 +90,7 @@ async def test_a_dialogue_is_the_same_beside_other_requests(tmp_path) -> None:
 async def test_each_turn_has_a_seed_that_no_segment_of_another_turn_has(tmp_path) -> None:
     engine = CloneEngine()
     studio = Studio(tmp_path, engine)
-    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH, seed=3)) as session:
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH, seed=3), LOCAL_CALL) as session:
         async for _ in session:
             continue
     turns = [utterance.seed for utterance in engine.heard]
@@ -101,7 +102,7 @@ async def test_each_turn_has_a_seed_that_no_segment_of_another_turn_has(tmp_path
 async def test_word_spans_refer_to_the_text_of_the_whole_dialogue(tmp_path) -> None:
     studio = Studio(tmp_path)
     whole = "\n".join(turn.text for turn in LOW_AND_HIGH)
-    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH), LOCAL_CALL) as session:
         words = [word for chunk in [chunk async for chunk in session] for word in chunk.words]
     assert [whole[word.span.start : word.span.end] for word in words] == whole.split()
 
@@ -119,7 +120,10 @@ class TrailingEngine(CloneEngine):
 @pytest.mark.parametrize("channels", [1, 2])
 async def test_the_pause_replaces_the_trailing_silence_of_a_turn(tmp_path, channels: int) -> None:
     studio = Studio(tmp_path, TrailingEngine(channels=channels))
-    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH[:2], pause=0.05)) as session:
+    async with (
+        opened(studio),
+        await studio.speech.open(request(studio, LOW_AND_HIGH[:2], pause=0.05), LOCAL_CALL) as session,
+    ):
         chunks = [chunk async for chunk in session]
     assert [chunk.start for chunk in chunks] == [0, *np.cumsum([len(chunk.pcm) for chunk in chunks])[:-1]]
     pcm = np.concatenate([chunk.pcm for chunk in chunks])
@@ -136,7 +140,7 @@ async def test_refusals_are_counted(tmp_path) -> None:
     studio = Studio(tmp_path, ToneEngine())
     async with opened(studio):
         with pytest.raises(InvalidRequestError):
-            await studio.speech.open(request(studio, []))
+            await studio.speech.open(request(studio, []), LOCAL_CALL)
     count = studio.speech.metrics.registry.get_sample_value("polyvox_requests_total", {"door": "test", "model": "tone"})
     assert count == 1
 

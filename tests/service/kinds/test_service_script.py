@@ -11,6 +11,7 @@ from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.errors import MarkupError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
 from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
@@ -31,7 +32,7 @@ def request(text, markup=ON, **options):
 
 async def spoken(engine, asked, **settings):
     service = tone_service(engine, **settings)
-    async with running(service), await service.open(asked) as session:
+    async with running(service), await service.open(asked, LOCAL_CALL) as session:
         chunks = [chunk async for chunk in session]
         return chunks, session.warnings
 
@@ -103,7 +104,7 @@ async def test_pauses_are_silence_between_the_words_and_bounded():
     service = tone_service(PlainToneEngine(), max_pause_seconds=10)
     async with running(service):
         with pytest.raises(MarkupError, match="pauses last 15 s"):
-            await service.open(request("One [pause:5s] [pause:5s] [pause:5s] two."))
+            await service.open(request("One [pause:5s] [pause:5s] [pause:5s] two."), LOCAL_CALL)
 
 
 class TrailingEngine(PlainToneEngine):
@@ -158,7 +159,7 @@ async def test_a_registered_voice_may_be_named_by_a_tag(tmp_path):
         )
         by_name = studio.voices.resolver.by_name(SHARED_OWNER, None)
         asked = request("One. [voice:anna] Two.", MarkupRequest(voice_tags=True, resolve_voice=by_name))
-        async with await studio.speech.open(asked) as session:
+        async with await studio.speech.open(asked, LOCAL_CALL) as session:
             _ = [chunk async for chunk in session]
         assert session.warnings == ()
         assert [one.prepared is None for one in studio.engine.heard] == [True, False]
@@ -179,7 +180,7 @@ async def test_the_turns_of_a_dialogue_are_cleaned_and_keep_their_spans(tmp_path
     )
     async with running(studio.speech):
         asked = SpeechRequest(Utterance("", "dialogue"), door="test", resolve_kind=resolve_kind)
-        async with await studio.speech.open(asked) as session:
+        async with await studio.speech.open(asked, LOCAL_CALL) as session:
             chunks = [chunk async for chunk in session]
     assert [one.text for one in studio.engine.heard] == ["One two.", "Three four."]
     assert session.warnings == ("dropped-markup: <b>, </b>, [voice:low], <|x|>",)
@@ -196,7 +197,7 @@ async def test_markup_in_a_text_that_is_still_arriving_is_dropped_and_reported_a
     engine = ToneEngine()
     service = tone_service(engine)
     asked = SpeechRequest(Utterance("", "low"), door="test", kind=SpeakStream(pieces(), 100))
-    async with running(service), await service.open(asked) as session:
+    async with running(service), await service.open(asked, LOCAL_CALL) as session:
         assert session.warnings == ()
         chunks = [chunk async for chunk in session]
         assert session.warnings == ("dropped-markup: <b>, </b>, <|x|>",)

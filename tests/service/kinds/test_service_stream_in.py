@@ -12,6 +12,7 @@ from helpers.tables import each_row
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
 from polyvox.installation import load_settings
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.session import SessionState
 from polyvox.service.speech_request import SpeechRequest
@@ -33,7 +34,7 @@ def request(pieces, *, max_chars=1000, speed=1.0, voice="low", **options):
 
 
 async def spoken(service, asked):
-    async with await service.open(asked) as session:
+    async with await service.open(asked, LOCAL_CALL) as session:
         return [chunk async for chunk in session]
 
 
@@ -91,7 +92,10 @@ class TestSentenceBySentence:
             await more.wait()
             yield "four."
 
-        async with running(tone_service(ToneEngine())) as service, await service.open(request(typing())) as session:
+        async with (
+            running(tone_service(ToneEngine())) as service,
+            await service.open(request(typing()), LOCAL_CALL) as session,
+        ):
             for place in range(3):
                 chunk = await asyncio.wait_for(anext(session), 5)
                 assert (chunk.index, chunk.start) == (place, 2400 * place)
@@ -121,7 +125,7 @@ class TestAPauseInTheText:
         async with running(tone_service(engine)) as service:
             kind = SpeakStream(typing(), 1000, max_delay=max_delay)
             asked = SpeechRequest(Utterance("", "low"), door="test", kind=kind)
-            async with await service.open(asked) as session:
+            async with await service.open(asked, LOCAL_CALL) as session:
                 chunks = asyncio.create_task(self.collect(session))
                 await asyncio.sleep(0.4)
                 spoken_first = [utterance.text for utterance in engine.heard]
@@ -166,7 +170,7 @@ class TestAPauseInTheText:
 
         kind = SpeakStream(typing(), 1000, max_delay=0.01)
         asked = SpeechRequest(Utterance("", "low"), door="test", kind=kind)
-        async with running(tone_service(ToneEngine())) as service, await service.open(asked) as session:
+        async with running(tone_service(ToneEngine())) as service, await service.open(asked, LOCAL_CALL) as session:
             await asyncio.wait_for(anext(session), 5)
         assert closed.is_set()
 
@@ -216,7 +220,7 @@ class TestReadingAlong:
 class TestRefusals:
     async def test_a_text_over_the_limit_ends_with_the_error_behind_what_was_said(self):
         asked = request(in_pieces("One two. Three ", "four five six"), max_chars=20)
-        async with running(tone_service(ToneEngine())) as service, await service.open(asked) as session:
+        async with running(tone_service(ToneEngine())) as service, await service.open(asked, LOCAL_CALL) as session:
             heard = [await anext(session) for _ in range(3)]
             with pytest.raises(TextError, match="more than the 20 characters") as refused:
                 await anext(session)
@@ -232,7 +236,7 @@ class TestRefusals:
     async def test_an_unknown_voice_is_refused_before_any_text(self):
         async with running(tone_service(ToneEngine())) as service:
             with pytest.raises(UnknownVoiceError):
-                await service.open(request(in_pieces("Hi."), voice="nobody"))
+                await service.open(request(in_pieces("Hi."), voice="nobody"), LOCAL_CALL)
 
 
 @pytest.mark.slow
@@ -271,7 +275,7 @@ async def test_leaving_closes_the_pieces_and_the_speech(engine):
 
     tone = engine()
     async with running(tone_service(tone)) as service:
-        async with await service.open(request(typing())) as session:
+        async with await service.open(request(typing()), LOCAL_CALL) as session:
             first = await anext(session)
         assert closed.is_set()
         assert session.state is SessionState.CANCELLED

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from helpers.fakes import ToneEngine, running, tone_service
 from helpers.serving import called
 from polyvox.audio.pcm import to_pcm16
+from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry import chunk_log as module
@@ -25,9 +26,9 @@ pytestmark = pytest.mark.anyio
 LOST = "polyvox_chunk_log_lost_total"
 
 
-async def spoken(service: SpeechService, **options: object) -> list[AudioChunk]:
-    request = SpeechRequest(Utterance("one two three", "low", seed=7), door="test", **options)
-    async with await service.open(request) as session:
+async def spoken(service: SpeechService, call: CallContext = LOCAL_CALL) -> list[AudioChunk]:
+    request = SpeechRequest(Utterance("one two three", "low", seed=7), door="test")
+    async with await service.open(request, call) as session:
         return [chunk async for chunk in session]
 
 
@@ -42,7 +43,7 @@ def chunk(**fields: object) -> AudioChunk:
 async def test_each_chunk_is_a_line_with_its_ranges_its_hash_and_its_session(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "chunks.jsonl"
     async with running(tone_service(ToneEngine(), chunk_log=path)) as service:
-        chunks = await spoken(service, request_id="caller-1")
+        chunks = await spoken(service, CallContext(request_id="caller-1"))
     first, *_ = lines = records(path)
     assert [line["index"] for line in lines] == [0, 1, 2]
     assert [line["samples"] for line in lines] == [[0, 2_400], [2_400, 4_800], [4_800, 7_200]]

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from helpers.fakes import running, tone_service, tone_settings
 from helpers.traces import TRACE, collector
 from polyvox.errors import UnavailableError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry import span_queue, tracer_choice, tracing
 from polyvox.service.telemetry.span_queue import SpanQueue
@@ -172,7 +173,9 @@ async def test_a_service_whose_collector_is_away_speaks_and_closes_and_counts(mo
     service.tracer = open_tracer(service.settings, service.metrics.spans_dropped)
     async with running(service):
         for _ in range(5):
-            async with await service.open(SpeechRequest(Utterance("one two", "low"), door="test")) as session:
+            async with await service.open(
+                SpeechRequest(Utterance("one two", "low"), door="test"), LOCAL_CALL
+            ) as session:
                 assert len([chunk async for chunk in session]) == 3
     value = service.metrics.registry.get_sample_value
     assert value("polyvox_dropped_spans_total", {"reason": "export"}) == 5 * 6

@@ -67,6 +67,7 @@ async def steps_of(settings, wanted: int) -> list[FitStep]:
     return steps
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_missing_models_are_an_error(tmp_path):
     with pytest.raises(BundleError, match="polyvox pull"):

@@ -20,6 +20,7 @@ from polyvox.errors import (
     PromptError,
     UnavailableError,
 )
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import fitting
 from polyvox.service.voices.fit_worker import FitStep
@@ -274,7 +275,7 @@ async def test_a_model_that_does_not_clone_speaks_with_it_all_the_same(styled):
         Utterance("Good morning.", "anna"),
         resolve_voice=lambda: styled.voices.resolver.resolve(RegisteredVoice("anna"), OWNER),
     )
-    async with await styled.speech.open(request) as session:
+    async with await styled.speech.open(request, LOCAL_CALL) as session:
         spoken = [chunk async for chunk in session]
     assert spoken
     assert len(styled.engine.asked) == 1

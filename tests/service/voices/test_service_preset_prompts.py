@@ -13,6 +13,7 @@ from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import InvalidRequestError, UnavailableError, UnknownVoiceError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import fitted_style
@@ -55,7 +56,8 @@ def choir(monkeypatch) -> ChoirEngine:
 
 async def spoken(studio: Studio, voice: str) -> Utterance:
     resolve = partial(studio.voices.resolver.resolve, RegisteredVoice(voice), SHARED_OWNER)
-    async with await studio.speech.open(SpeechRequest(Utterance("Hello.", voice), resolve_voice=resolve)) as session:
+    asked = SpeechRequest(Utterance("Hello.", voice), resolve_voice=resolve)
+    async with await studio.speech.open(asked, LOCAL_CALL) as session:
         async for _ in session:
             continue
     return studio.engine.heard[-1]

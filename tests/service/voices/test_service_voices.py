@@ -22,6 +22,7 @@ from polyvox.errors import (
     UnavailableError,
     UnknownVoiceError,
 )
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voices import Transcribe
@@ -61,7 +62,9 @@ async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)
         resolve_voice = partial(studio.voices.resolver.resolve, RegisteredVoice(record.id), SHARED_OWNER)
-        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), resolve_voice=resolve_voice))
+        session = await studio.speech.open(
+            SpeechRequest(Utterance("Hello.", "x"), resolve_voice=resolve_voice), LOCAL_CALL
+        )
         async with session:
             chunks = [chunk async for chunk in session]
         assert len(chunks) == 3
@@ -486,7 +489,7 @@ async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         with pytest.raises(UnavailableError):
             await studio.voices.page(VoiceQuery(), SHARED_OWNER)
-        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")), LOCAL_CALL)
         async with session:
             assert [chunk async for chunk in session]
 

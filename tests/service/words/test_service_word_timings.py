@@ -16,6 +16,7 @@ from helpers.untimed import UntimedStreamEngine, UntimedToneEngine
 from polyvox.engines.base import Engine, SupportsMixing, SupportsStreamingText
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.words import word_track
@@ -211,7 +212,7 @@ def test_words_of_an_unfinished_stretch_wait_for_its_end(timer):
 
 
 async def read(service, **fields) -> tuple[list[WordTiming], list[AudioChunk]]:
-    async with await service.open(SpeechRequest(UTTERANCE, **fields)) as session:
+    async with await service.open(SpeechRequest(UTTERANCE, **fields), LOCAL_CALL) as session:
         chunks = [chunk async for chunk in session]
     return words_of(chunks), chunks
 
@@ -233,7 +234,7 @@ async def test_only_who_asks_for_words_gets_them(service):
 async def test_times_follow_speed_and_sample_rate(service):
     slow, _ = await read(service, words=True)
     quick = replace(UTTERANCE, speed=2.0)
-    async with await service.open(SpeechRequest(quick, words=True, sample_rate=16_000)) as session:
+    async with await service.open(SpeechRequest(quick, words=True, sample_rate=16_000), LOCAL_CALL) as session:
         fast = words_of([chunk async for chunk in session])
     assert [word.start for word in fast] == pytest.approx([word.start / 2 for word in slow])
     assert {word.source for word in fast} == {TimingSource.ESTIMATE}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from polyvox.api.body_format import AudioFile, BodyFormat, audio_body
+from polyvox.api.body_format import AudioFile, BodyFormat
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
@@ -21,7 +21,7 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
-from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
+from polyvox.api.requests.speech_requests import adapted_body
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
@@ -95,20 +95,20 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     fields = await read_fields(request, "reference_audio")
     body = fields.parsed(CloneBody)
     settings = service.settings
-    variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
-    asked = variant.tune(variant.body.speech_request(_NAME))
+    speech = adapted_body(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
+    asked = speech.speech_request(_NAME)
     by_name = voices.resolver.by_name(owner, asked.model)
-    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name), owner=owner)
+    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name))
     if body.reference_codes is not None:
         clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
-        return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)
+        return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), speech.body_format)
     if fields.file is None:
         raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
     reference = InlineVoice(fields.file)
     resolve_voice = partial(
         voices.resolver.resolve, reference, owner, model=asked.model, transcript=body.reference_text
     )
-    return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), variant.body_format)
+    return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), speech.body_format)
 
 
 @router.post(
@@ -142,7 +142,35 @@ class RawFile(AudioFile):
         return f"audio/L16; rate={self.sample_rate}; channels=1"
 
 
-def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
+class TunedBody(SpeechBody):
+    """A request for the dialect's model, with the parameters that only this model takes."""
+
+    def speech_request(self, door: str) -> SpeechRequest:
+        request = super().speech_request(door)
+        changes: dict[str, Any] = {"tuning": self.tuning}
+        if self.speaking_rate is not None:
+            changes["speed"] = self.speaking_rate
+        if self.normalize_malaysian is False:
+            changes["normalization"] = NormalizationOptions(normalize=False)
+        elif self.normalize_malaysian:
+            changes["language"] = request.utterance.language or _MALAY
+        return replace(request, utterance=replace(request.utterance, **changes))
+
+
+class StreamableBody(TunedBody):
+    """A request in this dialect, with its defaults; samples in one response have its media type."""
+
+    @property
+    def body_format(self) -> BodyFormat:
+        if not self.stream and self.audio_format is AudioFormat.PCM:
+            return RawFile(AudioFormat.PCM, self.sample_rate or _SAMPLE_RATE)
+        return super().body_format
+
+    def speech_request(self, door: str) -> SpeechRequest:
+        return super().speech_request(_NAME)
+
+
+def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechBody | None:
     """Claim requests that name the dialect's model, here or on the hub, or none where it is the default one.
 
     One that names the model itself only gets its tuning.
@@ -150,14 +178,13 @@ def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
     own = settings.section(StreamableSettings)
     named = body.model == own.model or _HUB_NAME.fullmatch(body.model or "") is not None
     if named or (not body.model and settings.default_model == STREAMABLE_MODEL):
-        mine = _with_defaults(body, own)
-        return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
+        return _with_defaults(body, own)
     if (body.model or settings.default_model) == STREAMABLE_MODEL:
-        return SpeechVariant(body, audio_body(body.audio_format, stream=body.stream), tune=partial(_tuned, body=body))
+        return TunedBody.model_construct(body.model_fields_set, **dict(body))
     return None
 
 
-def _with_defaults(body: SpeechBody, own: StreamableSettings) -> SpeechBody:
+def _with_defaults(body: SpeechBody, own: StreamableSettings) -> StreamableBody:
     defaults: dict[str, Any] = {
         "response_format": AudioFormat.PCM.value,
         "voice": own.voice,
@@ -166,25 +193,8 @@ def _with_defaults(body: SpeechBody, own: StreamableSettings) -> SpeechBody:
         "normalize_malaysian": True,
     }
     missing = {name: value for name, value in defaults.items() if name not in body.model_fields_set}
-    return body.model_copy(update={"model": STREAMABLE_MODEL, **missing})
-
-
-def _body_format(body: SpeechBody) -> BodyFormat:
-    if not body.stream and body.audio_format is AudioFormat.PCM:
-        return RawFile(AudioFormat.PCM, body.sample_rate or _SAMPLE_RATE)
-    return audio_body(body.audio_format, stream=body.stream)
-
-
-def _tuned(request: SpeechRequest, body: SpeechBody) -> SpeechRequest:
-    """The request with the parameters that only this model takes."""
-    changes: dict[str, Any] = {"tuning": body.tuning}
-    if body.speaking_rate is not None:
-        changes["speed"] = body.speaking_rate
-    if body.normalize_malaysian is False:
-        changes["normalization"] = NormalizationOptions(normalize=False)
-    elif body.normalize_malaysian:
-        changes["language"] = request.utterance.language or _MALAY
-    return replace(request, utterance=replace(request.utterance, **changes))
+    changes = {"model": STREAMABLE_MODEL, **missing}
+    return StreamableBody.model_construct(body.model_fields_set | set(changes), **dict(body) | changes)
 
 
 DOOR = Door(

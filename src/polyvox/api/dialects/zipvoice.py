@@ -105,7 +105,7 @@ async def create_speech(
     markup = replace(asked.markup, resolve_voice=voices.resolver.by_name(owner, asked.model))
     return SpeechResponse(
         service,
-        replace(asked, resolve_voice=resolve_voice, markup=markup, owner=owner),
+        replace(asked, resolve_voice=resolve_voice, markup=markup),
         audio_body(body.audio_format, stream=body.stream),
     )
 

@@ -5,7 +5,7 @@ from collections import Counter
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from polyvox.api.middleware.clients import client_of
+from polyvox.api.dependencies import call_of
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError
@@ -56,4 +56,4 @@ class SocketLimit:
         address = scope.get("client")
         if not has_key and self._addresses.group(address[0] if address else None) is None:
             return None
-        return client_of(scope)
+        return call_of(scope).client

@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.requests.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
@@ -285,7 +286,10 @@ def _short_aliases(aliases: dict[str, object]) -> dict[str, object]:
 
 
 class SpeechBody(CaptionFields):
-    """A request for speech: a text and a voice."""
+    """A request for speech: a text and a voice.
+
+    A dialect that shares the path has a class of its own, which may make another request or another form of answer.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -331,6 +335,11 @@ class SpeechBody(CaptionFields):
     return_timing: Boolean = Field(
         False, description="true, with `return_download_link`: X-Timing-Path names a file with the times of its text."
     )
+
+    @property
+    def body_format(self) -> BodyFormat:
+        """The form of the answer, where it is audio and nothing else."""
+        return audio_body(self.audio_format, stream=self.stream)
 
     @property
     def voice_name(self) -> str | None:

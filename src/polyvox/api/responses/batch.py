@@ -17,8 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError
-from polyvox.api.middleware.clients import client_of, owner_of
 from polyvox.api.refusals import Refusal, Refusals
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.schemas import RequestBody
@@ -28,6 +28,7 @@ from polyvox.api.responses.streaming import FieldNames
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError, QuotaError
+from polyvox.service.call_context import CallContext
 from polyvox.service.encoding import encode_whole
 from polyvox.service.keys.client_names import batch_client
 from polyvox.service.speech import SpeechService
@@ -112,14 +113,14 @@ class BatchResponse(Response):
         self._archive = archive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._service.count_request(client_of(scope))
-        with self._service.batches.held(client_of(scope)):
+        call, patience = call_of(scope), self._service.settings.deadline_seconds / 2
+        await self._service.count_request(call.client)
+        with self._service.batches.held(call.client):
             state = scope["app"].state
             batch = _Batch(
                 service=self._service,
                 read=self._read,
-                client=batch_client(client_of(scope)),
-                owner=owner_of(scope),
+                call=replace(call, client=batch_client(call.client), max_wait=patience, background=True),
                 wording=_Wording(state.refusals, state.field_names[scope["path"]], scope["path"]),
                 archive=_archive(self._archive, Headers(scope=scope).get("accept", "")),
                 writer=ClientWriter(send, self._service.settings.stall_seconds),
@@ -150,8 +151,7 @@ class _Batch:
         self,
         service: SpeechService,
         read: ReadItem,
-        client: str,
-        owner: str,
+        call: CallContext,
         wording: _Wording,
         archive: Archive,
         writer: ClientWriter,
@@ -159,8 +159,7 @@ class _Batch:
         self._service = service
         self._settings = service.settings
         self._read = read
-        self._client = client
-        self._owner = owner
+        self._call = call
         self._wording = wording
         self._archive = archive
         self._writer = writer
@@ -217,12 +216,8 @@ class _Batch:
                     await asyncio.sleep(min(longest, max(shortest, error.retry_after)))
 
     async def _attempt(self, index: int, item: BatchItem) -> dict[str, Any]:
-        patience = self._settings.deadline_seconds / 2
-        request = replace(
-            item.request, client=self._client, owner=self._owner, max_wait=patience, whole=True, background=True
-        )
         name, media_type = f"{index:03d}.{item.format}", item.format.media_type
-        async with await self._service.open(request) as session:
+        async with await self._service.open(item.request, self._call, whole=True) as session:
             async with asyncio.timeout_at(self._ends):
                 data = await encode_whole(session, item.format)
             self._archive.check_room(len(data))

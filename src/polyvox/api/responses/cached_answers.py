@@ -14,14 +14,8 @@ AGE_HEADER = "Age"
 ETAG_HEADER = "ETag"
 
 
-def wants_cached(given: Headers) -> bool:
-    """Whether the caller takes speech that was made before."""
-    asked = {part.strip().lower() for part in given.get("cache-control", "").split(",")}
-    return not asked & {"no-cache", "no-store"}
-
-
 def has_tag(header: str, etag: str) -> bool:
-    """Whether a list of entity tags holds this one, or any at all."""
+    """True if a list of entity tags holds this one, or stands for any."""
     return header.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in header.split(","))
 
 
@@ -39,7 +33,7 @@ def cache_headers(session: Session, body_format: BodyFormat) -> dict[str, str]:
 
 
 def is_unchanged(given: Headers, session: Session, body_format: BodyFormat) -> bool:
-    """Whether the caller has the very answer that is in the cache."""
+    """True if the caller has the very answer that is in the cache."""
     tag = _tag(session, body_format)
     known = session.cache is not None and session.cache.hit and tag is not None
     return known and tag is not None and has_tag(given.get("if-none-match", ""), tag)

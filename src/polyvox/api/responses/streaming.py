@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from types import MappingProxyType
 
 import structlog
@@ -12,9 +11,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from polyvox.api.body_format import BodyFormat
+from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError, note_session
-from polyvox.api.middleware.clients import client_of, max_wait_of, owner_of
-from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
+from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.responses.cached_answers import (
@@ -24,7 +23,6 @@ from polyvox.api.responses.cached_answers import (
     cache_headers,
     is_unchanged,
     unchanged_status,
-    wants_cached,
 )
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
@@ -106,17 +104,8 @@ class SpeechResponse(Response):
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
-        max_wait, given = max_wait_of(scope, self._service.settings.max_wait_seconds), Headers(scope=scope)
-        caller_id, chunks = given_request_id(given.get(REQUEST_ID_HEADER)), given.get(CHUNKS_HEADER) == "1"
-        request = replace(
-            self._asked(),
-            client=client_of(scope),
-            owner=owner_of(scope),
-            max_wait=max_wait,
-            request_id=caller_id,
-            use_cache=wants_cached(given),
-        )
-        async with await self._service.open(request) as session:
+        given, whole = Headers(scope=scope), self._body_format.buffered
+        async with await self._service.open(self._request, call_of(scope), whole=whole) as session:
             note_session(scope, session.id)
             client = ClientWriter(send, self._service.settings.stall_seconds)
             if is_unchanged(given, session, self._body_format):
@@ -125,8 +114,8 @@ class SpeechResponse(Response):
                 return
             try:
                 async with aclosing(_typed(self._body_format.parts(session), session.id)) as parts:
-                    if self._body_format.buffered:
-                        await self._send_file(session, parts, client, chunks=chunks)
+                    if whole:
+                        await self._send_file(session, parts, client, chunks=given.get(CHUNKS_HEADER) == "1")
                     else:
                         await self._send_stream(session, parts, client)
             except PolyvoxError as error:
@@ -135,9 +124,6 @@ class SpeechResponse(Response):
                 if not client.started:
                     raise
                 await self._break_off(session, client, error)
-
-    def _asked(self) -> SpeechRequest:
-        return replace(self._request, whole=self._body_format.buffered)
 
     async def _send_file(
         self, session: Session, parts: AsyncIterator[bytes], client: ClientWriter, *, chunks: bool
@@ -183,7 +169,7 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
-        headers.update(rate_headers(session.allowance.tightest))
+        headers.update(rate_headers(session.quota_lease.tightest))
         headers.update(cache_headers(session, self._body_format))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):

@@ -9,6 +9,7 @@ from polyvox.api.requests.languages import language_tag
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
 from polyvox.config import Settings
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.script_reader import MarkupRequest
@@ -44,7 +45,7 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
         )
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
         with offering_nearest(service, said.model, said.voice):
-            opened = await service.open(_cast(request, said, voices, settings))
+            opened = await service.open(_cast(request, said, voices, settings), LOCAL_CALL)
         async with opened as session:
 
             async def segments() -> AsyncIterator[SpeechSegment]:

@@ -15,6 +15,7 @@ from polyvox.cli.speech.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
 from polyvox.evaluate.evaluation import Speak
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.local_service import running_service
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Pcm, Utterance
@@ -38,7 +39,7 @@ async def local_speaker(settings: Settings, options: SpeakerOptions) -> AsyncIte
 
         async def speak(voice: str, text: str) -> tuple[Pcm, int]:
             request = SpeechRequest(Utterance(text, voice, language=tag), model=options.model, door="cli")
-            async with await service.open(request) as session:
+            async with await service.open(request, LOCAL_CALL) as session:
                 return await _whole((chunk.pcm async for chunk in session), session.sample_rate), session.sample_rate
 
         yield speak

@@ -157,7 +157,9 @@ class CosyVoiceEngine:
         arrays = model.features.extract(prompt)
         text = model.tokenizer.encode_array(transcript)
         return PreparedVoice(
-            self.name, prompt.digest, {**arrays, "text": text, "language": language_array(prompt.transcript)}
+            self.name,
+            prompt.digest,
+            {**arrays, "text": text, "language": language_array(model.frontend.language(prompt.transcript))},
         )
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
@@ -199,7 +201,8 @@ class CosyVoiceEngine:
         voice, tuning = self._voice(utterance), CosyVoiceTuning.of(utterance.tuning)
         tokenizer, instructions = running.model.tokenizer, self._instructions(utterance)
         language = utterance.language or LANGUAGE_TAGS.get(self._tags.leading_language(text))
-        mode = choose_mode(voice, text, instructions, language, zero_shot=tuning.zero_shot)
+        language = language or running.model.frontend.language(text)
+        mode = choose_mode(voice, instructions, language, zero_shot=tuning.zero_shot)
         if isinstance(tokenizer, WhisperTokenizer):
             spoken = running.model.frontend.normalized(instructions, NormalizationOptions()).text
             return build_prompt_v1(voice, mode, spoken, tokenizer, self._settings.version1_end_mark)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import TextError
 from polyvox.text.characters import INVISIBLE
@@ -59,11 +60,11 @@ class CosyVoiceFrontend:
 
     def normalized(self, raw: str, options: NormalizationOptions, language: str | None = None) -> TrackedText:
         """The whole text, normalised; tags stay as they are."""
-        return self._normalized(TrackedText.of(raw), options, language or detect_language(raw))
+        return self._normalized(TrackedText.of(raw), options, language or self.language(raw))
 
     def segments(self, raw: str, options: NormalizationOptions, language: str | None = None) -> Iterator[TrackedText]:
         """The segments that can be spoken, in order; the text is normalised only as far as it is asked for."""
-        spoken = language or detect_language(raw)
+        spoken = language or self.language(raw)
         for block in sentence_blocks(TrackedText.of(raw), BLOCK_CHARS):
             text = self._normalized(block, options, spoken)
             chinese = _CHINESE.search(text.text) is not None
@@ -86,6 +87,10 @@ class CosyVoiceFrontend:
     def length(self, text: str) -> int:
         """The size of a segment: characters where it is Chinese, ids elsewhere."""
         return len(text) if _CHINESE.search(text) else self._length(text)
+
+    def language(self, raw: str) -> str:
+        """The language of a text, among those of the model."""
+        return detect_language(raw, LANGUAGES[self._tags.version])
 
     def _normalized(self, text: TrackedText, options: NormalizationOptions, language: str) -> TrackedText:
         too_many = TextError(f"The text holds more than {MAX_PLACEHOLDERS} tags; send it in parts.", field="input")

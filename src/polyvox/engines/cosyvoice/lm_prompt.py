@@ -13,7 +13,6 @@ from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
-from polyvox.text.detect import detect_language
 from polyvox.types import PreparedVoice
 
 SYSTEM = "You are a helpful assistant."
@@ -64,9 +63,9 @@ class LmPrompt:
 
 
 def choose_mode(
-    voice: PreparedVoice, text: str, instructions: str | None, language: str | None, *, zero_shot: bool = False
+    voice: PreparedVoice, instructions: str | None, language: str, *, zero_shot: bool = False
 ) -> PromptMode:
-    """The mode for a text in this voice; `zero_shot` forces that mode where the languages differ."""
+    """The mode for a text of a language in this voice; `zero_shot` forces that mode where the languages differ."""
     if instructions:
         return PromptMode.INSTRUCT
     if "tokens" not in voice.arrays:
@@ -74,7 +73,7 @@ def choose_mode(
     if not len(voice.arrays["text"]):
         return PromptMode.CROSS_LINGUAL
     recorded = _stored_language(voice.arrays)
-    requested = (language or detect_language(text)).partition("-")[0]
+    requested = language.partition("-")[0]
     return PromptMode.CROSS_LINGUAL if recorded and recorded != requested and not zero_shot else PromptMode.ZERO_SHOT
 
 
@@ -126,9 +125,9 @@ def _prompt(
     return LmPrompt(mode, (*system, *transcript), tuple(int(token) for token in voice.arrays["tokens"]), voice)
 
 
-def language_array(transcript: str) -> npt.NDArray[np.uint8]:
+def language_array(language: str) -> npt.NDArray[np.uint8]:
     """The transcript's language, for `PreparedVoice.arrays`."""
-    return np.frombuffer(detect_language(transcript).encode(), np.uint8)
+    return np.frombuffer(language.encode(), np.uint8)
 
 
 def _stored_language(arrays: Mapping[str, npt.NDArray[Any]]) -> str:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning

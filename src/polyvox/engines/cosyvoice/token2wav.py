@@ -61,10 +61,6 @@ class Token2WavState(DecoderState):
     """All tokens so far."""
 
     @property
-    def recomputes(self) -> bool:
-        return self.flow is None
-
-    @property
     def nbytes(self) -> int:
         """Memory of the flow's caches for this stream."""
         return 0 if self.flow is None else self.flow.nbytes

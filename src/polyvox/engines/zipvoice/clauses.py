@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import TextError
 from polyvox.text.characters import HAN
 from polyvox.text.detect import detect_language
@@ -100,7 +101,7 @@ def clauses(
 
     In a dialogue, `[S1]` and `[S2]` say who speaks from there on; the first speaker begins.
     """
-    normalize = normalizer_for(language or detect_language(masked.text.text))
+    normalize = normalizer_for(language or detect_language(masked.text.text, LANGUAGES))
     speaker = 1 if dialogue else 0
     for raw in bounded_sentences(masked.text):
         for sentence in split.sentences(normalize(raw, options)):

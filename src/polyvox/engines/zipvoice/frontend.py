@@ -46,7 +46,7 @@ class ZipVoiceFrontend:
         self, raw: str, options: NormalizationOptions, language: str | None, policy: ChunkPolicy
     ) -> Iterator[TokenChunk | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
-        masked = parse(raw, announcement(options.code_blocks, language or detect_language(raw)))
+        masked = parse(raw, announcement(options.code_blocks, language or detect_language(raw, LANGUAGES)))
         for chunk in chunk_clauses(clauses(masked, options, language, dialogue=self._dialogue), policy):
             if isinstance(chunk, Pause):
                 yield chunk

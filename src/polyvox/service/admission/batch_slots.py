@@ -1,4 +1,4 @@
-"""How many batches are spoken at once."""
+"""Slots of the batches that are spoken at once."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -2,22 +2,15 @@
 
 import asyncio
 import math
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
-from polyvox.service.admission.lateness import Lateness
-from polyvox.service.admission.pace import Pace
-from polyvox.service.admission.throughput import Throughput
-
-if TYPE_CHECKING:
-    from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.queue import Job, ModelQueue
 
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
@@ -25,35 +18,8 @@ LEAD_SECONDS = 10.0
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
 
-_MOST_HELD_BACK = 4
-"""Streams that wait to begin with a slot of their own; the others wait in the queue."""
-_MUCH_SHORTER = 0.5
-"""Share of the shortest of these that a stream may have to be let in beside them."""
-
-_BACKGROUND_CHUNK_SECONDS = 2.0
-"""Time for a chunk of a background request beyond which fewer of them should run at once."""
-
 _UNFINISHED = 0.1
 """Share of its expected audio that a stream is taken to have left, however much it has produced."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What admission has to know of a request.
-
-    `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
-    listens to a `background` job while it is spoken: live ones go first. `capacity` is the audio per second that all
-    streams of the model share, where the model knows it before any was heard.
-    """
-
-    model: str = ""
-    client: str = ""
-    chars: int = 0
-    max_wait: float = math.inf
-    paced: bool = True
-    background: bool = False
-    capacity: float | None = None
 
 
 class TicketState(Enum):
@@ -63,111 +29,58 @@ class TicketState(Enum):
     ACTIVE = auto()
     STARTING = auto()
     PAUSED = auto()
-    NAPPING = auto()
+    YIELDING = auto()
     FINISHED = auto()
     LEFT = auto()
 
 
-class Lane:
-    """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
+class Controller(Protocol):
+    """The part of admission that a ticket asks and tells."""
 
-    `running` counts those of them that keep the engine busy. `background_limit` is how many background requests may run
-    at once: it grows while their chunks come soon, as on an engine that batches, and shrinks where each waits for the
-    others, since a live request would wait behind them, too.
-    """
+    def now(self) -> float: ...
 
-    def __init__(self, pace: Pace) -> None:
-        self.pace = pace
-        self.active: set[Ticket] = set()
-        self.starting: set[Ticket] = set()
-        """Those that have a slot, and begin when they can be kept playing."""
-        self.streams_of: Counter[str] = Counter()
-        """How many of these each client has."""
-        self.running = 0
-        self.throughput = Throughput()
-        self.lateness = Lateness()
-        self.retry_at = 0.0
-        self.background_limit = 1.0
-        self._load = 0.0
-        self._updated = 0.0
+    def expired(self, ticket: "Ticket") -> OverloadedError: ...
 
-    def add(self, ticket: "Ticket", now: float) -> None:
-        self.load(now)
-        self.active.add(ticket)
-        self.streams_of[ticket.job.client] += 1
-        self.running += ticket.job.paced
+    def yield_seconds(self, ticket: "Ticket") -> float: ...
 
-    def discard(self, ticket: "Ticket", now: float) -> None:
-        self.load(now)
-        if ticket in self.active:
-            self.active.remove(ticket)
-            self._forget(ticket.job.client)
-            self.running -= ticket.job.paced
+    def start(self, ticket: "Ticket") -> bool: ...
 
-    def hold_back(self, ticket: "Ticket", now: float) -> None:
-        """Count one that waits until it can be kept playing."""
-        self.load(now)
-        self.starting.add(ticket)
-        self.streams_of[ticket.job.client] += 1
+    def begin(self, ticket: "Ticket") -> None: ...
 
-    def let_begin(self, ticket: "Ticket", now: float) -> None:
-        self.load(now)
-        if ticket in self.starting:
-            self.starting.remove(ticket)
-            self._forget(ticket.job.client)
+    def start_streams(self, queue: "ModelQueue[Ticket]") -> None: ...
 
-    def _forget(self, client: str) -> None:
-        self.streams_of[client] -= 1
-        if not self.streams_of[client]:
-            del self.streams_of[client]
+    def is_starved(self, ticket: "Ticket") -> bool: ...
 
-    def has_room_for(self, ticket: "Ticket") -> bool:
-        """Whether one more may have a slot; those that are held back keep all but one from it.
+    def is_over_share(self, client: str, queue: "ModelQueue[Ticket]") -> bool: ...
 
-        Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
-        that is much shorter may begin before them.
-        """
-        if not ticket.job.paced:
-            return True
-        if self.running + len(self.starting) >= self.pace.limit + bool(self.starting):
-            return False
-        held_back = [other.size for other in self.starting]
-        return len(held_back) < _MOST_HELD_BACK or ticket.size < _MUCH_SHORTER * min(held_back)
+    def yield_slot(self, ticket: "Ticket", state: TicketState) -> None: ...
 
-    def background_chunk(self, seconds: float) -> None:
-        """Count the time in which a background request got a chunk."""
-        soon = seconds <= _BACKGROUND_CHUNK_SECONDS
-        self.background_limit = (
-            self.background_limit + 1 / self.background_limit if soon else max(1.0, self.background_limit / 2)
-        )
+    def take_slot(self, ticket: "Ticket") -> None: ...
 
-    def load(self, now: float) -> float:
-        """The time integral of `running`."""
-        self.throughput.passed(now, self.running)
-        self._load += self.running * (now - self._updated)
-        self._updated = now
-        return self._load
+    def dispatch(self) -> None: ...
+
+    def leave(self, ticket: "Ticket") -> None: ...
 
 
 class Ticket:
     """A place in the queue that becomes an active slot, until it is released."""
 
-    def __init__(self, admission: "Admission", job: Job, lane: Lane, number: int) -> None:
+    def __init__(self, controller: Controller, job: Job, queue: "ModelQueue[Ticket]", number: int) -> None:
         self.job = job
-        self.lane = lane
+        self.queue = queue
         self.number = number
-        self.start = 0.0
-        self.size = lane.pace.expected_seconds(job.chars)
+        self.virtual_start = 0.0
+        self.size = queue.throughput.expected_seconds(job.chars)
         self.state = TicketState.WAITING
         self.forecast: float | None = None
         """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
-        self.entered = admission.now()
+        self.entered = controller.now()
         self.granted_at = 0.0
         self.stalled_since = 0.0
         self.audio = 0.0
         self.started = False
         self.on_drop: Callable[[], None] = lambda: None
-        self._admission = admission
+        self._controller = controller
         self._admitted = asyncio.Event()
         self._refusal: OverloadedError | None = None
         self._woken = asyncio.Event()
@@ -177,7 +90,7 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(makes_way=partial(admission.has_too_much, job.client, lane))
+        self._precedence = Precedence(makes_way=partial(controller.is_over_share, job.client, queue))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
@@ -186,7 +99,7 @@ class Ticket:
             async with asyncio.timeout(None if math.isinf(wait) else wait):
                 await self._admitted.wait()
         except TimeoutError:
-            raise self._admission.expired(self) from None
+            raise self._controller.expired(self) from None
         if self._refusal is not None:
             raise self._refusal
 
@@ -197,34 +110,37 @@ class Ticket:
         """
         if not self.started:
             await self._start()
-        nap = self._admission.nap_seconds(self)
-        if nap:
-            self._woken.clear()
-            self._admission.give(self, TicketState.NAPPING)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(nap):
-                    await self._woken.wait()
-            self._admission.take(self)
-        self._turned_at = now = self._admission.now()
-        self._load = self.lane.load(now)
+        seconds = self._controller.yield_seconds(self)
+        if seconds:
+            await self._yield_slot(seconds)
+        self._turned_at = now = self._controller.now()
+        self._load = self.queue.load(now)
+
+    async def _yield_slot(self, seconds: float) -> None:
+        self._woken.clear()
+        self._controller.yield_slot(self, TicketState.YIELDING)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self._controller.take_slot(self)
 
     async def _start(self) -> None:
-        if not self._admission.start(self):
+        if not self._controller.start(self):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_START_WAIT):
                     await self._begun.wait()
-            self._admission.begin(self)
-        self._precedence.goes_first = self._admission.is_passed_over(self)
+            self._controller.begin(self)
+        self._precedence.goes_first = self._controller.is_starved(self)
         enter_precedence(self._precedence)
 
     def begin(self) -> None:
-        """Called by the admission: the first chunk may be made."""
+        """Called by the controller: the first chunk may be made."""
         self.started = True
         self._begun.set()
 
     def produced(self, audio: float, seconds: float | None) -> None:
         """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
-        now = self._admission.now()
+        now = self._controller.now()
         is_first = not self.audio
         if is_first:
             self._precedence.goes_first = False
@@ -232,29 +148,26 @@ class Ticket:
         self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.job.paced:
             self._count(audio, seconds, now, is_first=is_first)
-        self._admission.start_streams(self.lane)
+        self._controller.start_streams(self.queue)
 
     def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
-        lane = self.lane
+        queue = self.queue
         elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
-        running = (lane.load(now) - self._load) / elapsed if elapsed > 0 else lane.running
-        lane.pace.chunk(audio, seconds, running)
-        lane.throughput.chunk(audio)
-        if lane.throughput.per_second is not None:
-            lane.pace.delivered(lane.throughput.per_second)
+        running = (queue.load(now) - self._load) / elapsed if elapsed > 0 else queue.running
+        queue.count_chunk(audio, seconds, running)
         if self.job.background:
-            lane.background_chunk(seconds)
-            self._admission.dispatch()
+            queue.count_background_chunk(seconds)
+            self._controller.dispatch()
         elif is_first:
-            lane.pace.first_chunk(seconds)
+            queue.throughput.first_chunk(seconds)
             if self.forecast is not None:
-                lane.lateness.add(self.forecast, now - self.entered, now)
+                queue.forecast_error.add(self.forecast, now - self.entered, now)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
         if self.job.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
-            self._paused_at = self._admission.now()
-        self._admission.give(self, TicketState.PAUSED)
+            self._paused_at = self._controller.now()
+        self._controller.yield_slot(self, TicketState.PAUSED)
 
     def resume(self) -> None:
         """Go on at once, even where that is one more than the limit: the next in the queue waits for it instead.
@@ -263,22 +176,22 @@ class Ticket:
         another that needs it.
         """
         if self._paused_at is not None:  # what was not read was not played either
-            self._plays_until += self._admission.now() - self._paused_at
+            self._plays_until += self._controller.now() - self._paused_at
             self._paused_at = None
-        self._admission.take(self)
+        self._controller.take_slot(self)
 
     def read(self) -> None:
         """Note that the client takes what it is given."""
-        self.stalled_since = self._admission.now()
+        self.stalled_since = self._controller.now()
 
     def finish(self) -> None:
         """Give up the slot because everything is produced; only the client still has to read."""
-        self.lane.pace.finished(self.job.chars, self.audio)
-        self._admission.give(self, TicketState.FINISHED)
+        self.queue.throughput.finished(self.job.chars, self.audio)
+        self._controller.yield_slot(self, TicketState.FINISHED)
 
     def release(self) -> None:
         """Leave the queue, or free the slot for the next in it; idempotent."""
-        self._admission.leave(self)
+        self._controller.leave(self)
 
     def grant(self, now: float) -> None:
         self.granted_at = now
@@ -298,8 +211,8 @@ class Ticket:
 
     @property
     def is_heard(self) -> bool:
-        """Whether its listener waits for more; nobody listens to a background request."""
-        at_work = self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+        """True if its listener waits for more; nobody listens to a background request."""
+        at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
         return at_work and self.job.paced and not self.job.background
 
     @property
@@ -307,8 +220,8 @@ class Ticket:
         """Seconds of audio that are still to be expected."""
         return max(self.size - self.audio, _UNFINISHED * self.size)
 
-    def seconds_left(self, now: float, pace: float) -> float:
-        """Time for which it will need its slot at this pace: until its end, or until it can make way for others."""
-        left = self.audio_left / pace
-        makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (pace - 1.0) if pace > 1.0 else math.inf
+    def seconds_left(self, now: float, throughput: float) -> float:
+        """Time for which it will need its slot: until its end, or until it can make way for others."""
+        left = self.audio_left / throughput
+        makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (throughput - 1.0) if throughput > 1.0 else math.inf
         return min(left, makes_way)

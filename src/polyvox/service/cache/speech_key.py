@@ -25,8 +25,8 @@ from polyvox.voices.records import SHARED_OWNER
 _SERVER_SETTINGS = ("code_blocks", "word_timings", "espeak")
 """Those that change speech, and do not show in the utterance or the kind."""
 _COVERED = frozenset(
-    "utterance model sample_rate volume loudness kind resolve_kind resolve_voice markup whole words "  # in the key
-    "deadline door client max_wait request_id background owner use_cache".split()  # without effect on speech
+    "utterance model sample_rate volume loudness kind resolve_kind resolve_voice markup words "  # in the key
+    "deadline door".split()  # without effect on speech
 )
 """Fields of a request that need not be added to a key; one that is not listed here is added."""
 

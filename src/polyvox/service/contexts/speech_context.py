@@ -11,6 +11,7 @@ from typing import Self
 
 from polyvox.errors import InvalidRequestError, SilentTextError, TextError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.patience import Patience
 from polyvox.service.contexts.text_feed import TextFeed
 from polyvox.service.kinds.joining import UtteranceJoiner
@@ -74,10 +75,15 @@ class SpeechContext:
     """
 
     def __init__(
-        self, service: SpeechService, request: SpeechRequest, options: ContextOptions = ContextOptions()
+        self,
+        service: SpeechService,
+        request: SpeechRequest,
+        call: CallContext,
+        options: ContextOptions = ContextOptions(),
     ) -> None:
         self._service = service
         self._request = request
+        self._call = call
         self._options = options
         self._patience = Patience(service.settings.stall_seconds if options.patience is None else options.patience)
         self._fragments: list[str] = []
@@ -244,7 +250,7 @@ class SpeechContext:
 
     async def _opened(self, request: SpeechRequest) -> Session:
         """A session, noted in the step that opens it, so that `cancel` finds either its opening or the session."""
-        self._session = await self._service.open(request)
+        self._session = await self._service.open(request, self._call)
         return self._session
 
     def _next_generation(self) -> _Generation:

@@ -10,6 +10,7 @@ import structlog
 from polyvox.books.options import NarrationOptions
 from polyvox.books.plan import Passage
 from polyvox.errors import DeadlineError, EngineError, OverloadedError, QuotaError
+from polyvox.service.call_context import CallContext
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -45,12 +46,18 @@ class Narrator:
         self._resolver = resolver
         self._options = options
         self._owner = owner
-        self._client = client
+        self._call = CallContext(
+            client,
+            owner,
+            max_wait=service.settings.deadline_seconds / 2,
+            use_cache=False,  # a narration keeps its speech itself
+            background=True,
+        )
         self._door = door
 
     async def check(self, voice: str | None = None) -> None:
         """Refuse a model, voice, language or speed with which nothing can be spoken, before a book is begun."""
-        await self._service.output(self._request(Passage("", voice, 0, self._options.seed)))
+        await self._service.output(self._request(Passage("", voice, 0, self._options.seed)), self._call)
 
     async def speak(self, passage: Passage) -> AsyncIterator[AudioChunk]:
         """The chunks of a passage, when all of them are made; waits while the server has no room.
@@ -78,7 +85,7 @@ class Narrator:
                 log.warning("passage failed, tried again", index=passage.index, attempt=failed)
 
     async def _attempt(self, passage: Passage) -> list[AudioChunk]:
-        async with await self._service.open(self._request(passage)) as session:
+        async with await self._service.open(self._request(passage), self._call) as session:
             return [chunk async for chunk in session]
 
     def default_voice(self, language: str) -> str:
@@ -103,16 +110,11 @@ class Narrator:
             model=options.model,
             door=self._door,
             resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
-            client=self._client,
-            use_cache=False,  # a narration keeps its speech itself
-            max_wait=self._service.settings.deadline_seconds / 2,
             markup=MarkupRequest(
                 voice_tags=not self._service.settings.refuse_voice_tags,
                 resolve_voice=self._resolver.by_name(self._owner, options.model),
             ),
-            background=True,
             words=True,
-            owner=self._owner,
             dictionary_names=options.dictionaries,
         )
 

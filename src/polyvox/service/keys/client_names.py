@@ -1,6 +1,24 @@
 """Names of clients, by which they take turns and limits are counted: a key or an address, and what it does."""
 
+import ipaddress
+
+from polyvox.voices.records import SHARED_OWNER
+
 _KEY, _JOB, _BATCH = "key ", "job ", " batch"
+_IPV6_NETWORK = 64  # what one household or machine is given
+
+
+def client_name(owner: str, address: str) -> str:
+    """The owner of the key where there is one, else the address; of IPv6 the network, which has addresses to spare."""
+    if owner != SHARED_OWNER:
+        return key_client(owner)
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if ip.version == 4:
+        return str(ip)
+    return str(ip.ipv4_mapped or ipaddress.ip_network((int(ip), _IPV6_NETWORK), strict=False))
 
 
 def key_client(owner: str) -> str:

@@ -101,10 +101,10 @@ class Limiter:
 
     async def reserve(
         self, holder: Holder | None, characters: int, *, stream: str, rate: Level | None = None
-    ) -> "Allowance":
+    ) -> "QuotaLease":
         """Characters and a place for a stream; a `RateLimitError` where a quota is used up or too many are open."""
         if holder is None:
-            return Allowance(lambda *_: None, lambda _: None, 0, ())
+            return QuotaLease(lambda *_: None, lambda _: None, 0, ())
         levels: tuple[Level, ...] = ()
         if holder.limits:
             levels = await self._counters.reserve(self._reservation(holder, characters, stream))
@@ -124,7 +124,7 @@ class Limiter:
                 self._counters.release(holder.counter, stream)
             self._metrics.key_used(holder.name, characters=spoken_characters)
 
-        return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
+        return QuotaLease(spend, end, characters, levels if rate is None else (rate, *levels))
 
     def daily_limit(self, client: str, resource: str) -> int | None:
         """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
@@ -170,7 +170,7 @@ class Limiter:
         )
 
 
-class Allowance:
+class QuotaLease:
     """The lease of a stream's quota. Of its characters nothing is charged unless some of its audio is sent."""
 
     def __init__(

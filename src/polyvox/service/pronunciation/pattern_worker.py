@@ -4,10 +4,9 @@ import asyncio
 import json
 import sys
 import time
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import Process
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from polyvox.child_process import end_child, start_child
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.service.pronunciation import pattern_child
 from polyvox.text.dictionary import CaseRule, DictionaryEntry, PatternMatch
@@ -146,10 +146,7 @@ class _Child:
     @classmethod
     async def started(cls) -> "_Child":
         command = (sys.executable, "-I", "-S", str(Path(pattern_child.__file__)))
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}, limit=_MAX_LINE_BYTES
-        )
-        child = cls(process)
+        child = cls(await start_child(*command, limit=_MAX_LINE_BYTES, quiet=True))
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await child.answer()  # it says that it is ready
@@ -178,9 +175,7 @@ class _Child:
         return found
 
     async def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            self.process.kill()
-        await self.process.wait()
+        await end_child(self.process)
 
 
 def _matches(answer: Mapping[str, Any]) -> tuple[PatternMatch, ...]:

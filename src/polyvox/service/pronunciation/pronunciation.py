@@ -42,7 +42,7 @@ class Pronunciation:
 
     def _rules(self, text: str, engine: Engine, language: str | None, voice: str) -> LexiconRules:
         can = engine.capabilities
-        language = language or _voice_language(engine, voice) or detect_language(text)
+        language = language or _voice_language(engine, voice) or detect_language(text, can.languages)
         return LexiconRules(language, can.phonemes and can.reads_markup, can.tags or frozenset(), self.max_chars)
 
 

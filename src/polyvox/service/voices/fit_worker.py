@@ -1,18 +1,14 @@
 """Run one fit in a worker process: yields its steps as they come, and kills it whenever it is closed."""
 
-import asyncio
 import json
-import os
-import signal
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
+from polyvox.child_process import end_child, start_child
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kit.fit_protocol import FitRequest
@@ -21,13 +17,7 @@ from polyvox.errors import BundleError, EngineError, PromptError, UnavailableErr
 from polyvox.types import Pcm
 from polyvox.voices.fitted import KEY, FittedStyle, fitted_style
 
-_log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
 _MAX_LINE_BYTES = 65_536
-# A killed process with gigabytes of memory takes a moment to go on a busy machine.
-_EXIT_SECONDS = 5.0
-# Nothing else of the server's environment, which may hold keys.
-_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,37 +72,13 @@ def _parsed(message: Mapping[str, Any]) -> FitStep | FittedStyle:
 @asynccontextmanager
 async def _worker(settings: Settings) -> AsyncIterator[Process]:
     """Start a worker that waits for its recording; it is gone when the block is left."""
-    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     threads = {"OMP_NUM_THREADS": str(settings.fit_threads)} if settings.fit_threads else {}
+    command = (sys.executable, "-I", "-m", installed_fitting().worker)
     try:
-        worker = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            "-m",
-            installed_fitting().worker,
-            stdin=PIPE,
-            stdout=PIPE,
-            cwd="/",
-            env={**kept, **threads},
-            limit=_MAX_LINE_BYTES,
-            start_new_session=True,
-        )
+        worker = await start_child(*command, environment=threads, limit=_MAX_LINE_BYTES)
     except OSError as error:
         raise UnavailableError(f"The process for the fit cannot be started: {error.strerror}.") from error
     try:
         yield worker
     finally:
-        await asyncio.shield(_kill(worker))
-
-
-async def _kill(worker: Process) -> None:
-    assert worker.stdin is not None
-    if worker.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGKILL)
-    worker.stdin.close()
-    try:
-        async with asyncio.timeout(_EXIT_SECONDS):
-            await worker.wait()
-    except TimeoutError:
-        _log.error("fit worker still running", pid=worker.pid)
+        await end_child(worker)

@@ -69,9 +69,16 @@ class TimedEngine:
                 yield chunk
 
     def _track(self, utterance: Utterance, text: Callable[[], str], *, text_follows: bool = False) -> WordTrack:
-        tags = (self._engine.capabilities.tags or frozenset()) | {*SPEAKERS}
+        can = self._engine.capabilities
         return WordTrack(
-            self._timer, self._executor, utterance, text, tags=tags, text_follows=text_follows, patient=self._patient
+            self._timer,
+            self._executor,
+            utterance,
+            text,
+            tags=(can.tags or frozenset()) | {*SPEAKERS},
+            languages=can.languages,
+            text_follows=text_follows,
+            patient=self._patient,
         )
 
 

@@ -12,6 +12,7 @@ import structlog
 
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.words.word_timer import Stretch, TimedWords, WordTimer
+from polyvox.text.detect import detect_language
 from polyvox.text.timed_words import TimedWord, timed_words
 from polyvox.types import AudioChunk, Pcm, Span, Utterance, WordTiming
 
@@ -78,6 +79,7 @@ class WordTrack:
         text: Callable[[], str],
         *,
         tags: frozenset[str],
+        languages: frozenset[str],
         text_follows: bool,
         patient: bool,
     ) -> None:
@@ -87,6 +89,7 @@ class WordTrack:
         self._utterance = utterance
         self._text = text
         self._tags = tags
+        self._languages = languages
         self._text_follows = text_follows
         self._segments: deque[_Segment] = deque()
         self._read = 0
@@ -201,7 +204,8 @@ class WordTrack:
 
     def _words(self, span: Span) -> list[TimedWord]:
         text, options = self._text()[span.start : span.end], self._utterance.normalization
-        words = timed_words(text, options, self._utterance.language, self._tags)
+        language = self._utterance.language or detect_language(self._text(), self._languages)
+        words = timed_words(text, options, language, self._tags)
         return [replace(word, span=Span(word.span.start + span.start, word.span.end + span.start)) for word in words]
 
     def _give_out(self, stretch: Stretch, timed: TimedWords) -> None:

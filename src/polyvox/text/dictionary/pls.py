@@ -1,21 +1,18 @@
-"""W3C Pronunciation Lexicon Specification 1.0: dictionaries as XML, from and to other programs.
-
-The XML is hostile until shown otherwise: no document type, no entities of its own, nothing fetched, and limits that
-hold while it is parsed.
-"""
+"""W3C Pronunciation Lexicon Specification 1.0: dictionaries as XML, from and to other programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from polyvox.errors import InvalidRequestError
+from polyvox.hostile_xml import XmlError, XmlFault, XmlHandlers, XmlLimits, XmlReader
 from polyvox.text.dictionary.entries import CaseRule, Dictionary, DictionaryEntry, EntryKind, checked_entry
 
 NAMESPACE: Final = "http://www.w3.org/2005/01/pronunciation-lexicon"
 MEDIA_TYPE: Final = "application/pls+xml"
 _MAX_DEPTH: Final = 8
+_MAX_ELEMENTS: Final = 1_000_000
 _MAX_TEXT: Final = 2_000
 _ALPHABETS: Final = ("", "ipa", "x-ipa")
 
@@ -37,19 +34,34 @@ def read_pls(data: bytes, max_entries: int) -> tuple[DictionaryEntry, ...]:
     return tuple(reader.entries)
 
 
+def _refusal(reason: str, line: int) -> InvalidRequestError:
+    return InvalidRequestError(f"The lexicon {reason}, at line {line}.", field="entries")
+
+
+def _reason(error: XmlError) -> str:
+    match error.fault:
+        case XmlFault.MALFORMED:
+            return f"is not well formed ({error.reason})"
+        case XmlFault.ENCODING:
+            return "is in an encoding that cannot be read; write it in UTF-8"
+        case XmlFault.DECLARATIONS:
+            return "has a document type or declares entities; remove them"
+        case XmlFault.DEPTH:
+            return f"has more than {_MAX_DEPTH} elements inside each other"
+        case XmlFault.ELEMENTS:
+            return f"has more than {_MAX_ELEMENTS:,} elements"
+        case XmlFault.ATTRIBUTES:
+            return "has an attribute of absurd length"
+
+
 class _Reader:
     """One file while it is read."""
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
         self.entries: list[DictionaryEntry] = []
-        self._parser = expat.ParserCreate(namespace_separator=" ")
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
-        self._parser.EntityDeclHandler = self._refuse_doctype
+        handlers = XmlHandlers(self._start, self._end, self._characters)
+        self._reader = XmlReader(handlers, XmlLimits(_MAX_DEPTH, _MAX_ELEMENTS), namespaces=True)
         self._depth = 0
         self._language = self._alphabet = self._own_alphabet = ""
         self._preferred = False
@@ -59,24 +71,16 @@ class _Reader:
 
     def read(self, data: bytes) -> None:
         try:
-            self._parser.Parse(data, True)
-        except expat.ExpatError as error:
-            self._fail(f"is not well formed ({expat.ErrorString(error.code)})")
-        except (LookupError, ValueError):  # an encoding that nobody knows
-            self._fail("is in an encoding that cannot be read; write it in UTF-8")
+            self._reader.read(data)
+        except XmlError as error:
+            raise _refusal(_reason(error), error.line) from error
 
     def _fail(self, reason: str) -> NoReturn:
-        line = self._parser.CurrentLineNumber
-        raise InvalidRequestError(f"The lexicon {reason}, at line {line}.", field="entries")
-
-    def _refuse_doctype(self, *_: object) -> NoReturn:
-        self._fail("has a document type or declares entities; remove them")
+        raise _refusal(reason, self._reader.line)
 
     def _start(self, qualified: str, attributes: Mapping[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            self._fail(f"has more than {_MAX_DEPTH} elements inside each other")
         if self._depth == 1:
             self._open(name, attributes)
         elif name == "lexeme":

@@ -1,7 +1,6 @@
 """SSML: a text as XML whose elements say how it is spoken.
 
-The XML is hostile until shown otherwise: no document type, no entities of its own, nothing fetched, and limits on depth
-and elements that hold while it is parsed. Elements that are not known are dropped with a warning; their text is spoken.
+Elements that are not known are dropped with a warning; their text is spoken.
 """
 
 import re
@@ -10,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Final, NoReturn
-from xml.parsers import expat
+from typing import Final
 
 from polyvox.errors import MarkupError
+from polyvox.hostile_xml import XmlError, XmlFault, XmlHandlers, XmlLimits, XmlReader
 from polyvox.text.markup.inline_tags import TagRules, cleaned, joined
 from polyvox.text.markup.say_as import said_as
 from polyvox.text.markup.script import Bookmark, Part, Passage, Script, Silence, Style
@@ -101,18 +100,9 @@ class _Document:
         self._wrapped = not raw.lstrip().startswith(_DOCUMENT)
         # A lone surrogate cannot be written in UTF-8; it is no character of XML either, which the parser then says.
         self._offsets = list(accumulate((len(char.encode("utf-8", "replace")) for char in raw), initial=0))
-        self._parser = expat.ParserCreate("utf-8")
-        self._parser.buffer_text = False
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.StartDoctypeDeclHandler = self._doctype
-        self._parser.EntityDeclHandler = self._doctype
-        self._parser.StartCdataSectionHandler = lambda: self._in_cdata(True)
-        self._parser.EndCdataSectionHandler = lambda: self._in_cdata(False)
-        self._cdata = False
+        handlers = XmlHandlers(self._start, self._end, self._characters)
+        self._reader = XmlReader(handlers, XmlLimits(MAX_DEPTH, MAX_ELEMENTS), encoding="utf-8", joins_text=False)
         self._open: list[_Element] = []
-        self._elements = 0
         self._pieces: list[TrackedText] = []
         self._marks: list[tuple[int, str]] = []
         self.parts: list[Part] = []
@@ -122,35 +112,33 @@ class _Document:
         if self._wrapped:
             data = _ROOT[0].encode() + data + _ROOT[1].encode()
         try:
-            self._parser.Parse(data, True)
-        except expat.ExpatError as error:
-            self._fail(expat.ErrorString(error.code), error.lineno, error.offset)
+            self._reader.read(data)
+        except XmlError as error:
+            raise self._refusal(error) from error
 
-    def _fail(self, reason: str, line: int, column: int) -> NoReturn:
-        if self._wrapped and line == 1:
+    def _refusal(self, error: XmlError) -> MarkupError:
+        column = error.column
+        if self._wrapped and error.line == 1:
             column = max(0, column - len(_ROOT[0]))
-        raise MarkupError(
-            f"The SSML is not well formed at line {line}, column {column + 1}: {reason}. Close every element, write "
-            "&amp; for & and &lt; for <, or send the text without ssml.",
-            field="input",
-        )
+        place = f"line {error.line}, column {column + 1}"
+        match error.fault:
+            case XmlFault.MALFORMED | XmlFault.ENCODING:
+                told = (
+                    f"is not well formed at {place}: {error.reason}. Close every element, write &amp; for & and "
+                    "&lt; for <, or send the text without ssml."
+                )
+            case XmlFault.DECLARATIONS:
+                told = f"has a document type or declares entities at {place}; remove them."
+            case XmlFault.DEPTH | XmlFault.ELEMENTS:
+                told = (
+                    f"has more than {MAX_ELEMENTS:,} elements, or more than {MAX_DEPTH} inside each other, at {place}; "
+                    "send it in parts."
+                )
+            case XmlFault.ATTRIBUTES:
+                told = f"has an attribute of absurd length at {place}; shorten it."
+        return MarkupError(f"The SSML {told}", field="input")
 
-    def _doctype(self, *_: object) -> NoReturn:
-        line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber
-        raise MarkupError(
-            f"The SSML has a document type or declares entities at line {line}, column {column + 1}; remove them.",
-            field="input",
-        )
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._elements += 1
-        if len(self._open) >= MAX_DEPTH or self._elements > MAX_ELEMENTS:
-            line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber
-            raise MarkupError(
-                f"The SSML has more than {MAX_ELEMENTS:,} elements, or more than {MAX_DEPTH} inside each other, at "
-                f"line {line}, column {column + 1}; send it in parts.",
-                field="input",
-            )
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         outer = self._open[-1] if self._open else None
         style = outer.style if outer else self._outermost
         silent = bool(outer and outer.silent)
@@ -180,14 +168,11 @@ class _Document:
             if element.style != outer or not self._open:
                 self._flush(element.style)
 
-    def _in_cdata(self, inside: bool) -> None:
-        self._cdata = inside
-
     def _characters(self, data: str) -> None:
         if not self._open or self._open[-1].silent:
             return
         start = self._position
-        if self._raw[start : start + 1] == "&" and not self._cdata:
+        if self._raw[start : start + 1] == "&" and not self._reader.in_cdata:
             end = self._raw.find(";", start) + 1 or start + 1
             self._put(data, Span(start, end))
             return
@@ -199,7 +184,7 @@ class _Document:
     @property
     def _position(self) -> int:
         """The character of the caller's text at which the parser is."""
-        byte = self._parser.CurrentByteIndex - (len(_ROOT[0]) if self._wrapped else 0)
+        byte = self._reader.byte - (len(_ROOT[0]) if self._wrapped else 0)
         return min(max(0, bisect_right(self._offsets, byte) - 1), len(self._raw))
 
     def _place(self, name: str, attributes: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import Final
 
+from polyvox.child_process import end_blocking_child, start_blocking_child
 from polyvox.errors import EngineError, NotServedError
 from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
 from polyvox.text.phonemes.espeak_program import espeak_missing
@@ -60,31 +61,25 @@ class EspeakLibrary:
         try:
             yield worker
         except BaseException:
-            _end(worker)
+            end_blocking_child(worker)
             raise
         with self._lock:
             if kept := len(self._idle) < _MAX_IDLE:
                 self._idle.append(worker)
         if not kept:
-            _end(worker)
+            end_blocking_child(worker)
 
     def _take_idle(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         if worker is not None and worker.poll() is not None:  # ended while it waited, such as for want of memory
-            _end(worker)
+            end_blocking_child(worker)
             return None
         return worker
 
     def _start(self) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(  # noqa: S603
-                self._arguments,
-                cwd=self._library.parent,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            return start_blocking_child(self._arguments, self._library.parent)
         except OSError as error:
             raise NotServedError(espeak_missing(self._language, "espeak-ng"), field="language") from error
 
@@ -106,12 +101,6 @@ def _ask(worker: subprocess.Popen[bytes], lines: Sequence[str]) -> list[str]:
     return [answered(answer) for answer in answers]
 
 
-def _end(worker: subprocess.Popen[bytes]) -> None:
-    worker.kill()
-    with suppress(BrokenPipeError), worker:  # closes the pipes and waits
-        pass
-
-
 def _end_all(workers: list[subprocess.Popen[bytes]]) -> None:
     while workers:
-        _end(workers.pop())
+        end_blocking_child(workers.pop())

@@ -2,12 +2,12 @@
 
 import logging
 import shutil
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import Timer
 from typing import Final
 
+from polyvox.child_process import start_blocking_child
 from polyvox.errors import EngineError, NotServedError, install_hint
 from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
 
@@ -44,9 +44,7 @@ class EspeakProgram:
 
     def _run(self, request: bytes) -> bytes:
         try:
-            process = subprocess.Popen(  # noqa: S603
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
+            process = start_blocking_child(self._command)
         except OSError as error:
             raise NotServedError(espeak_missing(self._language, self._command[0]), field="language") from error
         assert process.stdin is not None

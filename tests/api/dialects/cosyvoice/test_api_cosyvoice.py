@@ -14,6 +14,7 @@ from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called
 from polyvox.api.dialects.cosyvoice.requests import read_recording
 from polyvox.errors import PolyvoxError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
@@ -195,7 +196,7 @@ async def test_keys_limits_and_the_queue_hold_here_too(tmp_path):
         refused = await ask(client, "zero_shot", files={"prompt_wav": ("a.wav", b" " * 90_000)})
         assert refused.status_code == 413
         detail_of(refused)
-        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")), LOCAL_CALL)
         refused = await ask(client, "sft")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         detail_of(refused)

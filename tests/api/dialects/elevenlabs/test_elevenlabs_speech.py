@@ -15,7 +15,7 @@ from helpers.tables import each_row
 from polyvox.audio.pcm import to_pcm16
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import OverloadedError
-from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.controller import AdmissionController
 
 TEXT = "One two, three."
 SAMPLES = to_pcm16(tone(220.0, 0, 7_200, 24_000))
@@ -240,7 +240,7 @@ async def test_a_busy_server_says_so_in_their_words(monkeypatch):
     def refuse(self, job):
         raise OverloadedError("Busy; try again later.", retry_after=2)
 
-    monkeypatch.setattr(Admission, "enter", refuse)
+    monkeypatch.setattr(AdmissionController, "enter", refuse)
     async with called(tone_service()) as client:
         answer = await speech(client)
     assert (answer.status_code, answer.json()["detail"]["status"]) == (429, "too_many_concurrent_requests")

@@ -183,7 +183,7 @@ async def failure_of_reads(call):
 async def test_a_defect_is_an_internal_error_whose_reference_is_in_the_log(tmp_path, monkeypatch, capsys):
     studio = GrpcStudio(tmp_path)
 
-    async def broken(request):
+    async def broken(request, call):
         raise ZeroDivisionError("secret detail")
 
     monkeypatch.setattr(studio.speech, "open", broken)

@@ -9,6 +9,7 @@ from helpers.realtime_client import realtime_client
 from helpers.serving import called, served
 from helpers.untimed import UntimedStreamEngine, UntimedToneEngine
 from polyvox.errors import InvalidRequestError
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Capabilities, Utterance
 
@@ -333,4 +334,4 @@ async def test_text_that_arrives_in_fragments_is_pronounced_and_its_words_are_th
 async def test_an_unknown_dictionary_is_refused_before_the_text_is_there(tmp_path):
     async with running(tone_service(data_dir=tmp_path)) as service:
         with pytest.raises(InvalidRequestError, match="no dictionary 'nobody'"):
-            await service.output(SpeechRequest(Utterance("", "low"), dictionary_names=("nobody",)))
+            await service.output(SpeechRequest(Utterance("", "low"), dictionary_names=("nobody",)), LOCAL_CALL)

@@ -10,11 +10,11 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from benchmarks.virtual_time import VirtualTimeLoop
 from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
 from helpers.tables import each_row
-from helpers.virtual_time import VirtualTimeLoop
 from polyvox.api.app import create_app
 from polyvox.api.middleware.auth import owner_of
 from polyvox.server import guarded_websocket
@@ -387,6 +387,7 @@ async def test_a_stuck_context_does_not_hold_up_others(url: str) -> None:
         assert not stuck.samples
 
 
+@pytest.mark.long
 def test_idle_sockets_and_contexts_end_unless_their_client_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         return work(*given, **named)

@@ -1,7 +1,6 @@
 """CartesiaConnection: one client's socket, and what each of its messages does."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -16,6 +15,7 @@ from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.api.sockets.message_loop import MessageLoop
 from polyvox.errors import InvalidRequestError, PolyvoxError
+from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -28,14 +28,11 @@ class CartesiaConnection:
     that are not read, since clients fill them with defaults. An error ends the context that it is about, and no other.
     """
 
-    def __init__(
-        self, socket: JsonSocket, service: SpeechService, voices: VoiceService, owner: str, client: str
-    ) -> None:
+    def __init__(self, socket: JsonSocket, service: SpeechService, voices: VoiceService, call: CallContext) -> None:
         self._socket = socket
         self._service = service
         self._voices = voices
-        self._owner = owner
-        self._client = client
+        self._call = call
         self._pool = ContextPool(service.settings.max_contexts_per_connection)
         self._messages = MessageLoop(
             socket,
@@ -94,10 +91,10 @@ class CartesiaConnection:
                 field="output_format.container",
             )
         silent = opening.model_copy(update={"transcript": ""})
-        request = await cartesia_request(silent, self._service, self._voices, self._owner)
+        request = await cartesia_request(silent, self._service, self._voices, self._call.owner)
         delay = opening.max_buffer_delay_ms / 1_000
         options = ContextOptions(max_delay=delay, eager=delay == 0)
-        context = SpeechContext(self._service, replace(request, client=self._client), options)
+        context = SpeechContext(self._service, request, self._call, options)
         # The client may use its id again as soon as it is told of the end; the key in the pool is another each time.
         delivery = ContextDelivery(self._socket, context_id, opening, context, key=str(next(self._numbers)))
 

@@ -5,12 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter, Response, WebSocket
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Call, Owner, Service, Voices
 from polyvox.api.dialects.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.dialects.cartesia.connection import CartesiaConnection
 from polyvox.api.dialects.cartesia.event_stream import SpeechEventStream
 from polyvox.api.dialects.cartesia.speech import cartesia_request
-from polyvox.api.middleware.clients import client_of
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import BIT_DEPTH_HEADER, SpeechResponse
@@ -55,11 +54,11 @@ async def speak_events(body: EventsBody, service: Service, voices: Voices, owner
 
 
 @router.websocket("/tts/websocket")
-async def speak_socket(websocket: WebSocket, service: Service, voices: Voices, owner: Owner) -> None:
+async def speak_socket(websocket: WebSocket, service: Service, voices: Voices, call: Call) -> None:
     """Speak texts that arrive in parts, many at once, each a context of its own."""
     socket = JsonSocket(websocket, service.settings.stall_seconds)
     await socket.accept()
-    await CartesiaConnection(socket, service, voices, owner, client_of(websocket.scope)).run()
+    await CartesiaConnection(socket, service, voices, call).run()
 
 
 @router.post("/access-token", include_in_schema=False)

@@ -82,7 +82,6 @@ class CosyVoiceRequest:
             door=door,
             resolve_voice=resolve_voice,
             markup=MarkupRequest(resolve_voice=voices.resolver.by_name(owner, self.model)),
-            owner=owner,
         )
 
     def _transcript(self) -> str | None:

@@ -94,7 +94,7 @@ async def _dialogue(
     )
     first = turns[0].voice if turns else ""
     asked = speech_body(body, "", first, 1.0, output, service.registry, directory.model)
-    request = replace(asked.request_for("", NAME, NAME), resolve_kind=resolve_kind, owner=owner)
+    request = replace(asked.request_for("", NAME, NAME), resolve_kind=resolve_kind)
     text = TURN_SEPARATOR.join(turn.text for turn in turns)
     speech = Speech(request, text, directory.late_words)
     return Dialogue(speech, VoiceSegments([each.voice_id for each in body.inputs], turn_starts(turns)))

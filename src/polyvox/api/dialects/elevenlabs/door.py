@@ -8,7 +8,7 @@ from polyvox.api.dialects.elevenlabs.requests import FIELD_NAMES, NAME
 from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.key_sources import KeySources
-from polyvox.api.shared_paths import SharedPaths
+from polyvox.api.paths import SharedPaths
 from polyvox.service.keys.operations import Operation
 
 _PREFIX = "/elevenlabs"

@@ -1,18 +1,17 @@
-"""Who has opened a socket, what its address asks of every context, and the requests that contexts become."""
+"""The client of a socket: what its address asks of every context, and the requests that contexts become."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import Depends, Query, WebSocket
-from structlog.contextvars import get_contextvars
+from fastapi import Depends, Query
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Call, Service, Voices
 from polyvox.api.dialects.elevenlabs.output_format import DEFAULT_FORMAT, OutputFormat, parse_output_format
 from polyvox.api.dialects.elevenlabs.requests import NAME, GenerationFields, speech_body
 from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
-from polyvox.api.middleware.clients import client_of, max_wait_of
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -29,10 +28,7 @@ class SocketCaller:
 
     service: SpeechService
     voices: VoiceService
-    owner: str
-    client: str
-    max_wait: float
-    request_id: str | None
+    call: CallContext
     fields: GenerationFields
     output: OutputFormat
     auto_mode: bool
@@ -41,29 +37,27 @@ class SocketCaller:
 
     async def request(self, voice_id: str, speed: float = 1.0) -> SpeechRequest:
         """A request in a voice, still without a text."""
-        directory = VoiceDirectory.of(self.service, self.voices, self.owner, self.fields.model_id)
+        directory = VoiceDirectory.of(self.service, self.voices, self.call.owner, self.fields.model_id)
         voice = await directory.target(voice_id)
         asked = speech_body(self.fields, "", voice, speed, self.output, self.service.registry, directory.model)
-        request = await speech_request(asked, NAME, self.service, self.voices, self.owner)
-        return replace(
-            request, kind=None, words=True, client=self.client, max_wait=self.max_wait, request_id=self.request_id
-        )
+        request = await speech_request(asked, NAME, self.service, self.voices, self.call.owner)
+        return replace(request, kind=None, words=True)
 
     @property
     def late_words(self) -> bool:
-        """Whether words are timed only after they were spoken."""
-        return VoiceDirectory.of(self.service, self.voices, self.owner, self.fields.model_id).late_words
+        """True where words are timed only after they were spoken."""
+        return VoiceDirectory.of(self.service, self.voices, self.call.owner, self.fields.model_id).late_words
 
     def context(self, request: SpeechRequest) -> SpeechContext:
         """A context whose messages are spoken one by one with `auto_mode`, else by clauses."""
-        return SpeechContext(self.service, request, ContextOptions(eager=self.auto_mode, patience=self.idle_seconds))
+        options = ContextOptions(eager=self.auto_mode, patience=self.idle_seconds)
+        return SpeechContext(self.service, request, self.call, options)
 
 
 async def _caller(
-    websocket: WebSocket,
     service: Service,
     voices: Voices,
-    owner: Owner,
+    call: Call,
     model_id: str | None = None,
     output_format: str = DEFAULT_FORMAT,
     language_code: str | None = None,
@@ -81,14 +75,12 @@ async def _caller(
         "seed": seed,
     }
     fields = Fields(given).parsed(GenerationFields)
-    service.registry.model(VoiceDirectory.of(service, voices, owner, model_id).model)  # refuses one that is unknown
+    directory = VoiceDirectory.of(service, voices, call.owner, model_id)
+    service.registry.model(directory.model)  # refuses one that is unknown
     return SocketCaller(
         service,
         voices,
-        owner,
-        client_of(websocket.scope),
-        max_wait_of(websocket.scope, service.settings.max_wait_seconds),
-        get_contextvars().get("request_id"),
+        call,
         fields,
         parse_output_format(output_format),
         auto_mode,

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import NoReturn, Protocol
+from urllib.parse import unquote
 from uuid import uuid4
 
 import grpc
 import structlog
 
 from polyvox.api.dialects.grpc.schema import Message
-from polyvox.api.middleware.clients import grpc_client
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
@@ -28,6 +28,8 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.service.admission.pending_bodies import PendingBody
+from polyvox.service.call_context import CallContext
+from polyvox.service.keys.client_names import client_name
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -81,14 +83,8 @@ class Call:
     @asynccontextmanager
     async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
         """A session that lives no longer than the call; its metadata goes to the client before any audio."""
-        client = grpc_client(self.owner, self._context.peer())
-        asked = replace(
-            request,
-            deadline=self._seconds_left(),
-            client=client,
-            request_id=self._given_id,
-        )
-        async with await service.open(asked) as session:
+        asked = replace(request, deadline=self._seconds_left())
+        async with await service.open(asked, self._call_context()) as session:
             self._session_id = session.id
             self._body.close()
             await self._context.send_initial_metadata(self._session_metadata(session))
@@ -100,6 +96,10 @@ class Call:
                 raise
             if session.warnings:  # again, since a text that was still arriving may have added some
                 self._context.set_trailing_metadata(((WARNING_HEADER.lower(), one_line(session.warnings)),))
+
+    def _call_context(self) -> CallContext:
+        client = client_name(self.owner, host_of(self._context.peer()))
+        return CallContext(client, self.owner, request_id=self._given_id)
 
     @property
     def wants_chunks(self) -> bool:
@@ -149,7 +149,7 @@ class Call:
             (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
             (CHANNELS_HEADER.lower(), str(session.channels)),
         ]
-        metadata += [(name.lower(), value) for name, value in rate_headers(session.allowance.tightest).items()]
+        metadata += [(name.lower(), value) for name, value in rate_headers(session.quota_lease.tightest).items()]
         if session.warnings:
             metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
         return tuple(metadata)
@@ -159,6 +159,11 @@ class Call:
         if seconds is not None and seconds <= 0:
             raise DeadlineError("The call's deadline has passed; allow more time.")
         return seconds
+
+
+def host_of(peer: str) -> str:
+    """The address in gRPC's name for a client, `ipv4:127.0.0.1:50000` or `ipv6:[::1]:50000`, percent-encoded."""
+    return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
 def _retry_trailers(error: UnavailableError) -> list[tuple[str, str]]:

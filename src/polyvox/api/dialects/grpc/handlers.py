@@ -3,21 +3,20 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import unquote
 
 import grpc
 import structlog
 from google.protobuf.message import DecodeError
 from structlog.contextvars import bind_contextvars
 
-from polyvox.api.dialects.grpc.call import Call, Context
+from polyvox.api.dialects.grpc.call import Call, Context, host_of
 from polyvox.api.dialects.grpc.call_trace import traced_call
 from polyvox.api.dialects.grpc.health import HEALTH
 from polyvox.api.dialects.grpc.intake import MessageIntake
 from polyvox.api.dialects.grpc.schema import COSYVOICE, SPEECH, Message, MessageType, Method, class_of, methods_of
 from polyvox.api.middleware.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
-from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
@@ -50,7 +49,7 @@ class MethodHandlers:
         self._intake = intake
         self._clients = ClientAddresses(settings.trusted_proxies)
         self._accounts = service.accounts
-        self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
+        self._slots = AdmissionController(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
     def service(self, name: str, handlers: Mapping[str, Handler]) -> object:
         """The generic handler of a service, to be added to the server. A probe needs no key and no slot."""
@@ -76,7 +75,7 @@ class MethodHandlers:
         tracer, name = None if public else self._service.tracer, f"{method.containing_service.full_name}/{method.name}"
 
         async def receive(requests: AsyncIterator[bytes], context: Context) -> Message | None:
-            body = self._service.bodies.open(self._clients.group(_host(context.peer())))
+            body = self._service.bodies.open(self._clients.group(host_of(context.peer())))
             call = Call(context, self._service.settings.stall_seconds, body)
             bind_contextvars(request_id=call.request_id)  # for as long as the call's own task lasts
             try:
@@ -120,11 +119,6 @@ class MethodHandlers:
             yield
         finally:
             ticket.release()
-
-
-def _host(peer: str) -> str:
-    """The address in gRPC's name for a client, `ipv4:127.0.0.1:50000` or `ipv6:[::1]:50000`, percent-encoded."""
-    return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
 def _read(data: bytes, kind: MessageType) -> Message:

@@ -7,18 +7,17 @@ from contextlib import asynccontextmanager
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from polyvox.api.dependencies import call_of
 from polyvox.api.dialects.mcp.server import Context, create_server
 from polyvox.api.dialects.mcp.service_backend import ServiceBackend
 from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
-from polyvox.api.middleware.clients import client_of
 from polyvox.api.requests.body import off_the_loop, parse_json
 from polyvox.errors import OverloadedError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.records import SHARED_OWNER
 
 _WRITE_BYTES = 65_536
 
@@ -46,7 +45,7 @@ class McpHttp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Its body is read and checked here, so that whatever is wrong is answered as elsewhere."""
-        scope = {**scope, "user": _user(_owner(scope))}
+        scope = {**scope, "user": _user(call_of(scope).owner)}
         patient = _PatientSend(send, self._service.settings.stall_seconds)
         if scope["method"] != "POST":
             await self._manager.handle_request(scope, receive, patient)
@@ -74,7 +73,7 @@ class McpHttp:
     def _backend_of(self, context: Context) -> ServiceBackend:
         assert isinstance(context.request, Request)
         scope = context.request.scope
-        return ServiceBackend(self._service, self._voices, _owner(scope), client_of(scope))
+        return ServiceBackend(self._service, self._voices, call_of(scope))
 
 
 class _PatientSend:
@@ -104,10 +103,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return rest.pop() if rest else await receive()
 
     return replay
-
-
-def _owner(scope: Scope) -> str:
-    return getattr(HTTPConnection(scope).state, "owner", SHARED_OWNER)
 
 
 def _user(owner: str) -> AuthenticatedUser:

@@ -2,32 +2,29 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from polyvox.api.dialects.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.dialects.openai.door import voices_of
 from polyvox.api.requests.languages import language_tag
 from polyvox.api.requests.schemas import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.service.call_context import CallContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice
-from polyvox.voices.records import SHARED_OWNER, VoiceDetails
+from polyvox.voices.records import VoiceDetails
 from polyvox.voices.references import InlineVoice
 
 DOOR_NAME = "mcp"
 
 
 class ServiceBackend:
-    """The services on behalf of one caller. `client` is whom requests are counted for, a key or an address."""
+    """The services on behalf of one caller."""
 
-    def __init__(
-        self, service: SpeechService, voices: VoiceService, owner: str = SHARED_OWNER, client: str = ""
-    ) -> None:
+    def __init__(self, service: SpeechService, voices: VoiceService, call: CallContext = CallContext()) -> None:
         self._service = service
         self._voices = voices
-        self._owner = owner
-        self._client = client
+        self._call = call
 
     @asynccontextmanager
     async def speech(self, request: SpeakRequest) -> AsyncIterator[SpeechAudio]:
@@ -42,8 +39,8 @@ class ServiceBackend:
                 "lang_code": request.language,
             }
         )
-        made = await speech_request(body, DOOR_NAME, self._service, self._voices, self._owner)
-        async with await self._service.open(replace(made, client=self._client)) as session:
+        made = await speech_request(body, DOOR_NAME, self._service, self._voices, self._call.owner)
+        async with await self._service.open(made, self._call) as session:
 
             async def pieces() -> AsyncIterator[Pcm]:
                 async for chunk in session:
@@ -52,7 +49,7 @@ class ServiceBackend:
             yield SpeechAudio(session.sample_rate, session.channels, session.warnings, pieces())
 
     async def voices(self, model: str | None) -> Sequence[Voice]:
-        return await voices_of(model, self._service, self._voices, self._owner)
+        return await voices_of(model, self._service, self._voices, self._call.owner)
 
     async def clone(self, recording: VoiceRecording) -> ClonedVoice:
         details = VoiceDetails.checked(
@@ -62,6 +59,6 @@ class ServiceBackend:
             consent=True,
             consent_note=recording.consent_note,
         )
-        registered = await self._voices.register(InlineVoice(recording.data), details, self._owner)
+        registered = await self._voices.register(InlineVoice(recording.data), details, self._call.owner)
         record = registered.record
         return ClonedVoice(record.id, record.name, record.transcript, record.duration, registered.warnings)

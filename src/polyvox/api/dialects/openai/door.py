@@ -12,7 +12,7 @@ from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
-from polyvox.api.requests.speech_requests import speech_request, variant_of
+from polyvox.api.requests.speech_requests import adapted_body, speech_request
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import (
@@ -108,16 +108,15 @@ async def create_speech(
     `stream_format` sse an error event comes first.
     """
     captions_only, captions = body.captions_only, body.captions
-    variant = variant_of(body.without_captions(), service.settings, adapters)
-    body, body_format = variant.body, variant.body_format
-    request = variant.tune(await speech_request(body, variant.door or _NAME, service, voices, owner))
-    track = CaptionTrack(body.input, body.speaker_names)
+    body = adapted_body(body.without_captions(), service.settings, adapters)
+    request = await speech_request(body, _NAME, service, voices, owner)
     if captions_only is not None:
-        return captions_response(service, request, captions_only, track)
+        return captions_response(service, request, captions_only, CaptionTrack(body.input, body.speaker_names))
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
         events = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
         return SpeechResponse(service, replace(request, words=events.chunks), events)
+    body_format = body.body_format
     headers = attachment(body_format, body.audio_format)
     if isinstance(body_format, AudioStream | AudioFile):
         if body.return_download_link:
@@ -125,6 +124,7 @@ async def create_speech(
             body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         if captions is not None:
             request = replace(request, words=True)
+            track = CaptionTrack(body.input, body.speaker_names)
             sidecar = CaptionSidecar.begun(captions, track, downloads, owner)
             body_format = RecordedAudio.captioned(body_format, sidecar)
     if isinstance(body_format, RecordedAudio):
@@ -143,9 +143,8 @@ async def create_speech_batch(
     """
 
     async def read(fields: object) -> BatchItem:
-        variant = variant_of(Fields(fields).parsed(SpeechBody), service.settings, adapters)
-        request = await speech_request(variant.body, variant.door or _NAME, service, voices, owner)
-        return BatchItem(variant.tune(request), variant.body.audio_format)
+        item = adapted_body(Fields(fields).parsed(SpeechBody), service.settings, adapters)
+        return BatchItem(await speech_request(item, _NAME, service, voices, owner), item.audio_format)
 
     return BatchResponse(service, body.item_fields(service.settings, "input"), read, body.archive)
 

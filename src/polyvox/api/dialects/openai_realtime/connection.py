@@ -1,7 +1,6 @@
 """RealtimeConnection: obeys the client events of one socket."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from polyvox.api.dialects.openai_realtime.client_events import (
@@ -24,6 +23,7 @@ from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.api.sockets.json_socket import JsonSocket, MessageError
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
+from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -36,15 +36,6 @@ _LISTENING = ("input_audio_buffer.", "transcription_session.")
 ClientEvent = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who opened a socket: the owner of the key, whom its requests are counted for, and the id of the request."""
-
-    owner: str
-    client: str
-    request_id: str | None = None
-
-
 class RealtimeConnection:
     """One session, its conversation, and the responses that are being spoken."""
 
@@ -55,14 +46,14 @@ class RealtimeConnection:
         options: SpeechOptions,
         service: SpeechService,
         voices: VoiceService,
-        caller: Caller,
+        call: CallContext,
     ) -> None:
         self._socket = socket
         self._dialect = dialect
         self._options = options
         self._service = service
         self._voices = voices
-        self._caller = caller
+        self._call = call
         self._id = new_id("sess")
         self._outbox = Outbox(socket, dialect)
         self._conversation = Conversation(service.settings.max_input_chars)
@@ -223,9 +214,8 @@ class RealtimeConnection:
 
     async def _context(self, text: str, options: SpeechOptions) -> SpeechContext:
         """The context that speaks a text."""
-        caller = self._caller
-        request = await speech_request(options.speech_body(), NAME, self._service, self._voices, caller.owner)
-        context = SpeechContext(self._service, replace(request, client=caller.client, request_id=caller.request_id))
+        request = await speech_request(options.speech_body(), NAME, self._service, self._voices, self._call.owner)
+        context = SpeechContext(self._service, request, self._call)
         context.push(text)
         context.end()
         return context

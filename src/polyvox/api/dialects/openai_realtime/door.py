@@ -7,18 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, WebSocket
 from starlette.datastructures import Headers
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Call, Owner, Service, Voices
 from polyvox.api.dialects.openai_realtime.beta_dialect import BETA_HEADER, BETA_PROTOCOL, BETA_VALUE, BetaDialect
 from polyvox.api.dialects.openai_realtime.client_secrets import ClientSecret, ClientSecretBody, issue_secret
-from polyvox.api.dialects.openai_realtime.connection import NAME, Caller, RealtimeConnection
+from polyvox.api.dialects.openai_realtime.connection import NAME, RealtimeConnection
 from polyvox.api.dialects.openai_realtime.dialect import Dialect
 from polyvox.api.dialects.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.door import Door
-from polyvox.api.middleware.clients import client_of
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys, Grant
 from polyvox.api.middleware.key_sources import KeySources
-from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import ErrorBody
 from polyvox.api.sockets.json_socket import JsonSocket
@@ -36,21 +34,19 @@ async def realtime(
     websocket: WebSocket,
     service: Service,
     voices: Voices,
-    owner: Owner,
+    call: Call,
     model: Annotated[str | None, Query(max_length=200)] = None,
     intent: Annotated[str | None, Query(max_length=200)] = None,
 ) -> None:
     """Speak the texts that a client sends as messages."""
     if intent is not None:
         raise InvalidRequestError("This server speaks and does not listen; leave out 'intent'.", field="intent")
-    headers = websocket.headers
-    dialect = _dialect(headers, websocket.scope["subprotocols"])
+    dialect = _dialect(websocket.headers, websocket.scope["subprotocols"])
     options = _options(websocket, model)
     service.registry.resolve(options.served_model)
-    caller = Caller(owner, client_of(websocket.scope), given_request_id(headers.get(REQUEST_ID_HEADER)))
     socket = JsonSocket(websocket, service.settings.stall_seconds)
     await socket.accept(_answered_protocol(websocket.scope["subprotocols"]))
-    await RealtimeConnection(socket, dialect, options, service, voices, caller).run()
+    await RealtimeConnection(socket, dialect, options, service, voices, call).run()
 
 
 @router.post("/client_secrets", responses={400: {"model": ErrorBody, "description": "A field is wrong."}})

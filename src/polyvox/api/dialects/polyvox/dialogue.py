@@ -139,7 +139,7 @@ async def create_dialogue(
         model=body.model,
         speed=body.speed,
     )
-    request = replace(body.dialogue_request(resolve_kind), owner=owner)
+    request = body.dialogue_request(resolve_kind)
     track = DialogueCaptionTrack(turns, body.speakers)
     if captions_only is not None:
         return captions_response(service, request, captions_only, track)

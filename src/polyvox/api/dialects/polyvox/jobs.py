@@ -8,10 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from starlette.responses import StreamingResponse
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Owner, Service, Voices, call_of
 from polyvox.api.dialects.polyvox.job_bodies import NewJobBody, manuscript_of
 from polyvox.api.door import Door
-from polyvox.api.middleware.clients import client_of
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
@@ -62,7 +61,7 @@ Jobs = Annotated[JobService, Depends(_jobs_of)]
 @router.post("", status_code=202, responses=_NEW, openapi_extra=json_or_form(NewJobBody, "file", "cover"))
 async def submit_job(request: Request, jobs: Jobs, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Speak a long text in the background. The answer comes at once; follow the job by its id."""
-    await service.count_request(client_of(request.scope))
+    await service.count_request(call_of(request.scope).client)
     fields = await read_fields(request, "file", further_files=("cover",))
     body = fields.parsed(NewJobBody)
     output, options = body.job_output, body.options

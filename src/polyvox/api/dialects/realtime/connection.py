@@ -97,10 +97,10 @@ class RealtimeConnection:
                 field="context",
             )
         request = await self._caller.request(message)
-        context = SpeechContext(self._service, request, message.options)
+        context = SpeechContext(self._service, request, self._caller.call_for(message), message.options)
         delivery = ContextDelivery(
             self._socket,
-            self._service,
+            self._caller,
             request,
             message,
             next(self._numbers),

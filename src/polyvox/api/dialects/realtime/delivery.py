@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 
 from polyvox.api.dialects.realtime import events
+from polyvox.api.dialects.realtime.caller import Caller
 from polyvox.api.dialects.realtime.frames import AudioPiece, pieces
 from polyvox.api.dialects.realtime.messages import FIELD_NAMES, FlushId, Start
 from polyvox.api.sockets.json_socket import JsonSocket
@@ -11,7 +12,6 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
-from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 
 _SAMPLE_BYTES = 2
@@ -23,7 +23,7 @@ class ContextDelivery:
     def __init__(
         self,
         socket: JsonSocket,
-        service: SpeechService,
+        caller: Caller,
         request: SpeechRequest,
         start: Start,
         number: int,
@@ -31,7 +31,7 @@ class ContextDelivery:
     ) -> None:
         self._socket = socket
         self._on_flushed = on_flushed
-        self._service = service
+        self._caller = caller
         self._request = request
         self._start = start
         self._number = number
@@ -53,8 +53,8 @@ class ContextDelivery:
 
     async def run(self, context: SpeechContext) -> None:
         """Send all of the context."""
-        output = await self._service.output(self._request)
-        await self._socket.send(events.started(self._start, self._number, output, self._request.request_id))
+        output = await self._caller.service.output(self._request, self._caller.call)
+        await self._socket.send(events.started(self._start, self._number, output, self._caller.connection_id))
         sample_bytes = _SAMPLE_BYTES * output.channels if self._format is AudioFormat.PCM else None
         async with aclosing(encoded_context(context, self._format)) as parts:
             async for part in parts:

@@ -5,12 +5,11 @@ from types import MappingProxyType
 from fastapi import APIRouter, WebSocket
 from structlog.contextvars import get_contextvars
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Call, Service, Voices
 from polyvox.api.dialects.realtime.caller import NAME, Caller
 from polyvox.api.dialects.realtime.connection import RealtimeConnection
 from polyvox.api.dialects.realtime.held_text import HeldText
 from polyvox.api.door import Door
-from polyvox.api.middleware.clients import client_of, max_wait_of
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.keys.client_addresses import ClientAddresses
@@ -22,11 +21,10 @@ router = APIRouter()
 
 
 @router.websocket(PATH)
-async def realtime(websocket: WebSocket, service: Service, voices: Voices, owner: Owner) -> None:
+async def realtime(websocket: WebSocket, service: Service, voices: Voices, call: Call) -> None:
     """Speak the text of many contexts while it arrives."""
     settings, scope = service.settings, websocket.scope
-    max_wait = max_wait_of(scope, settings.max_wait_seconds)
-    caller = Caller(service, voices, owner, client_of(scope), max_wait, get_contextvars().get("request_id"))
+    caller = Caller(service, voices, call, get_contextvars().get("request_id"))
     socket = JsonSocket(websocket, settings.stall_seconds)
     await socket.accept(next(iter(scope["subprotocols"]), None))
     address = None if websocket.client is None else websocket.client.host

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from polyvox.api.dialects.studio.files import assets, page_html
 from polyvox.api.door import Door
-from polyvox.api.shared_paths import SharedPaths
+from polyvox.api.paths import SharedPaths
 from polyvox.errors import NotFoundError
 from polyvox.service.keys.operations import Operation
 

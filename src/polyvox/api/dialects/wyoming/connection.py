@@ -3,20 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any, Protocol
 
 from polyvox.api.dialects.wyoming.event import Event, EventError, EventReader, EventWriter
 from polyvox.api.dialects.wyoming.voices import WyomingVoices
-from polyvox.api.middleware.clients import client_name
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.schemas import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
+from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.keys.client_names import client_name
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -68,7 +68,7 @@ class WyomingConnection:
         self._reader = reader
         self._writer = writer
         self._turns = turns
-        self._client = client_name(SHARED_OWNER, address)
+        self._call = CallContext(client_name(SHARED_OWNER, address))
         self._jobs: asyncio.Queue[Job] = asyncio.Queue(_MAX_WAITING)
         self._unfinished = 0
         self._context: SpeechContext | None = None
@@ -141,7 +141,7 @@ class WyomingConnection:
         if self._context is not None:
             raise InvalidRequestError("'synthesize-start' came before the last text's 'synthesize-stop'.")
         request = await self._request(event.data, "")
-        context = self._context = SpeechContext(self._service, request)
+        context = self._context = SpeechContext(self._service, request, self._call)
         self._later(lambda: self._speak_stream(context, request.model))
 
     @property
@@ -161,8 +161,7 @@ class WyomingConnection:
         if data.get("text_format") == "ssml":
             values["ssml"] = True
         body = Fields({name: value for name, value in values.items() if value is not None}).parsed(SpeechBody)
-        request = await speech_request(body, _DOOR, self._service, self._voices, SHARED_OWNER)
-        return replace(request, client=self._client)
+        return await speech_request(body, _DOOR, self._service, self._voices, self._call.owner)
 
     def _later(self, job: Job) -> None:
         try:
@@ -185,7 +184,8 @@ class WyomingConnection:
                 self._finished.set()
 
     async def _speak_whole(self, request: SpeechRequest) -> None:
-        async with await self._service.open(request) as session, aclosing(encoded(session, AudioFormat.PCM)) as parts:
+        opened = await self._service.open(request, self._call)
+        async with opened as session, aclosing(encoded(session, AudioFormat.PCM)) as parts:
             await self._send_audio(parts, request.model)
 
     async def _speak_stream(self, context: SpeechContext, model: str | None) -> None:

@@ -1,9 +1,9 @@
-"""The measured pace of a model: how fast it speaks, how many streams it keeps playing, how long a text becomes."""
+"""Estimators of what a model can do: its throughput, how many streams it keeps playing, and the error of forecasts."""
 
 from collections import deque
 from dataclasses import dataclass
 
-PLAYING = 1.2
+PLAYBACK_RATE = 1.2
 """Seconds of audio that a stream needs in each second to play without gaps, with some to spare."""
 
 _WINDOW = 32
@@ -14,12 +14,30 @@ _ENOUGH_TO_JUDGE = 4
 _FEWEST = 4
 """Streams that may always run at once: so few slow each other down less than a refusal would."""
 _CONTENDED = 1.5
-"""Streams at once, on average, below which a low pace is the engine's own."""
+"""Streams at once, on average, below which a low throughput is the engine's own."""
 _SLOWED = 0.8
-"""Share of a stream's pace alone that one of many keeps where the engine is slower than playback even alone."""
+"""Share of a lone stream's throughput that one of many keeps where the engine is slower than playback even alone."""
 _SHORTEST = 1e-6
 _DEFAULT_SECONDS_PER_CHAR = 0.07
 _DEFAULT_SECONDS = 10.0
+_RECENT_REQUESTS = 16
+_SHORTEST_AUDIO = 3.0
+"""Seconds of audio below which a request tells little about the best throughput."""
+
+_CONTENDED_WINDOW = 64
+_CONTENDED_CHUNKS = 16
+_CONTENDED_SECONDS = 1.0
+"""Chunks and seconds beside other streams without which nothing is concluded about the contended throughput."""
+
+_ERROR_SECONDS = 10.0
+"""Age at which the error of a forecast is forgotten."""
+_SHORTEST_WAIT = 1.0
+"""A shorter wait says little about the forecast of a long one."""
+_MOST_ERROR = 1.5
+_ERROR_QUANTILE = 0.9
+"""Share of the streams that the forecast is to be long enough for."""
+_AS_FORECAST = 4
+"""Streams that count as heard when they should be, so that a few others do not change the forecast by much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +49,52 @@ class _Chunk:
     running: float
 
 
-class Pace:
-    """What one model was seen to do lately.
+class ContendedThroughput:
+    """Seconds of audio made in each second in which several streams ran.
+
+    Unlike what an engine says of itself it counts all that is lost on the way: cores that are busy otherwise, and time
+    in which one stream has ended and the next has not begun. A lone stream says nothing: nobody asked for more.
+    """
+
+    def __init__(self) -> None:
+        self._chunks: deque[tuple[float, float]] = deque()
+        self._audio = 0.0
+        self._seconds = 0.0
+        self._busy = 0.0
+        self._contended = 0.0
+        self._updated = 0.0
+
+    def passed(self, now: float, running: int) -> None:
+        """Count the time since the last call, in which so many streams ran."""
+        seconds, self._updated = now - self._updated, now
+        self._busy += seconds * (running > 0)
+        self._contended += seconds * (running > 1)
+
+    def chunk(self, audio: float) -> None:
+        """Count a chunk that is made now: for the part of the time since the last one in which several streams ran."""
+        share = self._contended / self._busy if self._busy else 1.0
+        self._add(audio * share, self._contended)
+        self._busy = self._contended = 0.0
+
+    @property
+    def per_second(self) -> float | None:
+        """None while too little was seen."""
+        if len(self._chunks) < _CONTENDED_CHUNKS or self._seconds < _CONTENDED_SECONDS:
+            return None
+        return self._audio / self._seconds
+
+    def _add(self, audio: float, seconds: float) -> None:
+        if not audio:
+            return
+        self._chunks.append((audio, seconds))
+        self._audio, self._seconds = self._audio + audio, self._seconds + seconds
+        if len(self._chunks) > _CONTENDED_WINDOW:
+            audio, seconds = self._chunks.popleft()
+            self._audio, self._seconds = self._audio - audio, self._seconds - seconds
+
+
+class ThroughputEstimator:
+    """Audio per second that one model was seen to make lately, for a stream and for all of them.
 
     The limit of streams is `most` until streams have been seen to fall behind playback because of each other; from then
     on it is as many as the engine was seen to keep playing together, and one more, which finds out when it can do more.
@@ -50,6 +112,12 @@ class Pace:
         self._capacity = self._claimed = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
         self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
+        self._contended = ContendedThroughput()
+        self._busy_per_audio: deque[float] = deque(maxlen=_RECENT_REQUESTS)
+
+    def passed(self, now: float, running: int) -> None:
+        """Count the time since the last call, in which so many streams ran."""
+        self._contended.passed(now, running)
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
         """Count a chunk: its audio, the time a stream waited for it, and how many streams ran meanwhile."""
@@ -63,10 +131,11 @@ class Pace:
             self._alone = sum(each.audio for each in self._alone_chunks) / seconds
         self._judge()
 
-    def delivered(self, audio_per_second: float) -> None:
-        """Take what all streams together were given for the capacity, where the engine only said what it can do."""
-        if self._claimed is not None:
-            self._capacity = audio_per_second
+    def delivered(self, audio: float) -> None:
+        """Count audio that is made now; what all streams get together is the capacity of an engine that claims one."""
+        self._contended.chunk(audio)
+        if self._claimed is not None and self._contended.per_second is not None:
+            self._capacity = self._contended.per_second
 
     def first_chunk(self, seconds: float) -> None:
         """Count the time from the start of a stream to its first audio."""
@@ -75,6 +144,15 @@ class Pace:
     def finished(self, chars: int, audio: float) -> None:
         """Count a request that was spoken to its end."""
         self._texts.append((chars, audio))
+
+    def completed(self, audio: float, busy_seconds: float) -> None:
+        """Count the work that the engine had with a whole request."""
+        if audio >= _SHORTEST_AUDIO:
+            self._busy_per_audio.append(busy_seconds / audio)
+
+    def least_seconds(self, audio: float) -> float:
+        """Seconds in which so much audio could be made at best; 0 while nothing is known."""
+        return min(self._busy_per_audio) * audio if self._busy_per_audio else 0.0
 
     @property
     def capacity(self) -> float | None:
@@ -89,7 +167,7 @@ class Pace:
         return min(self._most, max(_FEWEST, int(self._capacity / self._needed) + 1))
 
     @property
-    def of_stream(self) -> float | None:
+    def per_stream(self) -> float | None:
         """Seconds of audio per second that each stream gets when all slots are taken; None while it is not known."""
         if len(self._chunks) < _ENOUGH:
             return None
@@ -97,7 +175,7 @@ class Pace:
 
     @property
     def streams_at_once(self) -> int:
-        """Streams that the engine works for at the same time: so many times a lone stream's pace is its capacity.
+        """Streams that the engine works for at the same time: so many times a lone stream's throughput is its capacity.
 
         By the engine's own word where it gives it: what was measured beside few streams may be too much.
         """
@@ -130,8 +208,8 @@ class Pace:
 
     @property
     def _needed(self) -> float:
-        """Pace that each of many streams is to have."""
-        return PLAYING if self._alone is None else min(PLAYING, _SLOWED * self._alone)
+        """Throughput that each of many streams is to have."""
+        return PLAYBACK_RATE if self._alone is None else min(PLAYBACK_RATE, _SLOWED * self._alone)
 
     def _judge(self) -> None:
         """Learn the capacity where streams slow each other down, or do better together than was thought."""
@@ -151,3 +229,21 @@ class Pace:
 
     def _mean_alone(self) -> float:
         return float("inf") if self._alone is None else self._alone
+
+
+class ForecastError:
+    """Wait of recent streams until their first audio, as a share of what was forecast when they were admitted."""
+
+    def __init__(self) -> None:
+        self._shares: deque[tuple[float, float]] = deque(maxlen=_WINDOW)
+
+    def add(self, forecast: float, waited: float, now: float) -> None:
+        if max(forecast, waited) >= _SHORTEST_WAIT:
+            self._shares.append((now, waited / max(forecast, _SHORTEST_WAIT)))
+
+    def factor(self, now: float) -> float:
+        """By which a forecast is to be multiplied."""
+        while self._shares and self._shares[0][0] < now - _ERROR_SECONDS:
+            self._shares.popleft()
+        shares = sorted([*(share for _, share in self._shares), *[1.0] * _AS_FORECAST])
+        return min(_MOST_ERROR, shares[int(_ERROR_QUANTILE * len(shares))])

@@ -1,11 +1,46 @@
-"""How soon a stream will begin: the starts of those before it, played through by the rule that holds for them."""
+"""The schedulability of streams that share an engine: can all be kept playing, and when is there room for one more?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from polyvox.service.admission.playing_streams import PlayingStream, has_room
+_FORECAST_STEPS = 24
 
-_STEPS = 24
+
+class PlayingStream(NamedTuple):
+    """A stream that is heard: audio made ahead of its listener, and audio still to be made, both in seconds."""
+
+    ahead: float
+    left: float
+
+
+def is_schedulable(streams: Sequence[PlayingStream], capacity: float) -> bool:
+    """Test whether an engine that makes `capacity` seconds of audio a second serves all streams in time, by EDF.
+
+    What is needed by a moment grows no faster than the clock for each stream, and stops at the stream's end: where it
+    can be made by every end, it can be made by every moment.
+    """
+    spans = [(stream.ahead, stream.left, stream.ahead + stream.left) for stream in streams]
+    for *_, moment in reversed(spans):  # the newest stream is the likeliest to be too much
+        needed = 0.0
+        for ahead, left, end in spans:
+            if end <= moment:
+                needed += left
+            elif ahead < moment:
+                needed += moment - ahead
+        if needed > capacity * max(moment, 0.0):
+            return False
+    return True
+
+
+def has_room(streams: Sequence[PlayingStream], size: float, lead: float, capacity: float) -> bool:
+    """Test whether a new stream can begin beside these so that all are kept playing; `size` is all of its audio.
+
+    Each of the others must be so far ahead that it can wait until the new one has a lead of its own.
+    """
+    return all(stream.ahead >= lead for stream in streams) and is_schedulable(
+        [*streams, PlayingStream(0.0, size)], capacity
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +63,7 @@ class StartForecast:
         soonest = self.apart * (len(line) - 1)
         if soonest > longest:
             return soonest
-        step, now, playing = longest / _STEPS, 0.0, list(streams)
+        step, now, playing = longest / _FORECAST_STEPS, 0.0, list(streams)
         for place, size in enumerate(line[:-1]):
             now = self._room(playing, size, now, step, longest)
             if now >= longest:
@@ -39,7 +74,7 @@ class StartForecast:
         return self._room(playing, line[-1], now, step, longest)
 
     def _room(self, playing: list[PlayingStream], size: float, now: float, step: float, longest: float) -> float:
-        """When there is room for one more."""
+        """The time at which there is room for one more."""
         lead = min(size / self.capacity, self.lead)
         while now < longest and not has_room(playing, size, lead, self.capacity):
             playing[:] = self._played(playing, self.rate * step, step)

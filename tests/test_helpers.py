@@ -1,0 +1,73 @@
+"""The helpers that decide whether other tests fail."""
+
+import inspect
+
+import pytest
+
+from helpers.linear_time import grows_linearly
+from helpers.tables import each_row
+
+
+def test_all_rows_run_and_each_that_fails_is_named() -> None:
+    ran = []
+
+    @each_row(("number", "word"), [(1, "one"), (2, "zwei"), (3, "three"), (4, "vier")])
+    def check(number: int, word: str) -> None:
+        ran.append(number)
+        assert word in ("one", "two", "three"), "no English"
+
+    with pytest.raises(
+        ExceptionGroup, match="2 of 4 rows fail: number=2, word='zwei'; number=4, word='vier'"
+    ) as caught:
+        check()
+    assert ran == [1, 2, 3, 4]
+    assert [str(error).splitlines()[0] for error in caught.value.exceptions] == ["no English"] * 2
+    assert caught.value.exceptions[0].__notes__ == ["row: number=2, word='zwei'"]
+
+
+def test_a_row_that_calls_fail_does_not_hide_the_others() -> None:
+    @each_row("name", ["a", "b"])
+    def check(name: str) -> None:
+        pytest.fail(name)
+
+    with pytest.raises(BaseExceptionGroup, match="2 of 2 rows fail"):
+        check()
+
+
+@pytest.mark.anyio
+async def test_rows_of_a_coroutine_are_awaited() -> None:
+    @each_row("number", [1, 0])
+    async def check(number: int) -> None:
+        assert number
+
+    with pytest.raises(ExceptionGroup, match="1 of 2 rows fail: number=0"):
+        await check()
+
+
+def test_fixtures_stay_parameters_and_columns_do_not() -> None:
+    @each_row("left", [1, 2])
+    @each_row("right", [3])
+    def check(left: int, right: int, fixture: list[int]) -> None:
+        fixture.append(left * right)
+
+    found: list[int] = []
+    check(fixture=found)
+    assert list(inspect.signature(check).parameters) == ["fixture"]
+    assert found == [3, 6]
+
+
+def test_an_empty_table_and_an_unknown_column_are_mistakes() -> None:
+    with pytest.raises(AssertionError, match="without rows"):
+        each_row("number", [])
+    with pytest.raises(AssertionError, match="does not take"):
+        each_row("number", [1])(lambda: None)
+
+
+def test_work_that_grows_with_the_square_is_found() -> None:
+    assert grows_linearly(lambda size: size, 10, 20)
+    assert not grows_linearly(lambda size: size**2, 10, 20)
+
+
+def test_one_disturbed_run_is_tried_again() -> None:
+    long = iter([100.0, 20.0])
+    assert grows_linearly(lambda size: 10.0 if size == 10 else next(long), 10, 20)
