@@ -45,7 +45,7 @@ class RemoteLmConfig:
     max_unread: int = 512
     connections: int = 256
     probe_seconds: float = 5.0
-    """How often a server that is watched is asked whether it answers, and how long that may take."""
+    """Seconds between two questions to a server that is watched, and for the answer to one."""
 
 
 class _AttemptError(Exception):
