@@ -77,7 +77,7 @@ class NormalizeBody(RequestBody):
     )
 
 
-@router.get("/speaker", responses={404: SPEECH_ERRORS[404], 503: SPEECH_ERRORS[503]})
+@router.get("/speaker", responses={code: SPEECH_ERRORS[code] for code in (404, 501, 503)})
 async def list_speakers(service: Service) -> list[str]:
     """The speakers of the codec language model."""
     return [voice.id for voice in service.registry.voices(STREAMABLE_MODEL)]
