@@ -94,7 +94,9 @@ def test_a_name_that_other_programs_use_counts_beside_one_of_the_server_and_is_n
             assert effective(name) == unset, variable
             assert re.search(rf"^{variable}, .* set POLYVOX_{name.upper()}$", caplog.messages[0])
             alone.setenv("CROSSFADE_MS" if variable == "DEVICE" else "GAP_TRIM_MS", "12")
+            caplog.clear()
             assert effective(name) == value, variable
+            assert not any(message.startswith(f"{variable},") for message in caplog.messages)
 
 
 def test_every_variable_of_another_server_is_honoured_or_named_with_what_to_use_instead(

@@ -59,6 +59,10 @@ class ForeignVariables:
         found = {name: read[variable] for name, variable in self.variables.items() if variable in read}
         return found if self.derive is None else found | dict(self.derive(read))
 
+    def honoured(self, environment: Mapping[str, str]) -> frozenset[str]:
+        """The variables of the server that are set and have an effect."""
+        return (self.names - self.ignored.keys()) & self._read(environment).keys()
+
     def without_effect(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Remedies by variable of the server that is set without effect.
 
@@ -193,7 +197,7 @@ class Loader:
                 log.warning("%s in .env has no effect: nothing reads it from there", name.upper())
 
     def _warn_of_ignored(self, variables: Mapping[str, str]) -> None:
-        named: set[str] = set()
+        named = {name for each in self.foreign for name in each.honoured(variables)}
         for each in self.foreign:
             found = each.without_effect(variables)
             for name in sorted(found.keys() - named):
