@@ -1,10 +1,18 @@
 import numpy as np
 import pytest
 
+from polyvox.audio.edges import speech_span
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.render import LEAD_IN_SAMPLES, LEAD_OUT_SAMPLES, SAMPLE_RATE, render
 from polyvox.engines.kokoro.request import ModelOutput
-from polyvox.engines.kokoro.timing import FRAME_SAMPLES, LEAD_SAMPLES, align_words, word_timings
+from polyvox.engines.kokoro.timing import (
+    FRAME_SAMPLES,
+    LEAD_SAMPLES,
+    QUIET_END_SAMPLES,
+    _without_quiet_end,
+    align_words,
+    word_timings,
+)
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span
 
@@ -60,3 +68,18 @@ def test_rendering_trims_silence_and_sets_the_pause():
     assert len(rendered.pcm) == pytest.approx(spoken + pause, abs=480)
     assert abs(rendered.pcm[0]) < 1e-3
     assert np.all(rendered.pcm[-10:] == 0)
+
+
+def test_a_quiet_end_is_found_where_the_span_of_speech_ends():
+    chance = np.random.default_rng(0)
+    cut = 0
+    for _ in range(500):
+        pcm = (chance.standard_normal(8_000) * 10 ** chance.uniform(-5, 0)).astype(np.float32)
+        pcm[chance.integers(0, 8_000) :] *= np.float32(10 ** chance.uniform(-6, 0))
+        start, end = sorted(chance.integers(0, 9_500, 2).tolist())
+        audible = speech_span(pcm[start:end], 24_000)
+        quiet = len(audible) and end - start - audible.end > QUIET_END_SAMPLES
+        wanted = Span(start, start + audible.end) if quiet else Span(start, end)
+        assert _without_quiet_end(Span(start, end), np.abs(pcm), 24_000) == wanted
+        cut += wanted.end < end
+    assert cut > 50

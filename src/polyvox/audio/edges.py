@@ -10,16 +10,26 @@ SILENCE_DB = 42.0
 
 def speech_span(pcm: Pcm, sample_rate: int, *, below_peak_db: float = SILENCE_DB) -> Span:
     """The samples from the first to the last audible window; empty at 0 when there is none."""
-    window = max(1, int(WINDOW_SECONDS * sample_rate))
+    window = window_samples(sample_rate)
     count = -(-len(pcm) // window)
     padded = np.zeros(count * window, dtype=np.float32)
     padded[: len(pcm)] = np.abs(pcm)
     peaks = padded.reshape(count, window).max(axis=1)
-    floor = max(float(peaks.max(initial=0.0)) * 10 ** (-below_peak_db / 20), 1e-4)
+    floor = audible_above(float(peaks.max(initial=0.0)), below_peak_db)
     audible = np.flatnonzero(peaks > floor)
     if not len(audible):
         return Span(0, 0)
     return Span(int(audible[0]) * window, min(len(pcm), (int(audible[-1]) + 1) * window))
+
+
+def window_samples(sample_rate: int) -> int:
+    """Samples of a window that is audible or not."""
+    return max(1, int(WINDOW_SECONDS * sample_rate))
+
+
+def audible_above(peak: float, below_peak_db: float = SILENCE_DB) -> float:
+    """The magnitude above which a sample is heard beside such a peak."""
+    return max(peak * 10 ** (-below_peak_db / 20), 1e-4)
 
 
 def with_faded_edges(pcm: Pcm, fade_in: int, fade_out: int) -> Pcm:

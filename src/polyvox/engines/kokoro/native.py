@@ -114,9 +114,8 @@ class NativeKokoro:
 
     def predict_durations(self, items: Sequence[ModelInput]) -> list[TimedInput]:
         """Encode the inputs and predict how long each will be."""
-        tokens = [styled_tokens(item) for item in items]
         with self._on(self._encoder_stream):
-            encoded = self._encode(tokens)
+            encoded = self._encode(items)
         return [TimedInput(item, *each) for item, each in zip(items, encoded, strict=True)]
 
     def decode(self, timed: Sequence[TimedInput]) -> list[Pcm]:
@@ -153,18 +152,18 @@ class NativeKokoro:
     def _decoder_dtype(self) -> torch.dtype:
         return self.network.decoder.text_residual.weight.dtype
 
-    def _encode(self, tokens: Sequence[StyledTokens]) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
-        longest = max(len(each.ids) for each in tokens)
+    def _encode(self, items: Sequence[ModelInput]) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
+        longest = max(len(item.ids) for item in items) + 2  # the padding at both ends
         if self._shapes is None or longest > self._shapes.tokens[-1]:
-            eager = self.network.predict_durations(tokens)
+            eager = self.network.predict_durations([styled_tokens(item) for item in items])
             return [(encoded, encoded.encoding[:, -1].long().cpu().numpy()) for encoded in eager]
-        rows, padded = bucket_for(len(tokens), buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
-        batch = self._token_batch(rows, padded, tokens)
+        rows, padded = bucket_for(len(items), buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
+        batch = self._token_batch(rows, padded, items)
         # The next replay will overwrite it.
-        encoding = self._replay_encoder(self._shapes, batch)[: len(tokens)].clone()
+        encoding = self._replay_encoder(self._shapes, batch)[: len(items)].clone()
         # All rows in one copy: each waits for the device.
         frames = encoding[:, :, -1].long().cpu().numpy()
-        durations = [row[: len(each.ids)] for row, each in zip(frames, tokens, strict=True)]
+        durations = [row[: len(item.ids) + 2] for row, item in zip(frames, items, strict=True)]
         return [
             (EncodedTokens(encoding[row, : len(own)], batch.style[row], int(own.sum())), own)
             for row, own in enumerate(durations)
@@ -203,14 +202,14 @@ class NativeKokoro:
         features = self.network.frame_features(encoding, style, frames)
         return self.network.waveform(*features, acoustic, noise, frames).float() * GAIN
 
-    def _token_batch(self, rows: int, count: int, tokens: Sequence[StyledTokens] = ()) -> "_TokenBatch":
+    def _token_batch(self, rows: int, count: int, items: Sequence[ModelInput] = ()) -> "_TokenBatch":
         """Pad to `count` tokens, and with dummy rows of one token."""
         # Packed in NumPy: PyTorch hands the interpreter's lock over at each operation, and other threads want it.
-        ids, ends, speeds = np.zeros((rows, count), np.int64), np.ones(rows, np.int64), np.ones(rows, np.float32)
+        ids, ends, speeds = np.full((rows, count), PADDING), np.ones(rows, np.int64), np.ones(rows, np.float32)
         style = np.zeros((rows, 2 * self.network.config.style), np.float32)
-        for row, each in enumerate(tokens):
-            ids[row, : len(each.ids)] = each.ids
-            ends[row], speeds[row], style[row] = len(each.ids), each.speed, each.style.numpy()
+        for row, item in enumerate(items):
+            ids[row, 1 : len(item.ids) + 1] = item.ids
+            ends[row], speeds[row], style[row] = len(item.ids) + 2, item.speed, item.style.reshape(-1)
         exact = self._sent(style).to(self.network.bert_encoder.weight.dtype)
         return _TokenBatch(self._sent(ends), self._sent(ids), exact, self._sent(speeds))
 

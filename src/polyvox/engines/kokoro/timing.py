@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.audio.edges import speech_span
+from polyvox.audio.edges import audible_above, window_samples
 from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.types import Pcm, Span, WordTiming
 
@@ -33,7 +33,7 @@ def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
     """Each word has its own phonemes and half of each space beside it; words of one span, as of "$5", are one."""
-    edges = phoneme_edges(durations)
+    edges, magnitudes = phoneme_edges(durations), np.abs(pcm)
     words: list[AlignedWord] = []
     position = 1
     spaced = False
@@ -42,7 +42,7 @@ def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm,
         if not word.is_punctuation and last > first:
             start = (edges[first] + edges[first - 1]) // 2 if spaced else edges[first]
             end = (edges[last] + edges[last + 1]) // 2 if word.space and last + 2 < len(edges) else edges[last]
-            samples = _without_quiet_end(Span(max(0, int(start)), max(0, int(end))), pcm, sample_rate)
+            samples = _without_quiet_end(Span(max(0, int(start)), max(0, int(end))), magnitudes, sample_rate)
             if words and words[-1].span == word.span:
                 samples = words.pop().samples.cover(samples)
             words.append(AlignedWord(word.span, samples))
@@ -66,7 +66,14 @@ def word_timings(
     )
 
 
-def _without_quiet_end(samples: Span, pcm: Pcm, sample_rate: int) -> Span:
-    audible = speech_span(pcm[samples.start : samples.end], sample_rate)
-    end = samples.start + audible.end
-    return Span(samples.start, end) if samples.end - end > QUIET_END_SAMPLES and len(audible) else samples
+def _without_quiet_end(samples: Span, magnitudes: Pcm, sample_rate: int) -> Span:
+    """Cut behind the last audible window of a word, as `speech_span` finds it, where the rest is long."""
+    word = magnitudes[samples.start : samples.end]
+    floor = audible_above(float(word.max(initial=0.0)))
+    # Few words have a long quiet end, and a look at the end is cheap.
+    if not len(word) or (word[max(0, len(samples) - QUIET_END_SAMPLES) :] > floor).any():
+        return samples
+    loud = np.flatnonzero(word > floor)
+    window = window_samples(sample_rate)
+    end = samples.start + min(len(word), (int(loud[-1]) // window + 1) * window) if len(loud) else samples.end
+    return Span(samples.start, end) if samples.end - end > QUIET_END_SAMPLES else samples

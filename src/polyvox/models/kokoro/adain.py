@@ -100,6 +100,12 @@ def fold_styled_norms(state: StateDict) -> dict[str, Tensor]:
     return folded
 
 
+def without_bias(conv: nn.Module, rows: Tensor) -> Tensor:
+    """A convolution less its bias, for rows that are normed next: AdaIN would take a constant away again."""
+    assert isinstance(conv, nn.Conv1d)
+    return functional.conv1d(rows, conv.weight, None, conv.stride, conv.padding, conv.dilation, conv.groups)
+
+
 class AdainBlock(nn.Module):
     """StyleTTS 2's residual block: two convolutions with AdaIN and a shortcut; it may upsample by 2."""
 
@@ -122,7 +128,7 @@ class AdainBlock(nn.Module):
         inner = self.norm1.activated(rows, style, before, _SLOPE)
         if self.pool is not None:
             inner = after.masked(self.pool(inner))
-        inner = self.norm2.activated(self.conv1(inner), style, after, _SLOPE)
+        inner = self.norm2.activated(without_bias(self.conv1, inner), style, after, _SLOPE)
         out: Tensor = (self.conv2(inner) + self._shortcut(rows)) / math.sqrt(2)
         return out
 

@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.hift.source import HarmonicSource, SourceConfig
-from polyvox.models.kokoro.adain import AdaIN
+from polyvox.models.kokoro.adain import AdaIN, without_bias
 from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.spectrum import istft_frames, overlap_add, squared_window, stft
 
@@ -102,9 +103,18 @@ class IstftNet(nn.Module):
             rows = rows + self.noise_res[stage](self.noise_convs[stage](spectra), style, ragged)
             kinds = len(config.kernels)
             blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
-            rows = sum(block(rows, style, ragged) for block in blocks) / kinds
+            rows = sum(block(rows, style, ragged) for block in blocks) / kinds + self._offset(stage)
         out: Tensor = self.conv_post(ragged.masked(functional.leaky_relu(rows)).to(self.conv_post.weight.dtype))
         return out
+
+    def _offset(self, stage: int) -> Tensor:
+        """The offsets of a stage's blocks, [width, 1]."""
+        kinds = len(self.config.kernels)
+        noise, *others = (
+            cast(_ResBlock, block).offset
+            for block in (self.noise_res[stage], *self.resblocks[stage * kinds : (stage + 1) * kinds])
+        )
+        return noise + torch.stack(others).mean(dim=0)
 
     def istft(self, spectra: Tensor, ragged: Ragged) -> Tensor:
         """Samples of what `output_spectra` gives: overlap-add, divided by the sum of the squared windows."""
@@ -120,7 +130,11 @@ class IstftNet(nn.Module):
 
 
 class _ResBlock(nn.Module):
-    """Pairs of convolutions, the first of each with a growing dilation, each behind AdaIN and a snake."""
+    """Pairs of convolutions, the first of each with a growing dilation, each behind AdaIN and a snake.
+
+    AdaIN takes a constant of a channel away again. So the first convolutions need no bias, and that of the second ones
+    need not be added before the last norm: it is the block's `offset`, which the caller adds once for all blocks.
+    """
 
     def __init__(self, width: int, kernel: int, dilations: tuple[int, ...], style: int) -> None:
         super().__init__()
@@ -134,12 +148,18 @@ class _ResBlock(nn.Module):
         self.alpha1 = nn.ParameterList(torch.empty(1, width, 1) for _ in dilations)
         self.alpha2 = nn.ParameterList(torch.empty(1, width, 1) for _ in dilations)
 
+    @property
+    def offset(self) -> Tensor:
+        """[width, 1]"""
+        return torch.stack([cast(Tensor, conv.bias) for conv in self.convs2]).sum(dim=0)[:, None]
+
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
+        """[batch, width, time] as the same, but for the `offset`."""
         for first, second, norm1, norm2, alpha1, alpha2 in zip(
             self.convs1, self.convs2, self.adain1, self.adain2, self.alpha1, self.alpha2, strict=True
         ):
-            inner = first(norm1.activated(rows, style, ragged, alpha1))
-            rows = rows + second(norm2.activated(inner, style, ragged, alpha2))
+            inner = without_bias(first, norm1.activated(rows, style, ragged, alpha1))
+            rows = rows + without_bias(second, norm2.activated(inner, style, ragged, alpha2))
         return rows
 
 
