@@ -13,15 +13,21 @@ SPEECH = "/v1/audio/speech"
 
 
 class Forgetful(ToneEngine):
-    """Breaks where nothing should break."""
+    """Breaks where nothing should break, once it has `forgot`."""
+
+    forgot = False
 
     @property
     def voices(self):
-        raise KeyError("secret detail")
+        if self.forgot:
+            raise KeyError("secret detail")
+        return super().voices
 
 
 async def test_a_defect_is_answered_with_a_reference_to_the_log():
-    async with called(tone_service(Forgetful(), cors_origins=["*"]), headers={"Origin": "https://a.example"}) as client:
+    engine = Forgetful()
+    async with called(tone_service(engine, cors_origins=["*"]), headers={"Origin": "https://a.example"}) as client:
+        engine.forgot = True
         with capture_logs() as lines:
             response = await client.get("/v1/audio/voices")
         alive = await client.get("/health")
