@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -39,6 +39,21 @@ EPUB = (Path(__file__).parents[3] / "golden" / "books" / "pandoc3.epub").read_by
 def gated() -> ToneEngine:
     """An engine that speaks when its gate is opened."""
     return ToneEngine(chunks=1, chunk_seconds=0.05, gate=asyncio.Event())
+
+
+class CountedGate(asyncio.Event):
+    """A gate that shuts behind so many who passed it, once."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._left = count
+
+    async def wait(self) -> Literal[True]:
+        await super().wait()
+        self._left -= 1
+        if self._left == 0:
+            self.clear()
+        return True
 
 
 def sentences(count: int) -> str:
@@ -380,12 +395,11 @@ async def test_all_places_go_to_different_owners_and_the_one_served_longest_ago_
 async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    engine = gated()
+    engine = ToneEngine(chunks=1, chunk_seconds=0.05, gate=CountedGate(3))
     async with job_client(tmp_path, engine, max_jobs=1, **KEYS) as client:
         long = await client.submitted(sentences(8), headers=FIRST, **MP3)
         engine.gate.set()
         await client.until(long["id"], lambda job: job["progress"]["sentences_done"] >= 2, headers=FIRST)
-        engine.gate.clear()
         second = await client.submitted("More of mine.", headers=FIRST, **MP3)
         other = await client.submitted("One of theirs.", headers=SECOND, **MP3)
         monkeypatch.setattr(runner, "_TURN_SECONDS", 0.0)
