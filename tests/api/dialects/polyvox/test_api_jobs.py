@@ -36,11 +36,6 @@ FIRST, SECOND = ({"Authorization": f"Bearer {key}"} for key in KEYS["api_keys"])
 EPUB = (Path(__file__).parents[3] / "golden" / "books" / "pandoc3.epub").read_bytes()
 
 
-def gated() -> ToneEngine:
-    """An engine that speaks when its gate is opened."""
-    return ToneEngine(chunks=1, chunk_seconds=0.05, gate=asyncio.Event())
-
-
 class CountedGate(asyncio.Event):
     """A gate that shuts behind so many who passed it, once."""
 
@@ -54,6 +49,12 @@ class CountedGate(asyncio.Event):
         if self._left == 0:
             self.clear()
         return True
+
+
+def gated(passing: int | None = None) -> ToneEngine:
+    """An engine that speaks when its gate is opened; once it shuts by itself behind so many that are `passing`."""
+    gate = asyncio.Event() if passing is None else CountedGate(passing)
+    return ToneEngine(chunks=1, chunk_seconds=0.05, gate=gate)
 
 
 def sentences(count: int) -> str:
@@ -93,13 +94,12 @@ async def test_a_text_becomes_a_book_with_chapters_and_files_of_chapters(tmp_pat
 
 
 async def test_a_job_is_paused_resumed_and_goes_on_where_it_was(tmp_path: Path):
-    engine = gated()
+    engine = gated(passing=3)
     async with job_client(tmp_path, engine) as client:
         job = await client.submitted(sentences(12), **MP3)
         url = f"/v1/jobs/{job['id']}"
         engine.gate.set()
         await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 2)
-        engine.gate.clear()
         paused = (await client.http.post(f"{url}/pause")).json()
         assert paused["status"] == "paused"
         assert engine.speaking == 0
@@ -144,12 +144,11 @@ async def test_a_cancelled_job_leaves_no_speech_and_a_deleted_one_nothing(tmp_pa
 
 
 async def test_a_server_that_stops_parks_its_jobs_and_the_next_one_goes_on(tmp_path: Path):
-    engine = gated()
+    engine = gated(passing=2)
     async with job_client(tmp_path, engine) as client:
         job = await client.submitted(sentences(8), **MP3)
         engine.gate.set()
         await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 1)
-        engine.gate.clear()
     assert engine.speaking == 0
     async with job_client(tmp_path) as client:
         finished = await client.rested(job["id"])
@@ -395,7 +394,7 @@ async def test_all_places_go_to_different_owners_and_the_one_served_longest_ago_
 async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    engine = ToneEngine(chunks=1, chunk_seconds=0.05, gate=CountedGate(3))
+    engine = gated(passing=3)
     async with job_client(tmp_path, engine, max_jobs=1, **KEYS) as client:
         long = await client.submitted(sentences(8), headers=FIRST, **MP3)
         engine.gate.set()
