@@ -31,7 +31,7 @@ def fit(tmp_path, clip, monkeypatch):
 
     studio = Studio(tmp_path / "data")
     monkeypatch.setattr(command, "FittingService", service)
-    monkeypatch.setattr(command.VoiceService, "for_service", lambda speech: studio.voices)
+    monkeypatch.setattr(command.VoiceService, "for_service", lambda speech, access: studio.voices)
 
     def run(*arguments: object):
         return CliRunner().invoke(app, ["voices", "fit", str(clip), "--data-dir", str(tmp_path), *map(str, arguments)])
