@@ -25,7 +25,7 @@ from polyvox.models.kokoro.wren_batch import wren_samples  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
 
 ROUNDING = 2e-5
-"""Of the peak: sums of other shapes are added in another order. A leak of padding is a hundred times as large."""
+"""Of the peak: sums of other shapes are added in another order."""
 TEXTS = ("Yes.", "No, no.", "Good morning.", "It is far too warm in here.", "Why?", "Come in, please.")
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
