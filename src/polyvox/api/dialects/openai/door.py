@@ -184,7 +184,9 @@ async def list_voices(
     `legacy` gives bare names, as old clients expect.
     """
     listed = await voices_of(model, service, voices, owner)
-    return {"voices": [voice.id if legacy else _voice(voice) for voice in listed]}
+    if legacy:
+        return {"voices": [voice.id for voice in listed]}
+    return {"voices": [_voice(voice) for voice in listed], "default_voice": service.registry.default_voice(model)}
 
 
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:

@@ -17,6 +17,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import (
     AUDIO_FIELD_NAMES,
     CaptionFields,
+    DownloadFields,
     ErrorBody,
     Number,
     RequestBody,
@@ -67,7 +68,7 @@ class TurnBody(RequestBody):
         return DialogueTurn(voice, self.text, self.prompt_text)
 
 
-class DialogueBody(CaptionFields):
+class DialogueBody(CaptionFields, DownloadFields):
     """A dialogue, and how it is to be spoken and sent."""
 
     model_config = ConfigDict(
@@ -92,6 +93,11 @@ class DialogueBody(CaptionFields):
         le=10.0,
         description="Silence between turns in seconds; if absent 0.3, or what a dialogue model chooses.",
     )
+
+    @property
+    def dialogue_turns(self) -> list[DialogueTurn]:
+        """The turns as the service takes them."""
+        return [turn.turn for turn in self.turns]
 
     @property
     def speakers(self) -> list[str]:
@@ -128,7 +134,7 @@ async def create_dialogue(
     """
     captions_only, captions = body.captions_only, body.captions
     body = body.without_captions()
-    turns = [turn.turn for turn in body.turns]
+    turns = body.dialogue_turns
     resolve_kind = partial(
         resolve_dialogue,
         turns,
@@ -147,11 +153,16 @@ async def create_dialogue(
         check_captions_beside_events(captions)
         events = _events(body, turns, chunks=x_polyvox_chunks == "1")
         return SpeechResponse(service, replace(request, words=events.chunks), events)
+    audio: AudioStream | AudioFile | RecordedAudio
     audio = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
-    if captions is None:
-        return SpeechResponse(service, request, audio)
-    recorded = RecordedAudio.captioned(audio, CaptionSidecar.begun(captions, track, downloads, owner))
-    return SpeechResponse(service, replace(request, words=True), recorded, headers=recorded.headers)
+    if body.return_download_link:
+        request = replace(request, words=body.return_timing)
+        audio = RecordedAudio.begun(audio, body.return_timing, downloads, owner)
+    if captions is not None:
+        request = replace(request, words=True)
+        audio = RecordedAudio.captioned(audio, CaptionSidecar.begun(captions, track, downloads, owner))
+    headers = audio.headers if isinstance(audio, RecordedAudio) else {}
+    return SpeechResponse(service, request, audio, headers=headers)
 
 
 def _events(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> SpeechEvents:
