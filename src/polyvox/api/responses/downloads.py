@@ -158,7 +158,7 @@ class RecordedAudio:
         """Add a chunk and the pause behind it; audio that comes without its text is of the text before, or after."""
         rate, pause = chunk.sample_rate, _pause_samples(chunk)
         silent_from = chunk.end - pause
-        last = self._chunks[-1] if self._chunks else {"text": ""}
+        last: dict[str, Any] = self._chunks[-1] if self._chunks else {"text": ""}
         if chunk.text:
             voice = {"voice": chunk.voice} if chunk.voice else {}
             times = _times(chunk.start / rate if self._begun is None else self._begun, silent_from / rate)

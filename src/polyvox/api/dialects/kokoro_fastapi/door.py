@@ -40,12 +40,12 @@ from polyvox.service.speech import SpeechService
 from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
+from polyvox.voices.mixing import MAX_MIX_CHARS
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
 _NAME = "kokoro"
-_MAX_EXPRESSION_CHARS = 1_000
 _SSML_ERRORS: dict[int | str, dict[str, Any]] = {
     400: SPEECH_ERRORS[400],
     403: {"model": ErrorBody, "description": "The setting allow_ssml is off."},
@@ -58,7 +58,7 @@ def _mix_expression(voices: object) -> str:
     """A list of names is their mix in equal parts."""
     if isinstance(voices, list) and voices and all(isinstance(name, str) for name in voices):
         voices = "+".join(voices)
-    if isinstance(voices, str) and voices.strip() and len(voices) <= _MAX_EXPRESSION_CHARS:
+    if isinstance(voices, str) and voices.strip() and len(voices) <= MAX_MIX_CHARS:
         return voices.strip()
     raise PydanticCustomError("mix", "a mix such as 'af_heart(2)+bf_emma(1)', or a list of voice names")
 
