@@ -242,6 +242,12 @@ def test_a_mix_is_made_heard_kept_and_spoken_with(browser, url, engine):
         page.get_by_role("button", name="Hear the mix").click()
         page.locator(".word.heard").wait_for()
         page.get_by_label("Name of the mix").fill("Dusk")
+        page.route("**/v1/voices", lambda route: route.fulfill(status=201, json={}))
+        with page.expect_request("**/v1/voices") as asked:
+            page.get_by_role("button", name="Keep it on the server").click()
+        assert asked.value.post_data_json == {"name": "Dusk", "mix": "low(6)+high(2)"}
+        expect(page.get_by_text("Dusk is a voice of this server now")).to_be_visible()
+        page.get_by_label("Name of the mix").fill("Dusk")
         page.get_by_role("button", name="Keep the mix").click()
         page.get_by_role("link", name="Speak with Dusk").click()
         expect(page.get_by_label("Voice")).to_have_value("low(6)+high(2)")
