@@ -12,9 +12,9 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.pending_bodies import PendingBodies
-from polyvox.service.admission.queue import Job
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Ticket
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.access import require
@@ -208,7 +208,7 @@ class SpeechService:
         quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
-            ticket = SlotlessTicket() if plan.from_cache else self._admission.enter(self._job(plan))
+            ticket = SlotlessTicket() if plan.from_cache else self._enter(plan)
         except PolyvoxError:
             quota_lease.close()
             raise
@@ -226,9 +226,9 @@ class SpeechService:
             calls.add(owner, end)
             session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
-    def _job(self, plan: SessionPlan) -> Job:
-        """A plan as admission knows it."""
-        return Job(
+    def _enter(self, plan: SessionPlan) -> Ticket:
+        """The plan's ticket: a place in the queue, or a slot."""
+        return self._admission.enter(
             plan.model,
             plan.call.client,
             chars=plan.kind.chars,
