@@ -36,7 +36,7 @@ from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.telemetry.metrics import UNKNOWN_MODEL, Metrics
-from polyvox.service.telemetry.tracing import Tracer
+from polyvox.service.telemetry.tracing import RequestTracer
 from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -45,7 +45,9 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
-    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics, tracer: Tracer | None = None) -> None:
+    def __init__(
+        self, settings: Settings, registry: Registry, metrics: Metrics, tracer: RequestTracer | None = None
+    ) -> None:
         self.tracer = tracer
         self.settings = settings
         self.registry = registry
