@@ -7,7 +7,7 @@ from functools import partial
 from pydantic import Field
 
 from polyvox.api.requests.body import off_the_loop
-from polyvox.api.requests.schemas import Integer, RequestBody
+from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError

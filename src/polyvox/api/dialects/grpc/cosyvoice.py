@@ -10,8 +10,8 @@ from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceR
 from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.dialects.grpc.schema import Message, message_type
 from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError

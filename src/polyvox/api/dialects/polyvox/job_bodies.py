@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from polyvox.api.requests.fields import Boolean, Integer, Number, RequestBody, Speed, Text
 from polyvox.api.requests.forms import FormFile
 from polyvox.api.requests.languages import language_tag
-from polyvox.api.requests.schemas import Boolean, Integer, Number, RequestBody, Speed, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.books.manuscript import Chapter, Cover, Manuscript, ManuscriptLimits
 from polyvox.books.options import BookFormat, NarrationOptions
