@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from polyvox.api.errors import invalid_request
+from polyvox.api.complaints import invalid_request
 from polyvox.api.requests.fields import PRINTABLE, RequestBody, Text
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.audio.encode import AudioFormat, parse_format
