@@ -147,6 +147,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "the same, on shared cores", "flood of pages, cleared for first", ("first audio p95",),
             {f"{_CONTROLLER}.is_over_share": _false},
         ),
+        "Only with a second of audio ahead": Rule(
+            "staying out makes gaps", "overload, cleared for first", ("in time", "with a gap"),
+            {"ticket._SPARE_SECONDS": -math.inf},
+        ),
         "A client over its share yields slots while another waits": Rule(
             "a flood holds all slots", "full queue", ("first audio p50",),
             {"fair_share.FairShare.holds_over_share": _false},

@@ -484,9 +484,13 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
 async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
     admission = await flooded(clock)
     flood = admission.enter("m", "flood", chars=500)
-    assert admission.is_over_share(flood.client, flood.queue)
-    admission.enter("m", "anna", chars=500)
-    assert not admission.is_over_share("anna", flood.queue)
+    anna = admission.enter("m", "anna", chars=500)
+    assert not flood.makes_way  # its listener has no audio to spare
+    for ticket in (flood, anna):
+        ticket.produced(2.0, 0.1)
+    assert (flood.makes_way, anna.makes_way) == (True, False)
+    clock.now += 1.5
+    assert not flood.makes_way
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:

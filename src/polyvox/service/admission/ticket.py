@@ -7,6 +7,7 @@ from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
 from typing import Protocol
+from weakref import ref
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
@@ -14,6 +15,9 @@ from polyvox.service.admission.queue import ModelQueue
 
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
+
+_SPARE_SECONDS = 1.0
+"""Audio ahead of playback with which a stream may stay out of the engine while another client's first audio is made."""
 
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
@@ -110,7 +114,7 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(makes_way=partial(controller.is_over_share, client, queue))
+        self._precedence = Precedence(makes_way=partial(_makes_way, ref(self)))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
@@ -229,6 +233,12 @@ class Ticket:
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
+    def makes_way(self) -> bool:
+        """True if its client has more than its share, and its listener does not notice that the stream stands still."""
+        has_spare = self.ahead(self._controller.now()) >= _SPARE_SECONDS
+        return has_spare and self._controller.is_over_share(self.client, self.queue)
+
+    @property
     def is_heard(self) -> bool:
         """True if its listener waits for more; nobody listens to a background request."""
         at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
@@ -244,3 +254,8 @@ class Ticket:
         left = self.audio_left / throughput
         makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (throughput - 1.0) if throughput > 1.0 else math.inf
         return min(left, makes_way)
+
+
+def _makes_way(ticket: ref[Ticket]) -> bool:
+    found = ticket()
+    return found is not None and found.makes_way
