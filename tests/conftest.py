@@ -108,7 +108,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def installed() -> "Callable[[str], Bundle]":
     """Opens a real model by its name, in the folder that the settings name; one that is missing is pulled first."""
-    from polyvox.bundles.progress import SilentProgress
+    from helpers.silent_progress import SilentProgress
     from polyvox.bundles.pull import pull
     from polyvox.bundles.validate import open_bundle
     from polyvox.errors import BundleError
