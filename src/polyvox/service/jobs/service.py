@@ -45,7 +45,7 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.reserve import is_full
+from polyvox.voices.storage.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -42,7 +42,7 @@ from polyvox.service.jobs.record import (
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.captions import CaptionFormat
-from polyvox.voices.reserve import is_full
+from polyvox.voices.storage.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Utterance
-from polyvox.voices.listed_files import read_listed
+from polyvox.voices.recording.listed_files import read_listed
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UrlVoice, parse_reference
 
 _SYSTEM = "You are a helpful assistant."

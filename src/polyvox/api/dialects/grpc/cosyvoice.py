@@ -22,8 +22,8 @@ from polyvox.service.telemetry.chunk_record import pcm_hash
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.recordings import wav_bytes
 from polyvox.voices.references import InlineVoice
+from polyvox.voices.storage.recordings import wav_bytes
 
 _NAME = "cosyvoice-grpc"
 PROMPT_RATE = 16_000
