@@ -12,8 +12,8 @@ from pathlib import Path
 import structlog
 
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.narration import Narration, Speak
-from polyvox.books.options import NarrationOptions
+from polyvox.books.narration.narration import Narration, Speak
+from polyvox.books.narration.options import NarrationOptions
 from polyvox.config import Settings
 from polyvox.errors import (
     DiskFullError,

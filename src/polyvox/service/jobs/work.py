@@ -14,8 +14,8 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from polyvox.audio.encode import parse_format
-from polyvox.books.narration import Narration, Speak
-from polyvox.books.options import BookFormat, BookFormats, BoundFile, NarrationOptions, NarrationProgress
+from polyvox.books.narration.narration import Narration, Speak
+from polyvox.books.narration.options import BookFormat, BookFormats, BoundFile, NarrationOptions, NarrationProgress
 from polyvox.config import Settings
 from polyvox.errors import (
     DeadlineError,

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from polyvox.books.durable import write_durably
 from polyvox.books.manuscript import Cover, Manuscript
-from polyvox.books.options import NarrationOptions, Pauses
-from polyvox.books.plan import Gap, Passage, PlannedChapter, passage_seed, plan_chapters
+from polyvox.books.narration.durable import write_durably
+from polyvox.books.narration.options import NarrationOptions, Pauses
+from polyvox.books.narration.plan import Gap, Passage, PlannedChapter, passage_seed, plan_chapters
 from polyvox.errors import NotFoundError
 
 PLAN = "plan.json"

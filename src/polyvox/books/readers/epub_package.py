@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from polyvox.books.epub_archive import EpubArchive
 from polyvox.books.manuscript import ManuscriptLimits
-from polyvox.books.safe_xml import BrokenXmlError, XmlElement, xml_tree
+from polyvox.books.readers.epub_archive import EpubArchive
+from polyvox.books.readers.safe_xml import BrokenXmlError, XmlElement, xml_tree
 from polyvox.errors import ManuscriptError
 
 _CONTAINER: Final = "META-INF/container.xml"

@@ -2,9 +2,9 @@
 
 from html.parser import HTMLParser
 
-from polyvox.books.blocks import chapters_of
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
-from polyvox.books.markup_blocks import VOID, MarkupBlocks
+from polyvox.books.readers.blocks import chapters_of
+from polyvox.books.readers.markup_blocks import VOID, MarkupBlocks
 
 
 class _Parser(HTMLParser):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from polyvox.audio.encode import AudioFormat
-from polyvox.books.chapter_audio import IntegratedLoudness
 from polyvox.books.manuscript import Chapter, Cover, Manuscript
-from polyvox.books.narration import Narration
-from polyvox.books.options import BookFormat, BookFormats, FileKind, NarrationOptions
+from polyvox.books.narration.chapter_audio import IntegratedLoudness
+from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.options import BookFormat, BookFormats, FileKind, NarrationOptions
 from polyvox.books.pictures import picture_size, read_cover
 from polyvox.errors import ConflictError, ManuscriptError
 from polyvox.text.captions import CaptionFormat
@@ -217,7 +217,7 @@ def test_chapters_can_be_files_of_any_format(narration, audio_format):
 
 
 def narration_seconds(narration, chapter):
-    from polyvox.books.chapter_audio import ChapterAudio
+    from polyvox.books.narration.chapter_audio import ChapterAudio
 
     audio = ChapterAudio(narration.folder, chapter + 1, narration.plan.chapters[chapter], narration.plan.options.pauses)
     return audio.samples / audio.sample_rate

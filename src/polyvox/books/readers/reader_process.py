@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import structlog
 
-from polyvox.books import reader_child
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
+from polyvox.books.readers import reader_child
 from polyvox.errors import ManuscriptError, UnavailableError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

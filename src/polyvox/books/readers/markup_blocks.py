@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.books.blocks import SCENE_BREAK, Block, joined_titles
 from polyvox.books.manuscript import ManuscriptLimits
+from polyvox.books.readers.blocks import SCENE_BREAK, Block, joined_titles
 from polyvox.errors import ManuscriptError
 
 VOID: Final = frozenset("area base br col embed hr img input link meta param source track wbr".split())

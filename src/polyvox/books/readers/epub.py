@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from polyvox.books.blocks import Block, Draft, chapters_of, finished, is_boilerplate
-from polyvox.books.epub_archive import EpubArchive
-from polyvox.books.epub_package import Entry, Package, read_package
-from polyvox.books.html_text import html_blocks
 from polyvox.books.manuscript import Cover, Manuscript, ManuscriptLimits
-from polyvox.books.markup_blocks import MarkupBlocks
 from polyvox.books.pictures import read_cover
-from polyvox.books.safe_xml import BrokenXmlError, parse_xml
+from polyvox.books.readers.blocks import Block, Draft, chapters_of, finished, is_boilerplate
+from polyvox.books.readers.epub_archive import EpubArchive
+from polyvox.books.readers.epub_package import Entry, Package, read_package
+from polyvox.books.readers.html_text import html_blocks
+from polyvox.books.readers.markup_blocks import MarkupBlocks
+from polyvox.books.readers.safe_xml import BrokenXmlError, parse_xml
 from polyvox.errors import ManuscriptError
 from polyvox.hostile_xml import XmlHandlers
 

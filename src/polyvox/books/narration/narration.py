@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeVar
 
 import structlog
 
-from polyvox.books.binder import bind_steps
-from polyvox.books.journal import ChapterJournal, JournalEntry, SpokenPassage
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.options import BookFormats, BoundFile, NarrationOptions, NarrationProgress
-from polyvox.books.plan import Passage
-from polyvox.books.plan_file import PLAN, NarrationPlan, make_plan, read_plan, write_plan
-from polyvox.books.trimming import joined_passage
+from polyvox.books.narration.binder import bind_steps
+from polyvox.books.narration.journal import ChapterJournal, JournalEntry, SpokenPassage
+from polyvox.books.narration.options import BookFormats, BoundFile, NarrationOptions, NarrationProgress
+from polyvox.books.narration.plan import Passage
+from polyvox.books.narration.plan_file import PLAN, NarrationPlan, make_plan, read_plan, write_plan
+from polyvox.books.narration.trimming import joined_passage
 from polyvox.errors import ConflictError, SilentTextError
 from polyvox.types import AudioChunk
 

@@ -3,9 +3,9 @@
 import pytest
 
 from helpers.tables import each_row
-from polyvox.books.chapter_headings import is_heading
 from polyvox.books.manuscript import ManuscriptLimits
-from polyvox.books.reading import read_manuscript
+from polyvox.books.readers.chapter_headings import is_heading
+from polyvox.books.readers.reading import read_manuscript
 from polyvox.errors import ManuscriptError
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from polyvox.books.chapter_audio import ChapterAudio
+from polyvox.books.narration.chapter_audio import ChapterAudio
 from polyvox.text.captions import CaptionWord, Cue, caption_words, cues_of
 from polyvox.text.captions.rules import is_wide
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polyvox.books.manuscript import Chapter, Cover, Manuscript, ManuscriptLimits
-from polyvox.books.reading import read_manuscript
+from polyvox.books.readers.reading import read_manuscript
 from polyvox.errors import ManuscriptError
 
 MEMORY_BYTES = 1536 * 1024 * 1024

@@ -8,11 +8,11 @@ import pytest
 
 from helpers.tables import each_row
 from polyvox.books.manuscript import ManuscriptLimits
-from polyvox.books.reading import read_manuscript
+from polyvox.books.readers.reading import read_manuscript
 from polyvox.errors import ManuscriptError
 from tests.helpers.epubs import JPEG, OPF, PAGE, epub
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "books"
+GOLDEN = Path(__file__).parents[2] / "golden" / "books"
 FIRST = "text/part 0000_split_000.html"
 LIMITS = ManuscriptLimits()
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from polyvox.books.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
+from polyvox.books.readers.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.words import VOICE_TAG, pieces
 from polyvox.errors import ManuscriptError, MarkupError
 from polyvox.text.markup import markup

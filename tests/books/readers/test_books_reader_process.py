@@ -6,9 +6,9 @@ import time
 import pytest
 
 from polyvox.books.manuscript import ManuscriptLimits
-from polyvox.books.reader_child import from_json, to_json
-from polyvox.books.reader_process import read_manuscript_apart
-from polyvox.books.reading import read_manuscript
+from polyvox.books.readers.reader_child import from_json, to_json
+from polyvox.books.readers.reader_process import read_manuscript_apart
+from polyvox.books.readers.reading import read_manuscript
 from polyvox.errors import ManuscriptError
 from tests.helpers.epubs import epub
 

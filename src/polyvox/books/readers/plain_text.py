@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from polyvox.books.blocks import SCENE_BREAK, Block, chapters_of, joined_titles
-from polyvox.books.chapter_headings import LONGEST_HEADING, bare_numbers, is_heading
 from polyvox.books.manuscript import Chapter, Manuscript, ManuscriptLimits
+from polyvox.books.readers.blocks import SCENE_BREAK, Block, chapters_of, joined_titles
+from polyvox.books.readers.chapter_headings import LONGEST_HEADING, bare_numbers, is_heading
 from polyvox.books.words import speakable
 
 _LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final
 
 from polyvox.books.manuscript import Chapter, Manuscript
-from polyvox.books.options import NarrationOptions, Pauses
+from polyvox.books.narration.options import NarrationOptions, Pauses
 from polyvox.books.words import VOICE_TAG, pieces, speakable
 from polyvox.errors import ManuscriptError
 from polyvox.text.segmentation.segment import bounded_sentences

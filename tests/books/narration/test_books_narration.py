@@ -14,12 +14,12 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from polyvox.books.chapter_audio import ChapterAudio
-from polyvox.books.journal import BrokenNarrationError
 from polyvox.books.manuscript import Chapter, Manuscript
-from polyvox.books.narration import Narration
-from polyvox.books.options import BookFormats, NarrationOptions, Pauses
-from polyvox.books.trimming import joined_passage
+from polyvox.books.narration.chapter_audio import ChapterAudio
+from polyvox.books.narration.journal import BrokenNarrationError
+from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.options import BookFormats, NarrationOptions, Pauses
+from polyvox.books.narration.trimming import joined_passage
 from polyvox.errors import ConflictError, EngineError, NotFoundError, SilentTextError
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import AudioChunk, Span, WordTiming

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from typing import Final
 
-from polyvox.books.epub import read_epub
-from polyvox.books.html_text import read_html
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
-from polyvox.books.markdown_text import read_markdown
-from polyvox.books.plain_text import read_plain_text
+from polyvox.books.readers.epub import read_epub
+from polyvox.books.readers.html_text import read_html
+from polyvox.books.readers.markdown_text import read_markdown
+from polyvox.books.readers.plain_text import read_plain_text
 from polyvox.errors import ManuscriptError
 
 _ZIP: Final = b"PK\x03\x04"

@@ -8,9 +8,9 @@ import numpy as np
 
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.audio.loudness import LoudnessMeter
-from polyvox.books.journal import FALLBACK_RATE, ChapterJournal, JournalEntry
-from polyvox.books.options import Pauses
-from polyvox.books.plan import Passage, PlannedChapter
+from polyvox.books.narration.journal import FALLBACK_RATE, ChapterJournal, JournalEntry
+from polyvox.books.narration.options import Pauses
+from polyvox.books.narration.plan import Passage, PlannedChapter
 from polyvox.types import Pcm, WordTiming
 
 _STANDARD_GATE = -70.0

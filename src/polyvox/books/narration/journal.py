@@ -14,7 +14,7 @@ import numpy as np
 
 from polyvox.audio.pcm import from_pcm16, to_pcm16
 from polyvox.audio.resample import resampled
-from polyvox.books.durable import append_durably
+from polyvox.books.narration.durable import append_durably
 from polyvox.errors import PolyvoxError
 from polyvox.types import Pcm, Span, TimingSource, WordTiming
 

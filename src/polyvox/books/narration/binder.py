@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyvox.audio.encode import AudioFormat
-from polyvox.books.audio_file import AudioFileWriter, ChapterMark, FileContents
-from polyvox.books.chapter_audio import ChapterAudio, IntegratedLoudness, gain_to, levelled
-from polyvox.books.chapter_captions import chapter_cues, moved
-from polyvox.books.durable import sync_folder, write_durably
-from polyvox.books.options import BookFormat, BookFormats, BoundFile, FileKind
-from polyvox.books.plan_file import NarrationPlan, read_cover
+from polyvox.books.narration.audio_file import AudioFileWriter, ChapterMark, FileContents
+from polyvox.books.narration.chapter_audio import ChapterAudio, IntegratedLoudness, gain_to, levelled
+from polyvox.books.narration.chapter_captions import chapter_cues, moved
+from polyvox.books.narration.durable import sync_folder, write_durably
+from polyvox.books.narration.options import BookFormat, BookFormats, BoundFile, FileKind
+from polyvox.books.narration.plan_file import NarrationPlan, read_cover
 from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat, Cue, captions
 
 FOLDER = "bound"

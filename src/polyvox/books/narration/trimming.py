@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from polyvox.audio.edges import speech_span, with_faded_edges
-from polyvox.books.journal import SpokenPassage
+from polyvox.books.narration.journal import SpokenPassage
 from polyvox.types import AudioChunk, WordTiming
 
 _LEAD_SECONDS: Final = 0.03
