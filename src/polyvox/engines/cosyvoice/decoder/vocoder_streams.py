@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from polyvox.engines.cosyvoice.decoder_stages import VocoderHop, VocoderResult
+from polyvox.engines.cosyvoice.decoder.decoder_stages import VocoderHop, VocoderResult
 from polyvox.errors import EngineError
 from polyvox.models.cache import CachedTensors
 from polyvox.models.hift.causal import CausalHift, CausalHiftState

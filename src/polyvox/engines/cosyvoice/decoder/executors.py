@@ -7,7 +7,8 @@ from types import MappingProxyType
 import structlog
 import torch
 
-from polyvox.engines.cosyvoice.batching import (
+from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
+from polyvox.engines.cosyvoice.decoder.batching import (
     STREAM_BLOCKS,
     Capture,
     batch_flow,
@@ -15,16 +16,15 @@ from polyvox.engines.cosyvoice.batching import (
     captures,
     triton_kernels,
 )
-from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
-from polyvox.engines.cosyvoice.flow_streams import FlowStreams
-from polyvox.engines.cosyvoice.fused_vocoder import fuse_activation, snake_kernel
+from polyvox.engines.cosyvoice.decoder.flow_streams import FlowStreams
+from polyvox.engines.cosyvoice.decoder.fused_vocoder import fuse_activation, snake_kernel
+from polyvox.engines.cosyvoice.decoder.graph_networks import graph_flow, graph_vocoder
+from polyvox.engines.cosyvoice.decoder.hops import HopLengths
+from polyvox.engines.cosyvoice.decoder.self_test import deviation, stage_mel, stream_mel, stream_samples
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
+from polyvox.engines.cosyvoice.decoder.vocoder_streams import VocoderStreams
 from polyvox.engines.cosyvoice.graph_files import INT8, GraphFiles, context_span, open_graphs
-from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
-from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.self_test import deviation, stage_mel, stream_mel, stream_samples
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, Executor
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.cosyvoice.vocoder_streams import VocoderStreams
 from polyvox.engines.kit.recording import captured_or_eager, first_line
 from polyvox.errors import BundleError
 from polyvox.runtime.executors.cuda_graphs import Replay

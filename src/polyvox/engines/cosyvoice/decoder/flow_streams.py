@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowResult
+from polyvox.engines.cosyvoice.decoder.decoder_stages import FlowHop, FlowResult
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, FlowPrompt
 from polyvox.models.cosyvoice.ode_solver import FlowPoint
 from polyvox.models.cosyvoice.paged_flow import PagedFlow

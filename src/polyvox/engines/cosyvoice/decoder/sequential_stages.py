@@ -7,8 +7,8 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.budget import ByteBudget, Lease
-from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowResult, VocoderHop, VocoderResult
+from polyvox.engines.cosyvoice.decoder.budget import ByteBudget, Lease
+from polyvox.engines.cosyvoice.decoder.decoder_stages import FlowHop, FlowResult, VocoderHop, VocoderResult
 from polyvox.models.cosyvoice.flow import Flow, FlowPrompt, FlowRunner, FlowState
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import Hift, HiftState

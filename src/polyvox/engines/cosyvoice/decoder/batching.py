@@ -8,10 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.flow_streams import CALL_BLOCKS, FlowStreams
-from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
+from polyvox.engines.cosyvoice.decoder.flow_streams import CALL_BLOCKS, FlowStreams
+from polyvox.engines.cosyvoice.decoder.hops import HopLengths
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
+from polyvox.engines.cosyvoice.decoder.vocoder_streams import VocoderFrames, VocoderStreams
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowConfig
 from polyvox.models.cosyvoice.fused_kernels import EstimatorKernels
 from polyvox.models.cosyvoice.paged_flow import PagedFlow, flow_layout

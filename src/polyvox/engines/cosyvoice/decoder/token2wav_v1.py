@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.speech_decoder import (
+from polyvox.engines.cosyvoice.decoder.speech_decoder import (
     DecoderState,
     DeviceStream,
     Hop,
@@ -16,7 +16,7 @@ from polyvox.engines.cosyvoice.speech_decoder import (
     step_noise,
     step_uniforms,
 )
-from polyvox.engines.cosyvoice.stage_clock import StageClock
+from polyvox.engines.cosyvoice.decoder.stage_clock import StageClock
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.flow_v1 import OVERLAP_FRAMES, OVERLAP_TOKENS, Flow1, FlowOverlap, frames_of
 from polyvox.models.hift.model import Hift, HiftState, crossfade

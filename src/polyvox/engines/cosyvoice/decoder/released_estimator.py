@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from polyvox.engines.cosyvoice.self_test import deviation
+from polyvox.engines.cosyvoice.decoder.self_test import deviation
 from polyvox.errors import BundleError
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache

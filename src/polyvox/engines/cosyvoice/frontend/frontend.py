@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from polyvox.engines.cosyvoice.frontend.tags import Tags
 from polyvox.engines.cosyvoice.languages import LANGUAGES
-from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import TextError
 from polyvox.text.characters import INVISIBLE
 from polyvox.text.detect import detect_language

@@ -7,7 +7,7 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.self_test import deviation
+from polyvox.engines.cosyvoice.decoder.self_test import deviation
 from polyvox.models.hift.causal import CausalHift
 from polyvox.models.hift.filter import SnakeKernel
 from polyvox.models.hift.model import Hift

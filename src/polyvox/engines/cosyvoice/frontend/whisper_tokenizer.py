@@ -11,8 +11,8 @@ from typing import Final
 
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
-from polyvox.engines.cosyvoice.tagged_tokenizer import TaggedTokenizer
-from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS
+from polyvox.engines.cosyvoice.frontend.tagged_tokenizer import TaggedTokenizer
+from polyvox.engines.cosyvoice.frontend.tags import LANGUAGE_TAGS
 from polyvox.errors import BundleError
 
 RANKS: Final = "multilingual.tiktoken"

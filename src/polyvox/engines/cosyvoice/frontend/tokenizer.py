@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from polyvox.engines.cosyvoice.tagged_tokenizer import TaggedTokenizer
-from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
+from polyvox.engines.cosyvoice.frontend.tagged_tokenizer import TaggedTokenizer
+from polyvox.engines.cosyvoice.frontend.tags import BASE_TOKENS, Tags
 from polyvox.errors import BundleError
 
 _WORDS = (

@@ -9,8 +9,8 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.budget import ByteBudget
-from polyvox.engines.cosyvoice.decoder_stages import (
+from polyvox.engines.cosyvoice.decoder.budget import ByteBudget
+from polyvox.engines.cosyvoice.decoder.decoder_stages import (
     FlowHop,
     FlowResult,
     FlowStage,
@@ -19,15 +19,15 @@ from polyvox.engines.cosyvoice.decoder_stages import (
     VocoderResult,
     VocoderStage,
 )
-from polyvox.engines.cosyvoice.sequential_stages import SequentialFlow, SequentialVocoder
-from polyvox.engines.cosyvoice.speech_decoder import (
+from polyvox.engines.cosyvoice.decoder.sequential_stages import SequentialFlow, SequentialVocoder
+from polyvox.engines.cosyvoice.decoder.speech_decoder import (
     DecoderState,
     DeviceStream,
     Hop,
     Token2WavResult,
     step_integer,
 )
-from polyvox.engines.cosyvoice.stage_clock import StageClock
+from polyvox.engines.cosyvoice.decoder.stage_clock import StageClock
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
 from polyvox.models.hift.causal import CausalHift

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowStage, FlowStageState
+from polyvox.engines.cosyvoice.decoder.decoder_stages import FlowHop, FlowStage, FlowStageState
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import Hift, HiftState

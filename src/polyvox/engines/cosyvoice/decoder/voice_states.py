@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
 from polyvox.errors import UnavailableError
 from polyvox.types import PreparedVoice
 
