@@ -16,9 +16,9 @@ from polyvox.cli.main import app
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.types import VoicePrompt
 from polyvox.voices.cache import PreparedVoiceFiles
-from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Registration, Transcription, VoiceQuery
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage.recordings import prompt_digest
+from polyvox.voices.storage.store import FileVoiceStore
 from polyvox.voices.torch_file import torch_file
 
 RATE = 24_000

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from polyvox.bundles.disk import sync_file, sync_folder
 from polyvox.errors import InvalidRequestError
-from polyvox.voices.recordings import digest_of
+from polyvox.voices.storage.recordings import digest_of
 from polyvox.voices.torch_file import TorchFileError, read_torch_file
 
 PACKS = "packs"

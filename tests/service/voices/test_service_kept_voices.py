@@ -13,11 +13,11 @@ from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.voices.kept_voices import KeptVoices
 from polyvox.types import PreparedVoice
-from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.mixing import parse_mix
-from polyvox.voices.recordings import digest_of, read_wav
+from polyvox.voices.recording.intake import CheckedRecording
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import RegisteredVoice
+from polyvox.voices.storage.recordings import digest_of, read_wav
 from polyvox.voices.torch_file import torch_file
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.preset_prompts import MixedStyle
 from polyvox.service.voices.voices import Registered, Transcribe, VoiceService
 from polyvox.types import VoicePrompt
-from polyvox.voices.recordings import wav_bytes
 from polyvox.voices.records import VoiceDetails
 from polyvox.voices.references import InlineVoice
+from polyvox.voices.storage.recordings import wav_bytes
 from polyvox.voices.style_packs import VoicePack, read_pack
 from polyvox.voices.styles import PackReference, mix_report, pack_report
 

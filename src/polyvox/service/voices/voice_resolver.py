@@ -19,9 +19,9 @@ from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
-from polyvox.voices.recordings import digest_of, prompt_digest
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+from polyvox.voices.storage.recordings import digest_of, prompt_digest
 from polyvox.voices.style_packs import PackFiles
 from polyvox.voices.styles import VoiceStyle, pack_reference, plain_style, style_model
 

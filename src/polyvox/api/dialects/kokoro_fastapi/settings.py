@@ -96,7 +96,7 @@ KOKORO_VARIABLES = ForeignVariables(
             "default_volume_multiplier": "send `volume_multiplier` with the request",
             "advanced_text_normalization": "send `normalization_options` with the request",
             "voice_weight_normalization": "the weights of a mix always add up to 1",
-            "allow_local_voice_saving": "POST /v1/voices with `mix` keeps one; see POLYVOX_ALLOW_VOICE_DOWNLOAD for files",
+            "allow_local_voice_saving": "POST /v1/voices with `mix` keeps it; see POLYVOX_ALLOW_VOICE_DOWNLOAD too",
             "max_pause_duration_s": "one pause lasts up to 60 s, and all of a text up to POLYVOX_MAX_PAUSE_SECONDS",
             "ssml_max_depth": "SSML may have 32 elements inside each other",
             "model_auto_unload_timeout_seconds": "models that a request loads go by POLYVOX_MODEL_IDLE_SECONDS",
