@@ -117,7 +117,7 @@ def _tensor_of(archive: zipfile.ZipFile, max_bytes: int) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Storage:
-    """Where a tensor's values are in the file, and their type."""
+    """The place of a tensor's values in the file, and their type."""
 
     key: str
     dtype: str

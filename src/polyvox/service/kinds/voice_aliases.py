@@ -20,7 +20,7 @@ class VoiceAliases:
     by_name: Mapping[str, VoiceAlias] = field(default_factory=lambda: MappingProxyType({}))
 
     def find(self, name: str) -> VoiceAlias | None:
-        """What a name stands for; None where it is no alias."""
+        """The alias of a name; None where there is none."""
         exact = self.by_name.get(name.strip())
         if exact is not None:
             return exact
