@@ -238,7 +238,7 @@ def test_a_voice_at_another_rate_is_resampled_to_the_first(tmp_path):
     assert {placed.entry.sample_rate for placed in audio.passages()} == {RATE}
 
 
-@pytest.mark.alone
+@pytest.mark.long
 def test_a_book_of_100_000_words_is_narrated_in_bounded_memory(tmp_path):
     sentence = "The tide came in and went out again, and nobody on the shore saw it, " * 2 + "for they slept. "
     chapters = tuple(Chapter(f"Chapter {n}", (sentence * 10,) * 10) for n in range(32))

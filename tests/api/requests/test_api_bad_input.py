@@ -174,7 +174,7 @@ async def test_no_json_at_all_makes_the_server_fail(body):
         ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 9_000 + "1]}", "tags[0]"),
     ],
 )
-@pytest.mark.alone
+@pytest.mark.long
 async def test_a_long_list_does_not_hold_others_up(path, body, field):
     gaps, done = [], asyncio.Event()
 

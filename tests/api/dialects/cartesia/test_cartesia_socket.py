@@ -175,7 +175,6 @@ def test_without_buffering_each_message_is_spoken_at_once(server):
         assert [event["type"] for event in until(socket)] == ["done"]
 
 
-@pytest.mark.alone
 def test_text_without_a_boundary_waits_no_longer_than_it_may(server):
     with server.connect() as socket:
         began = time.monotonic()
