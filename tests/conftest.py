@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from polyvox.bundles.validate import Bundle
     from polyvox.voices.transcribe import Moonshine
 
-# A change is judged by the same examples every time; `make nightly` looks for new ones (`HYPOTHESIS_PROFILE=search`).
+# The same examples judge every change, fewer of them in `make unit`; `make nightly` looks for new ones (`search`).
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=10)
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))

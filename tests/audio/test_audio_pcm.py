@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -11,7 +11,6 @@ from polyvox.errors import AudioDecodeError, InvalidRequestError
 any_floats = hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32, allow_nan=True))
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=600).map(lambda data: data[: len(data) // 4 * 4]), st.sampled_from([1, 2]))
 def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
     pcm = from_pcm16(data, channels)
@@ -21,7 +20,6 @@ def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=60)
 @given(any_floats)
 def test_any_float_becomes_the_nearest_16_bit_value(pcm: np.ndarray) -> None:
     written = np.frombuffer(to_pcm16(pcm), "<i2")
@@ -45,7 +43,6 @@ def test_half_a_sample_is_refused(data: bytes, channels: int) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=60)
 @given(hnp.arrays(np.float32, 50, elements=st.floats(-1, 1, width=32)), st.floats(0, 20))
 def test_scaling_never_leaves_full_scale(pcm: np.ndarray, gain: float) -> None:
     louder = scale(pcm, gain)

@@ -120,6 +120,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_the_next_one_does(engine, monk
     assert chapters("tide.mp3") == ["One", "Two", "Three"]
 
 
+@pytest.mark.long
 def test_a_book_that_is_there_is_not_made_again_unasked(engine):
     Path("tide.m4b").write_bytes(b"dear")
     assert "--overwrite" in book("tide.md").stderr

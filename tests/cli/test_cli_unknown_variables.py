@@ -26,6 +26,7 @@ def test_config_warns_once_and_its_output_stays_json(tmp_path: Path) -> None:
     assert json.loads(result.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [

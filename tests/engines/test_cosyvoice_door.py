@@ -15,6 +15,7 @@ from polyvox.service.local_service import build_service
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
     settings = load_settings(
         models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=tiny_model(tmp_path / "model", 3)

@@ -216,6 +216,7 @@ def capturing(**given):
     return native is eager, [line["event"] for line in logs]
 
 
+@pytest.mark.long
 def test_shapes_are_captured_and_tested():
     assert capturing() == (False, [])
 
@@ -224,11 +225,13 @@ def fallback(reason):
     return [f"Kokoro could not be captured ({reason}), so it runs eagerly and more slowly."]
 
 
+@pytest.mark.long
 @each_row("part", ["encode", "decode"])
 def test_where_nothing_can_be_captured_it_runs_eagerly(part):
     assert capturing(fault=part) == (True, fallback("operation not permitted when stream is capturing"))
 
 
+@pytest.mark.long
 def test_a_graph_that_gives_other_samples_is_not_used():
     assert capturing(gain=-1.0) == (True, fallback("its speech is not what it should be"))
 

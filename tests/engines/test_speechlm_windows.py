@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
@@ -61,6 +61,7 @@ def assert_same_samples(ours, theirs):
     assert (steps > 0).mean() < 1e-3
 
 
+@pytest.mark.long
 @each_row(
     ("name", "playback_speed", "overlap"),
     [
@@ -116,7 +117,6 @@ def test_the_original_without_crossfades_gives_the_same_samples_where_nothing_is
     assert_same_samples(np.concatenate(spoken(tensors["ids"], policy(10.0, 0.2))), tensors["pcm"])
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     count=st.integers(0, 400),
     first=st.integers(1, 60),
@@ -138,7 +138,7 @@ def test_windows_cover_every_token_once_and_in_order(count, first, growth, maxim
     assert all(len(window.decoded) <= past + ahead + max(first, maximum) + ahead for window in windows)
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.long
 @given(lengths=st.lists(st.integers(1, 50), min_size=1, max_size=8), context=st.integers(1, 9))
 def test_a_steady_signal_passes_the_seams_unchanged(lengths, context):
     count = sum(lengths)

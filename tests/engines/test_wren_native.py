@@ -119,6 +119,7 @@ async def spoken(folder, network):
         await engine.close()
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_streams_that_share_batches_and_captured_shapes_sound_as_alone(tmp_path):
     replay = Fixed()

@@ -64,6 +64,7 @@ def pieces(frames, sizes):
         yield piece, index == len(sizes) - 1
 
 
+@pytest.mark.long
 def test_version_2_streams_in_faded_pieces():
     """How near their samples are to the recorded ones is told by what both are in double precision: see rounding."""
     recorded = golden(2, "loop_stream")

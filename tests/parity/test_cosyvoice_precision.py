@@ -1,5 +1,6 @@
 """How far half precision takes the flow from single precision; the vocoder is in single precision everywhere."""
 
+import pytest
 import torch
 
 from helpers.cosyvoice_golden import flow, flow_prompt, golden
@@ -12,6 +13,7 @@ def mel(version, dtype):
     return flow(version, dtype=dtype).render(flow_prompt(version), tokens, flow_noise(), streaming=True, final=True)
 
 
+@pytest.mark.long
 @each_row("version", [2, 3])
 @torch.inference_mode()
 def test_in_bfloat16_the_mel_moves_by_little_of_its_spread(version):

@@ -87,6 +87,7 @@ def limits_of(plan, most):
     return GenerationLimits(plan.fill_at - plan.produced, stop_tokens=frozenset({fill}), banned_tokens=others)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 async def test_text_that_arrives_is_spoken_as_step_by_step(version, device):
     most, spoken, plan = 40, [], bistream(version)

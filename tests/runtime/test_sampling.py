@@ -118,6 +118,7 @@ def test_of_several_ends_only_those_that_are_held_wait_for_the_least_length():
     assert set(draws(SamplingParams(), LOGITS, limits=limits).tolist()) == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.long
 def test_a_token_that_fills_the_window_is_drawn_again_from_the_others():
     rule = SamplingParams(top_k=1, repeat_window=4, repeat_share=0.5, seed=3)
     made = sampler(rule, vocabulary=6)
@@ -164,7 +165,7 @@ def test_a_batch_does_no_more_work_than_its_rules_ask_for():
     assert SamplingPlan.of([SamplingParams(repeat_window=3)], 1000).redraws
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.long
 @given(
     weights=st.lists(st.sampled_from([0.0, 1e-30, 0.1, 0.3, 1.0, 3.0]), min_size=1, max_size=40).filter(any),
     chance=st.sampled_from([0.0, 0.3, 0.999, 1 - 2**-24]),

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.tables import each_row
@@ -307,6 +307,7 @@ async def test_every_batch_is_reported_with_its_size_and_times(device: DeviceExe
     assert reports[1].wait_seconds >= 0.1 > reports[0].wait_seconds
 
 
+@pytest.mark.long
 async def test_an_idle_stage_keeps_no_item_or_result_alive(device: DeviceExecutor) -> None:
     class Big:
         pass
@@ -346,7 +347,6 @@ asks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max
 
 
 @given(asks=asks, max_batch=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
 def test_any_queue_is_served_completely_grouped_and_by_due_time(asks: list[tuple[int, int]], max_batch: int) -> None:
     """Model: take the earliest due; add its group's next most urgent; repeat until nothing is left."""
     batches: list[list[tuple[int, int, int]]] = []

@@ -109,6 +109,7 @@ def test_each_request_of_a_connection_has_the_whole_time_for_its_headers(url: st
         assert answer(client).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.long
 def test_a_connection_without_another_request_is_closed(url: str) -> None:
     with connected(url) as client:
         client.sendall(request_head("GET", "/wire/whole"))
@@ -141,6 +142,7 @@ def test_what_is_no_http_is_refused_counted_and_not_logged_each_time(
     assert "Invalid HTTP" not in caplog.text
 
 
+@pytest.mark.long
 def test_a_websocket_outlives_the_time_for_headers(url: str) -> None:
     with _websocket(url) as client:
         time.sleep(2 * HEADER_SECONDS)

@@ -92,6 +92,7 @@ async def test_a_runaway_engine_cannot_fill_the_memory() -> None:
             await encode_whole(session, AudioFormat.PCM)
 
 
+@pytest.mark.long
 async def test_a_failing_session_fails_its_stream_and_its_file() -> None:
     async with running(tone_service(ToneEngine(fail_at=1))) as service:
         async with await service.open(request(), LOCAL_CALL) as session:

@@ -210,7 +210,6 @@ PIECES = [
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)))
-@settings(max_examples=200, deadline=None)
 def test_any_text_becomes_speakable(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert not any(char.isdigit() for char in result.text)

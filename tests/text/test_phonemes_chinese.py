@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.reading_corpus import load
@@ -94,7 +94,6 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
 HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.text(st.one_of(HAN, st.sampled_from("，。！？a1 \n“”")), max_size=30))
 def test_any_text_becomes_words_of_the_alphabet_in_order(text: str) -> None:
     place = 0

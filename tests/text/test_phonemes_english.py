@@ -5,7 +5,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from helpers.tables import each_row
@@ -235,7 +235,7 @@ def test_phonemes_that_the_model_does_not_know_leave_the_word_to_be_read_as_usua
     assert word.phonemes == "təmˈATO"
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.long
 @given(st.text(max_size=60), st.sampled_from(["us", "gb"]))
 def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, variant: Variant) -> None:
     spoken = READERS[variant](TrackedText.of(text), ())
@@ -254,7 +254,6 @@ LATIN_WORD = st.text(st.characters(min_codepoint=0x41, max_codepoint=0x17F, cate
 
 @pytest.mark.long
 @example(["Œ"])
-@settings(deadline=None, max_examples=200)
 @given(st.lists(LATIN_WORD, min_size=1, max_size=6))
 def test_no_word_is_dropped(texts: list[str]) -> None:
     text = " ".join(texts)

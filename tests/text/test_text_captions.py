@@ -231,7 +231,6 @@ def _check_times(found: Sequence[Cue]) -> None:
     assert all(before.start <= behind.start for before, behind in pairwise(spoken))
 
 
-@settings(max_examples=80, deadline=None)
 @given(_words())
 def test_every_word_comes_once_in_order_and_fits(words: list[CaptionWord]) -> None:
     found = cues_of(words)
@@ -261,7 +260,6 @@ def test_parsers_read_back_what_was_written(words: list[CaptionWord]) -> None:
     assert [cue["text"] for cue in json.loads(captions(found, CaptionFormat.JSON))["cues"]] == texts
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from(list("ab .,\n[]()<>/&*_-!:日「」")), max_size=120))
 def test_whatever_the_text_no_timed_word_is_lost(text: str) -> None:
     words = spoken(text, pattern=r"[ab]+|日")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.tables import each_row
@@ -100,7 +100,6 @@ def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=60, deadline=None)
 def test_segments_hold_the_whole_text(text: str) -> None:
     assert "".join(part.text for part in segments(text)) == text
 

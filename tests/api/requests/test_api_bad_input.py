@@ -155,7 +155,7 @@ KNOWN_FIELDS = st.sampled_from(
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.dictionaries(KNOWN_FIELDS, JSON_VALUES, max_size=6))
 async def test_no_json_at_all_makes_the_server_fail(body):
     async with called(tone_service(ToneEngine(chunks=1, chunk_seconds=0.02))) as client:

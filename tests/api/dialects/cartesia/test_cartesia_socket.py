@@ -341,6 +341,7 @@ def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     assert of(events, "good")[-1]["type"] == "done"
 
 
+@pytest.mark.long
 def test_a_socket_that_nobody_uses_is_closed():
     server = Server(socket_idle_seconds=0.2)
     with server.client, server.connect() as socket:

@@ -32,6 +32,7 @@ async def test_a_burst_of_small_messages_is_taken_whole() -> None:
     assert received == [b"%d" % n for n in range(200)]
 
 
+@pytest.mark.long
 async def test_the_message_that_has_waited_longest_makes_room() -> None:
     receiving = intake()
     slow = [asyncio.create_task(receiving.first(after(0.6, b"late"))) for _ in range(4)]

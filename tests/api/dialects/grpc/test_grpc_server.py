@@ -161,6 +161,7 @@ async def test_bytes_that_are_no_message_are_refused(tmp_path):
         assert len(await read_all(speak(channel))) == 3 * CHUNK_BYTES
 
 
+@pytest.mark.long
 async def test_a_client_that_reads_nothing_stalls_only_itself_and_is_dropped(tmp_path):
     engine = CloneEngine(chunks=200, chunk_seconds=2.0)
     studio = GrpcStudio(tmp_path, engine, stall_seconds=0.5)

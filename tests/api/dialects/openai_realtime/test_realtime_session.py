@@ -271,7 +271,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.long
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), fields=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4))
 def test_no_event_ends_the_socket(client, name, fields):
     client.socket.send_json({**fields, "type": name})

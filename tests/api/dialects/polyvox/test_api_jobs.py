@@ -415,6 +415,7 @@ async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
         assert len(again) == len(set(again)) < 8 + 2
 
 
+@pytest.mark.long
 async def test_a_job_without_quota_is_set_aside_and_goes_on_when_the_day_is_over(tmp_path: Path):
     keys = tmp_path / "keys.sqlite"
     poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=40)).secret
@@ -434,6 +435,7 @@ async def test_a_job_without_quota_is_set_aside_and_goes_on_when_the_day_is_over
         assert [spoken.text for spoken in client.engine.heard] == sentences(2).replace(". ", ".|").split("|")
 
 
+@pytest.mark.long
 async def test_a_revoked_key_ends_the_wait_of_its_jobs(tmp_path: Path):
     keys = tmp_path / "keys.sqlite"
     poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=10)).secret
@@ -472,6 +474,7 @@ async def test_pages_of_other_origins_change_nothing(tmp_path: Path):
         assert (await client.http.delete(f"/v1/jobs/{job['id']}", headers=foreign)).status_code == 403
 
 
+@pytest.mark.long
 async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
     async with job_client(tmp_path) as client:
         answer = await client.http.post(
@@ -518,6 +521,7 @@ class OneAtATime(ToneEngine):
             yield chunk
 
 
+@pytest.mark.long
 async def test_a_live_request_does_not_wait_for_jobs(tmp_path: Path):
     engine = OneAtATime()
     async with job_client(tmp_path, engine) as client:
