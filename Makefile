@@ -78,7 +78,7 @@ test:  ## Set up and run everything, with the real models.
 	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m alone $(ALONE) && exit $$side_by_side
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
-	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" $(or $(DIR),-n $(WORKERS) $(BY_FILE))
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" -n auto $(BY_FILE) $(DIR)
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out

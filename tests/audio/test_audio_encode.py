@@ -118,6 +118,7 @@ def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None
     assert streamed(pcm, kind, 24_000, 613) == whole
 
 
+@pytest.mark.long
 @each_row("kind", [AudioFormat.WAV, AudioFormat.FLAC, AudioFormat.WEBM])
 def test_a_million_samples_in_one_push(kind: AudioFormat) -> None:
     pcm = np.tile(voice(1.0, 24_000), 42)[:1_000_000]

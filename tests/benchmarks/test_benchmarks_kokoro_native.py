@@ -63,6 +63,7 @@ async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     assert await batched_snr(native, STYLE, 3) < 40, "nothing is the same twice"
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_what_is_kept_is_what_the_engine_says():
     native = on_device(seeded_network(TINY), CPU, batch=4)

@@ -98,6 +98,7 @@ def half_narrated(folder, sentences=6):
         asyncio.run(stop(Narration.create(folder, book(12, 2), NarrationOptions())))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [1, 10, 200])
 @pytest.mark.parametrize("ending", ["journal", "pcm"])
 def test_a_torn_end_is_spoken_again(tmp_path, cut, ending):

@@ -51,6 +51,7 @@ def test_the_other_hub_is_not(hub: LoopbackHub, tmp_path: Path) -> None:
     assert pull("cosyvoice3", models_dir=tmp_path, folder=None, hub_url=hub.url, progress=SilentProgress()).folder
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("loose_manifests")
 def test_the_command_takes_the_hub_that_is_named(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def heard(engine):
     return [(utterance.text, utterance.voice) for utterance in engine.heard]
 
 
+@pytest.mark.long
 def test_a_book_is_narrated_into_one_file_with_captions(engine):
     result = book("tide.md", "-o", "tide.m4b", "--captions", "vtt", "--captions", "word_vtt", "--author", "Ann")
     assert result.exit_code == 0, result.stderr
@@ -156,6 +157,7 @@ def test_what_cannot_work_is_one_line_before_anything_is_spoken(engine, argument
     assert not list(Path().glob("*.parts"))
 
 
+@pytest.mark.long
 def test_the_bar_shows_the_chapter_and_the_pace(engine, monkeypatch):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)

@@ -167,6 +167,7 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
     check_close(Probe(expected.durations, expected.samples * 1.01), expected)
 
 
+@pytest.mark.long
 @each_row(
     ("broken", "reason"),
     [

@@ -153,6 +153,7 @@ def test_the_network_is_loaded_with_the_first_recording_and_once(models):
     assert loads == [1]
 
 
+@pytest.mark.long
 def test_a_load_that_failed_is_tried_again(tmp_path):
     encoder = NetworkEncoder(lambda: EncoderWeights(tmp_path / "neucodec", tmp_path).load(CPU))
     with pytest.raises(BundleError, match="polyvox pull neucodec"):
@@ -232,6 +233,7 @@ def test_weights_are_copied_out_of_a_mapped_file(tmp_path, zipped):
     assert encoder.encode(CLIPS["short"]).tolist() == CODES["short"]
 
 
+@pytest.mark.long
 def test_the_decoder_is_the_same_with_the_encoder_beside_it(tmp_path):
     write_whole_codec(tmp_path / "whole")
     (tmp_path / "alone").mkdir()

@@ -98,6 +98,7 @@ async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
     assert len(other) != len(again) or np.abs(other - again).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_windows_of_many_sessions_share_a_call(models):
     reports = []
     async with engine(models, reports.append, speechlm_codec_wait=0.02) as made:
@@ -133,6 +134,7 @@ async def test_a_pause_is_silence_of_its_length(models):
     assert 0 < silent[0].index < len(chunks) - 1
 
 
+@pytest.mark.long
 async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     reports = []
     async with engine(models, reports.append) as made:

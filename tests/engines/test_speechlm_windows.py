@@ -94,6 +94,7 @@ def test_one_window_over_everything_is_the_unstreamed_speech():
     assert_same_samples(np.concatenate(spoken(ids, policy(10.0, 0.2))), golden("one_shot")["pcm"])
 
 
+@pytest.mark.long
 @each_row(
     ("name", "playback_speed", "overlap"),
     [("ps1.5_ov0.2", 1.5, 0.2), ("ps0.5_ov0.1", 0.5, 0.1), ("ps0.1_ov0.02", 0.1, 0.02)],

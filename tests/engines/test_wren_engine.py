@@ -68,6 +68,7 @@ async def spoken(engine: KokoroEngine, text: str = TEXT, **options):
     return [chunk async for chunk in engine.speak(Utterance(text, "af_heart", **options))]
 
 
+@pytest.mark.long
 async def test_pieces_are_the_chunks_that_the_same_network_gives_whole(engine: KokoroEngine, model: WrenModel) -> None:
     pieces = await spoken(engine)
     requests = list(engine.requests(Utterance(TEXT, "af_heart")))

@@ -84,6 +84,7 @@ def test_a_captured_call_is_padded_and_depends_on_its_arguments_alone(version):
     assert replay.recorded == shapes
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_a_state_is_continued_twice_and_never_written_to():
     own = Streams(3)

@@ -9,7 +9,7 @@ from polyvox.models.cosyvoice.noise import flow_noise
 
 
 def mel(version, dtype):
-    tokens = golden(version, "loop_stream")["token"][:, :20]
+    tokens = golden(version, "loop_stream")["token"][:, :8]
     return flow(version, dtype=dtype).render(flow_prompt(version), tokens, flow_noise(), streaming=True, final=True)
 
 

@@ -133,6 +133,7 @@ def test_a_token_that_fills_the_window_is_drawn_again_from_the_others():
     assert set(tokens) >= {0, 1, 2, 4}
 
 
+@pytest.mark.long
 def test_a_row_draws_the_same_whatever_its_neighbours_ask_for():
     rules = [
         SamplingParams(seed=1),

@@ -66,6 +66,7 @@ def connected(url: str) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=10)
 
 
+@pytest.mark.long
 @BOTH
 @pytest.mark.parametrize("path", ["/wire/stream", "/wire/whole"])
 def test_an_http_1_0_client_gets_no_chunks(served: Served, service: SpeechService, path: str) -> None:

@@ -118,6 +118,7 @@ def test_speech_and_sockets_come_over_tls(server: str, files: tuple[Path, Path])
     assert len(answers[0].content) > 1_000
 
 
+@pytest.mark.long
 @UVICORN
 def test_no_ticket_crosses_what_a_client_sends_first(server: str, files: tuple[Path, Path]) -> None:
     """Where one thread reads a ticket while another writes, OpenSSL drops what is written."""
@@ -215,6 +216,7 @@ def test_a_client_that_reads_nothing_over_tls_is_dropped(server: str, files: tup
         wait_for(lambda: engine.speaking == 0)
 
 
+@pytest.mark.long
 @UVICORN
 def test_the_server_ends_at_once_though_a_handshake_is_under_way(server: str, files: tuple[Path, Path]) -> None:
     with serving(server, files, tone_service()) as url:
@@ -255,6 +257,7 @@ def test_one_file_may_hold_both(files: tuple[Path, Path], tmp_path: Path) -> Non
     assert Certificate.of(Settings()) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("chain", "key", "password", "said"),
     [

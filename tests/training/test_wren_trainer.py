@@ -147,6 +147,7 @@ def test_parts_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     assert not torch.equal(second.student.refiner.corrections.weight, before)
 
 
+@pytest.mark.long
 def test_the_student_loads_for_inference(tmp_path) -> None:
     trainer = trained()
     Checkpoint.of(trainer, PROGRESS).write(tmp_path / "checkpoint")

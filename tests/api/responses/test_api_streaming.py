@@ -57,6 +57,7 @@ def test_a_client_that_leaves_frees_its_session_within_a_chunk(served, stream):
     assert 'polyvox_session_seconds_count{state="cancelled"} 1.0' in metrics
 
 
+@pytest.mark.long
 def test_a_client_that_leaves_the_queue_gives_up_its_place(served):
     engine = ToneEngine(chunks=1_000, delay=0.05)
     body = json.dumps(PCM).encode()

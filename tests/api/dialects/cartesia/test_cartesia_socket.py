@@ -322,6 +322,7 @@ def test_a_socket_has_only_so_many_contexts(server):
         assert (error["context_id"], error["status_code"]) == ("context 8", 429)
 
 
+@pytest.mark.long
 def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     real = PlainToneEngine._chunk
 

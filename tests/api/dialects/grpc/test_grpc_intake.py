@@ -55,6 +55,7 @@ async def test_a_call_without_a_message_is_told_so() -> None:
         await intake().first(after(0.0))
 
 
+@pytest.mark.long
 async def test_only_the_first_of_many_messages_has_to_hurry() -> None:
     async def conversation() -> AsyncIterator[bytes]:
         yield b"config"

@@ -132,6 +132,7 @@ async def test_a_message_over_the_limit_is_refused_before_it_is_read(tmp_path):
     assert len(studio.engine.heard) == 1
 
 
+@pytest.mark.long
 async def test_so_is_one_that_is_small_only_while_it_is_packed(tmp_path):
     studio = GrpcStudio(tmp_path)
     async with grpc_channel(studio) as channel:

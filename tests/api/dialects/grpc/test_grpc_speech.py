@@ -172,6 +172,7 @@ async def test_a_recording_may_come_with_the_config(studio):
     assert studio.engine.prepared[0].transcript == "Words."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("messages", "expected"),
     [

@@ -61,6 +61,7 @@ def sentences(count: int) -> str:
     return " ".join(f"This is sentence number {index}." for index in range(count))
 
 
+@pytest.mark.long
 async def test_a_text_becomes_a_book_with_chapters_and_files_of_chapters(tmp_path: Path):
     chapters = [{"title": "The first", "text": "One. Two."}, {"title": "The second", "text": "Three.", "voice": "high"}]
     async with job_client(tmp_path) as client:
@@ -391,6 +392,7 @@ async def test_all_places_go_to_different_owners_and_the_one_served_longest_ago_
         engine.gate.set()
 
 
+@pytest.mark.long
 async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

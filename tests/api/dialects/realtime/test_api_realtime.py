@@ -339,6 +339,7 @@ async def test_a_message_over_the_limit_closes_the_socket(url: str) -> None:
     assert end.value.rcvd.code == 1009
 
 
+@pytest.mark.long
 async def test_texts_count_as_bodies_until_their_contexts_end() -> None:
     service = tone_service(max_pending_body_bytes=1_048_576, max_input_chars=10**7)
     with served(service) as url:
@@ -356,6 +357,7 @@ async def test_texts_count_as_bodies_until_their_contexts_end() -> None:
             await until(lambda: service.bodies.used < 10_000)
 
 
+@pytest.mark.long
 async def test_a_client_that_does_not_read_pauses_only_its_own_synthesis() -> None:
     service = tone_service(ToneEngine(chunks=400, chunk_seconds=10.0))
     with served(service) as url:
