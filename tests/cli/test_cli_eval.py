@@ -155,7 +155,7 @@ def test_a_real_voice_scores_well_on_every_metric(installed, models_dir: Path, t
     for metric in Metric:
         installed(metric.bundle)
     files = "--json", str(tmp_path / "run.json"), "--models-dir", str(models_dir)
-    result = evaluate("-v", "af_heart", "-n", "1", *files)
+    result = evaluate("-v", "af_heart", "-n", "2", *files)
     assert result.exit_code == 0, result.stderr
     (voice,) = json.loads((tmp_path / "run.json").read_text())["voices"]
     assert voice["wer"] < 0.1

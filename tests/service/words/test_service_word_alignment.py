@@ -34,7 +34,7 @@ def anyio_backend():
 @pytest.fixture(scope="module")
 async def spoken(models_dir, anyio_backend):
     """For each text: its samples, the words found in them, and those that Kokoro itself timed."""
-    settings = load_settings(models_dir=models_dir, kokoro_decoder="wren")
+    settings = load_settings(models_dir=models_dir)
     kokoro = KokoroEngine(settings)
     await kokoro.start()
     untimed, executor = Untimed(kokoro), DeviceExecutor("test-words", 1)
