@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
+from helpers.examples import examples
 from helpers.seeded_codec import seeded_codec
 from helpers.tables import each_row
 from polyvox.engines.speechlm.windows import WindowCrossfade, WindowCursor, WindowPolicy
@@ -126,6 +127,7 @@ def test_the_original_without_crossfades_gives_the_same_samples_where_nothing_is
     past=st.integers(1, 100),
     ahead=st.integers(1, 40),
 )
+@examples(60)
 def test_windows_cover_every_token_once_and_in_order(count, first, growth, maximum, past, ahead):
     rule = WindowPolicy(ChunkPolicy(first, growth, maximum), past, ahead)
     windows = windows_of(count, rule)
@@ -141,6 +143,7 @@ def test_windows_cover_every_token_once_and_in_order(count, first, growth, maxim
 
 @pytest.mark.long
 @given(lengths=st.lists(st.integers(1, 50), min_size=1, max_size=8), context=st.integers(1, 9))
+@examples(60)
 def test_a_steady_signal_passes_the_seams_unchanged(lengths, context):
     count = sum(lengths)
     signal = np.sin(np.arange(count * 480) / 50).astype(np.float32)

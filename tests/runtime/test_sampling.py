@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from polyvox.runtime.sampling import FEW_CANDIDATES, Sampler, SamplingPlan, sample_index, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
@@ -171,6 +172,7 @@ def test_a_batch_does_no_more_work_than_its_rules_ask_for():
     weights=st.lists(st.sampled_from([0.0, 1e-30, 0.1, 0.3, 1.0, 3.0]), min_size=1, max_size=40).filter(any),
     chance=st.sampled_from([0.0, 0.3, 0.999, 1 - 2**-24]),
 )
+@examples(200)
 def test_no_token_without_weight_is_ever_picked(weights, chance):
     index = sample_index(torch.tensor([weights]), torch.tensor([chance])).item()
     assert weights[index] > 0

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -347,6 +348,7 @@ asks = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max
 
 
 @given(asks=asks, max_batch=st.integers(1, 6))
+@examples(60)
 def test_any_queue_is_served_completely_grouped_and_by_due_time(asks: list[tuple[int, int]], max_batch: int) -> None:
     """Model: take the earliest due; add its group's next most urgent; repeat until nothing is left."""
     batches: list[list[tuple[int, int, int]]] = []

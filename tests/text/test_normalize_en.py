@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
@@ -747,6 +748,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).m
 
 @pytest.mark.long
 @given(anything)
+@examples(200)
 def test_any_text_becomes_speakable(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert not any(char.isdigit() for char in result.text)
@@ -759,6 +761,7 @@ def test_any_text_becomes_speakable(raw: str) -> None:
 
 
 @given(anything)
+@examples(200)
 def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert len(result.starts) == len(result.ends) == len(result.text)
@@ -768,6 +771,7 @@ def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
 
 
 @given(anything)
+@examples(200)
 def test_no_word_is_dropped(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     covered = {at for start, end in zip(result.starts, result.ends, strict=True) for at in range(start, end)}

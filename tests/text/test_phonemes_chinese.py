@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.reading_corpus import load
 from helpers.tables import each_row
 from polyvox.text.markup import markup
@@ -95,6 +96,7 @@ HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)
 
 
 @given(st.text(st.one_of(HAN, st.sampled_from("，。！？a1 \n“”")), max_size=30))
+@examples(100)
 def test_any_text_becomes_words_of_the_alphabet_in_order(text: str) -> None:
     place = 0
     for part in CHINESE(TrackedText.of(text), ()):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, CueRules, caption_words, captions, cues, cues_of
 from polyvox.text.captions.words import Boundary
@@ -232,6 +233,7 @@ def _check_times(found: Sequence[Cue]) -> None:
 
 
 @given(_words())
+@examples(80)
 def test_every_word_comes_once_in_order_and_fits(words: list[CaptionWord]) -> None:
     found = cues_of(words)
 
@@ -261,6 +263,7 @@ def test_parsers_read_back_what_was_written(words: list[CaptionWord]) -> None:
 
 
 @given(st.text(st.sampled_from(list("ab .,\n[]()<>/&*_-!:日「」")), max_size=120))
+@examples(80)
 def test_whatever_the_text_no_timed_word_is_lost(text: str) -> None:
     words = spoken(text, pattern=r"[ab]+|日")
     said = _squeezed("".join(word.text for word in caption_words(words, text)))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, TextError
 from polyvox.text.dictionary import (
@@ -179,6 +180,7 @@ _ENTRIES = (word("ab", "long words"), word("a b", "phrase"), word("日", "x"), w
 
 
 @given(st.text(st.sampled_from(list("abAB 日'\n[](/).")), max_size=60), st.booleans())
+@examples(120)
 def test_spans_always_are_those_of_the_callers_text(text: str, phonemes: bool) -> None:
     found = Lexicon([Dictionary("a", _ENTRIES)]).rewrite(TrackedText.of(text), LexiconRules("en", phonemes))
     spans = list(zip(found.text.starts, found.text.ends, strict=True))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import BundleError
 from polyvox.text.tokenizers.emilia import (
@@ -100,6 +101,7 @@ def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
 
 
 @given(st.text(max_size=60))
+@examples(60)
 def test_segments_hold_the_whole_text(text: str) -> None:
     assert "".join(part.text for part in segments(text)) == text
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
@@ -122,6 +123,7 @@ steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
 
 
 @given(steps=steps, max_active=st.integers(1, 4), max_waiting=st.integers(0, 4))
+@examples(150)
 def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
     steps: list[str | int], max_active: int, max_waiting: int
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, tone_settings
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.pronunciation.arriving_pronunciation import ArrivingPronunciation
@@ -45,6 +46,7 @@ async def spoken(made: ArrivingPronunciation, cuts: list[int]) -> list[str]:
 
 @pytest.mark.long
 @given(st.lists(st.integers(0, len(TEXT)), max_size=40).map(sorted))
+@examples(60)
 def test_what_is_found_does_not_depend_on_the_pieces(cuts: list[int]) -> None:
     assert "".join(asyncio.run(spoken(arriving(), cuts))) == SAID
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.segmentation.split import clauses, sentences
@@ -123,6 +124,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).m
 @pytest.mark.long
 @pytest.mark.parametrize("cutter", [sentences, clauses])
 @given(raw=anything)
+@examples(200)
 def test_the_parts_put_together_are_the_text(cutter, raw: str) -> None:
     text = TrackedText.of(raw)
     parts = cutter(text)

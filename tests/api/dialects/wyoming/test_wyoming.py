@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.cloning import Studio, sample
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, tone_service, tone_settings
 from helpers.tables import each_row
 from helpers.wyoming import audio_of, served_wyoming
@@ -271,6 +272,7 @@ def bodies():
 
 @pytest.mark.long
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=40))
+@examples(300)
 def test_no_bytes_make_the_reader_fail_otherwise(bodies, pieces):
     """It reads events, says that there are none, or refuses; what it holds is given back."""
 
