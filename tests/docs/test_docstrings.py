@@ -4,8 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from helpers.documents import ROOT
 
 SOURCE = ROOT / "src" / "polyvox"
@@ -29,7 +27,6 @@ def openings(text: str) -> Iterator[tuple[int, str]]:
         yield from (found for found in docstrings(text) if QUESTION.match(found[1]) or PRIVATE.search(found[1]))
 
 
-@pytest.mark.long
 def test_no_docstring_opens_with_a_question_or_speaks_a_private_language() -> None:
     paths = sorted(SOURCE.rglob("*.py"))
     assert len(paths) > 500
