@@ -125,7 +125,7 @@ def test_speech_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser,
 
 
 def test_kokoro_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser, models_dir, tmp_path):
-    settings = load_settings(models=["kokoro"], models_dir=models_dir, data_dir=tmp_path)
+    settings = load_settings(models=["kokoro"], models_dir=models_dir, data_dir=tmp_path, kokoro_decoder="wren")
     text = "The tide is out, and the boats lie on the sand. In an hour, the water will lift them again."
     with served(build_service(settings, Catalog.installed().factories)) as url:
         with studio_page(browser, url, script=LISTENER) as page:

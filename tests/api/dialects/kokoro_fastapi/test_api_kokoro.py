@@ -49,6 +49,7 @@ async def test_no_word_is_lost_when_an_encoder_holds_audio_back(audio_format):
     assert all(line["audio"] for line in lines)
 
 
+@pytest.mark.long
 async def test_captions_at_once_hold_a_whole_file():
     async with called(tone_service()) as client:
         response = await client.post(CAPTIONED, json=WISH | {"response_format": "wav", "stream": False})
