@@ -1,4 +1,4 @@
-"""A talker and its code predictor on the scheduler: the original's codes, whatever shares the batch or when text comes."""
+"""A talker and its code predictor on the scheduler: the codes do not depend on the batch, or on when text comes."""
 
 import asyncio
 from dataclasses import replace

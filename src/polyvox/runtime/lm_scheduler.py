@@ -99,7 +99,7 @@ class LmScheduler:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
         fused = None if replay is None else fused_backbone(model.backbone, cache, float8=config.float8)
-        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device)
+        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device, nested=config.nested_top_p)
         sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample, nested=config.nested_top_p)
         self._runner = LmRunner(
             model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused, frames=frames

@@ -113,14 +113,13 @@ NO_TOKEN = -1
 """Stands where a row's logits are not finite; its sequence has ended."""
 
 FusedSampling = Callable[[Tensor, Tensor, SamplerState], Tensor]
-"""`sample(logits, slots, state)` for sequences that neither truncate nor draw again."""
+"""`sample(logits, slots, state)` for sequences that do not draw again, nor truncate unless top-p is nested in top-k."""
 
 
 class Sampler:
     """Samples for every slot by its own parameters.
 
-    With `fused`, that samples for the rows that neither truncate nor draw again, whatever the other rows need; the last
-    slot must then be spare.
+    With `fused`, that samples for the rows that it can, whatever the other rows need; the last slot must then be spare.
     """
 
     def __init__(
@@ -132,7 +131,7 @@ class Sampler:
         *,
         nested: bool = False,
     ) -> None:
-        """`nested` takes top-p as a share of what top-k leaves, instead of all."""
+        """`nested` takes top-p as a share of what top-k leaves, instead of all; `fused` then does as well."""
         self.vocabulary = vocabulary
         self._nested = nested
         self.state = SamplerState.zeros(slots, vocabulary, device)
@@ -208,10 +207,10 @@ class Sampler:
         """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails."""
         if self._fused is None:
             return self._sample(logits, slots, plan)
-        if not plan.candidates and not plan.redraws:
+        if not plan.redraws and (self._nested or not plan.candidates):
             return self._fused(logits, slots, self.state)
         spare = len(self.state.last) - 1
-        plain = self._keeps_all(slots) & (self._window[slots] == 0)
+        plain = (self._keeps_all(slots) | self._nested) & (self._window[slots] == 0)
         others = self._sample(logits, torch.where(plain, spare, slots), plan)
         return torch.where(plain, self._fused(logits, torch.where(plain, slots, spare), self.state), others)
 

@@ -12,6 +12,7 @@ from polyvox.errors import EngineError
 from polyvox.models.qwen3tts.codec_decoder import CodecDecoder, CodecState
 from polyvox.runtime.block_allocator import BlockAllocator, BlockLease
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.fused_lm import has_triton
 from polyvox.runtime.pinned_output import upload
 from polyvox.types import Pcm
 
@@ -47,6 +48,11 @@ class CodecStreams:
 
     def __init__(self, decoder: CodecDecoder, slots: int, max_batch: int, replay: Replay | None = None) -> None:
         self._decoder, self._replay = decoder, replay
+        if has_triton(decoder.codebooks.device):
+            # Triton is only installed on machines with a GPU.
+            from polyvox.models.qwen3tts.snake_kernels import snake_beta
+
+            decoder.use_kernel(snake_beta)
         self._rows = buckets(max_batch)
         self._state = decoder.begin(_RESERVED + slots)
         self._allocator = BlockAllocator(_RESERVED, _RESERVED + slots)
@@ -90,7 +96,7 @@ class CodecStreams:
         table = np.zeros((rows, 2 + frames * groups), np.int64)
         table[:, 0], table[:, 1] = _SPARE, 1
         for row, hop in zip(table, hops, strict=False):
-            row[0], row[1] = hop.slot.block, hop.first
+            row[0], row[1] = hop.slot.index, hop.first
             row[2:] = np.asarray(hop.codes, np.int64).ravel()
         return upload(torch.from_numpy(table), self._device)
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from polyvox.errors import InvalidRequestError
 from polyvox.models.qwen3tts.talker import Talker
 from polyvox.runtime.causal_lm import FusedBackbone
-from polyvox.runtime.executors.fused_lm import fused_backbone
+from polyvox.runtime.executors.fused_lm import fused_backbone, fused_draws
 from polyvox.runtime.kv_cache import KvCache
 from polyvox.runtime.lm_step import SlotStart, SlotText
 from polyvox.runtime.pinned_output import upload
@@ -43,6 +43,7 @@ class PredictorSteps:
         if fused:
             cache = KvCache(talker.predictor.backbone.config, slots, self.groups, weight.dtype, device)
             self._fused = fused_backbone(talker.predictor.backbone, cache, float8=float8)
+        self._draw = fused_draws(device) if fused else None
 
     def start(self, starts: Sequence[SlotStart]) -> None:
         if not starts:
@@ -76,22 +77,27 @@ class PredictorSteps:
         return self._talker.frame_rows(self._frame[slots]) + self._talker.text_rows(ids)
 
     def complete(self, hidden: Tensor, tokens: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
-        made, seeds = self._made[slots], self._seed[slots]
-        temperature, top_p = self._float[slots].unbind(1)
-        candidates = min(plan.candidates, self._talker.config.codes)
         steps = _FusedPredictor(self._talker, self._fused, slots) if self._fused else _EagerPredictor(self._talker)
         codes = [tokens]
         logits = steps.begin(hidden, self._talker.codec_rows(tokens.clamp(min=0)))
         for group in range(1, self.groups):
-            uniform = uniforms(seeds, made * self.groups + group, 0)
-            draws = Draws(temperature, self._top_k[slots], top_p, uniform)
-            codes.append(draw(logits.float(), draws, candidates, nested=True).clamp(min=0))
+            codes.append(self._drawn(group, logits, slots, plan))
             if group < self.groups - 1:
                 logits = steps.go_on(group, codes[-1])
         frame = torch.stack(codes, dim=-1)
         self._frame[slots] = frame.clamp(min=0)
-        self._made[slots] = made + 1
+        self._made[slots] += 1
         return frame
+
+    def _drawn(self, group: int, logits: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
+        if self._draw is not None:
+            where = self.groups, group
+            return self._draw(logits, slots, self._seed, self._made, self._float, self._top_k, where)
+        temperature, top_p = self._float[slots].unbind(1)
+        uniform = uniforms(self._seed[slots], self._made[slots] * self.groups + group, 0)
+        draws = Draws(temperature, self._top_k[slots], top_p, uniform)
+        candidates = min(plan.candidates, self._talker.config.codes)
+        return draw(logits.float(), draws, candidates, nested=True).clamp(min=0)
 
 
 class _EagerPredictor:

@@ -1,6 +1,6 @@
 """The tokenizer's decoder: frames of codes to samples, causal and without look-ahead, its state passed in and out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +13,8 @@ from polyvox.models.loading import StateDict, load, renamed, under
 from polyvox.models.qwen3tts.codec_config import DecoderConfig, TransformerConfig
 from polyvox.models.qwen3tts.codec_layers import LayerScale, RotaryAttention, Rotation, codebooks, rotation_at
 
+SnakeKernel = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""`snake_kernels.snake_beta`."""
 _DILATIONS = (1, 3, 9)
 _CONVNEXT_EPS = 1e-6
 _NAMES = (
@@ -51,6 +53,12 @@ class CodecDecoder(nn.Module):
         self.output_proj = nn.Linear(hidden, latent)
         self.upsample = nn.ModuleList(_Upsample(latent, rate) for rate in config.upsampling)
         self.waveform = _Waveform(config)
+
+    def use_kernel(self, kernel: SnakeKernel) -> None:
+        """Compute the activations by a GPU's kernel."""
+        for module in self.modules():
+            if isinstance(module, SnakeBeta):
+                module.kernel = kernel
 
     def begin(self, batch: int) -> CodecState:
         """The state of streams before their first frame."""
@@ -139,7 +147,7 @@ class _Upsample(nn.Module):
 
     def __init__(self, width: int, rate: int) -> None:
         super().__init__()
-        self.expand = _Transposed(width, width, rate, rate)
+        self.expand = _Expand(width, width, rate, 1)
         self.dwconv = CausalConv(width, width, self.CONTEXT + 1, groups=width)
         self.norm = nn.LayerNorm(width, _CONVNEXT_EPS)
         self.pwconv1 = nn.Linear(width, 4 * width)
@@ -147,22 +155,37 @@ class _Upsample(nn.Module):
         self.gamma = nn.Parameter(torch.empty(width))
 
     def forward(self, rows: Tensor, cache: LayerCache) -> Tensor:
-        rows = self.expand(rows)
+        rows = self.expand(rows, cache)
         inner = self.norm(self.dwconv(rows, cache).transpose(1, 2))
         inner = self.gamma * self.pwconv2(functional.gelu(self.pwconv1(inner)))
         out: Tensor = rows + inner.transpose(1, 2)
         return out
 
 
-class _Transposed(nn.Module):
-    def __init__(self, inputs: int, outputs: int, kernel: int, rate: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(inputs, outputs, kernel))
-        self.bias = nn.Parameter(torch.empty(outputs))
-        self.rate = rate
+class _Expand(nn.Module):
+    """A transposed convolution, `rate` columns for each: what a column gives to the next ones is summed up by taps.
 
-    def forward(self, rows: Tensor) -> Tensor:
-        return functional.conv_transpose1d(rows, self.weight, self.bias, self.rate)
+    Published are weights [inputs, outputs, taps * rate]. As an ordinary convolution over `taps` columns with `rate`
+    times as many outputs it runs on the fast kernels, and a stream needs no sums of its own.
+    """
+
+    def __init__(self, inputs: int, outputs: int, rate: int, taps: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(rate * outputs, inputs, taps))
+        self.bias = nn.Parameter(torch.empty(rate * outputs))
+        self.rate, self.context = rate, taps - 1
+
+    def forward(self, rows: Tensor, cache: LayerCache) -> Tensor:
+        joined = cache.left_context(rows, self.context) if self.context else rows
+        out = functional.conv1d(joined, self.weight, self.bias)
+        return out.unflatten(1, (-1, self.rate)).transpose(2, 3).flatten(2)
+
+
+def _as_convolution(weight: Tensor, bias: Tensor, rate: int) -> tuple[Tensor, Tensor]:
+    """A transposed convolution's weights as `_Expand` has them."""
+    inputs, outputs, width = weight.shape
+    taps = weight.view(inputs, outputs, width // rate, rate).flip(2)
+    return taps.permute(1, 3, 0, 2).reshape(outputs * rate, inputs, width // rate), bias.repeat_interleave(rate)
 
 
 class _Waveform(nn.Module):
@@ -197,18 +220,16 @@ class _Waveform(nn.Module):
 class _WaveformBlock(nn.Module):
     def __init__(self, inputs: int, outputs: int, rate: int) -> None:
         super().__init__()
-        self.inputs, self.rate = inputs, rate
+        self.inputs = inputs
         self.act = SnakeBeta(inputs)
-        self.expand = _Transposed(inputs, outputs, 2 * rate, rate)
+        self.expand = _Expand(inputs, outputs, rate, 2)
         self.units = nn.ModuleList(_ResidualUnit(outputs, dilation) for dilation in _DILATIONS)
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         return [(self.inputs, 1), *(_context(unit.get_submodule("conv1")) for unit in self.units)]
 
     def forward(self, rows: Tensor, cache: LayerCache) -> Tensor:
-        # A column reaches over the next one's samples: the last column before is expanded again.
-        joined = cache.left_context(self.act(rows), 1)
-        rows = self.expand(joined)[..., self.rate : self.rate * joined.shape[-1]]
+        rows = self.expand(self.act(rows), cache)
         for unit in self.units:
             rows = unit(rows, cache)
         return rows
@@ -231,10 +252,13 @@ class SnakeBeta(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
+        self.kernel: SnakeKernel | None = None
         self.alpha = nn.Parameter(torch.empty(width, 1))
         self.beta = nn.Parameter(torch.empty(width, 1))
 
     def forward(self, rows: Tensor) -> Tensor:
+        if self.kernel is not None:
+            return self.kernel(rows, self.alpha, self.beta)
         return rows + self.beta * (self.alpha * rows).sin().square()
 
 
@@ -251,6 +275,7 @@ def load_codec_decoder(config: DecoderConfig, state: StateDict) -> CodecDecoder:
     weights |= {
         name: _published(name, tensor) for name, tensor in weights.items() if name.endswith((".alpha", ".beta"))
     }
+    weights |= _expansions(config, weights)
     books = ["quantizer.rvq_first.vq.layers.0._codebook"]
     books += [f"quantizer.rvq_rest.vq.layers.{index}._codebook" for index in range(config.groups - 1)]
     weights["codebooks"] = codebooks(given, books, "embedding_sum")
@@ -259,6 +284,18 @@ def load_codec_decoder(config: DecoderConfig, state: StateDict) -> CodecDecoder:
         if projection is not None:
             weights[f"{name}.weight"] = projection[..., 0]
     return load(lambda: CodecDecoder(config), weights)
+
+
+def _expansions(config: DecoderConfig, weights: StateDict) -> dict[str, Tensor]:
+    """The transposed convolutions among the weights, as ordinary ones."""
+    expansions = {f"upsample.{index}.expand": rate for index, rate in enumerate(config.upsampling)}
+    expansions |= {f"waveform.blocks.{index}.expand": rate for index, rate in enumerate(config.rates)}
+    found: dict[str, Tensor] = {}
+    for name, rate in expansions.items():
+        given = weights.get(f"{name}.weight"), weights.get(f"{name}.bias")
+        if given[0] is not None and given[1] is not None and given[0].shape[2] % rate == 0:
+            found[f"{name}.weight"], found[f"{name}.bias"] = _as_convolution(given[0], given[1], rate)
+    return found
 
 
 def _published(name: str, logarithm: Tensor) -> Tensor:
