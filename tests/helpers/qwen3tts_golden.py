@@ -12,7 +12,7 @@ from polyvox.models.qwen3tts.codec_config import TokenizerConfig
 from polyvox.models.qwen3tts.codec_decoder import CodecDecoder, load_codec_decoder
 from polyvox.models.qwen3tts.codec_encoder import CodecEncoder, load_codec_encoder
 from polyvox.models.qwen3tts.config import Qwen3TtsConfig
-from polyvox.models.qwen3tts.input_rows import AUTO, InputRowBuilder, InputRows, Reference, Speaker
+from polyvox.models.qwen3tts.input_rows import AUTO, InputRowBuilder, InputRows, Reference
 from polyvox.models.qwen3tts.speaker_encoder import SpeakerEncoder, load_speaker_encoder
 from polyvox.models.qwen3tts.talker import Talker, load_talker
 
@@ -107,7 +107,8 @@ def input_rows(name: str) -> InputRows:
     instruction = ids(f"{name}.instruct_ids") if f"{name}.instruct_ids" in golden("prompts") else ()
     streams = not args.get("non_streaming_mode", model != "base")
     build = builder.streaming if streams else builder.whole
-    return build(_speaker(name, args), _language(name, args), given[_ROLE:_TEXT_END], instruction)
+    prefix = builder.prefix(_speaker(name, args), _language(name, args), instruction)
+    return build(prefix, _reference(name, args), given[_ROLE:_TEXT_END])
 
 
 def _language(name: str, args: dict[str, object]) -> str:
@@ -116,15 +117,14 @@ def _language(name: str, args: dict[str, object]) -> str:
     return dialect if dialect and spoken in (AUTO, "chinese") else spoken
 
 
-def _speaker(name: str, args: dict[str, object]) -> Speaker:
+def _speaker(name: str, args: dict[str, object]) -> Tensor | None:
     if "speaker" in args:
         model = talker("custom_voice")
-        row = model.config.codec_ids.speakers[str(args["speaker"]).lower()]
-        return Speaker(model.codec_rows(torch.tensor(row)))
-    if "ref_audio" not in args:
-        return Speaker()
-    row = tensor(f"{name}.ref_spk_embedding")
-    if args.get("x_vector_only_mode"):
-        return Speaker(row)
-    frames = tensor(f"{name}.ref_code").long()
-    return Speaker(row, Reference(frames, ids(f"{name}.ref_ids")[_ROLE:_TRANSCRIPT_END]))
+        return model.codec_rows(torch.tensor(model.config.codec_ids.speakers[str(args["speaker"]).lower()]))
+    return tensor(f"{name}.ref_spk_embedding") if "ref_audio" in args else None
+
+
+def _reference(name: str, args: dict[str, object]) -> Reference | None:
+    if "ref_audio" not in args or args.get("x_vector_only_mode"):
+        return None
+    return Reference(tensor(f"{name}.ref_code").long(), ids(f"{name}.ref_ids")[_ROLE:_TRANSCRIPT_END])

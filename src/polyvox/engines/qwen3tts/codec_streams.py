@@ -1,13 +1,16 @@
 """Streams of the tokenizer's decoder on one device: their states in slots, and the calls that many of them share."""
 
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from polyvox.engines.qwen3tts.voice import ClonedVoice
 from polyvox.errors import EngineError
 from polyvox.models.qwen3tts.codec_decoder import CodecDecoder, CodecState
 from polyvox.runtime.block_allocator import BlockAllocator, BlockLease
@@ -19,17 +22,35 @@ from polyvox.types import Pcm
 _SPARE = 0
 """The slot that padding rows of a call read and write."""
 _RESERVED = 1
+Codes = npt.NDArray[np.int64]
 FRAMES = (1, 2, 4, 8)
 """Frames of one captured call; more are decoded in several calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodecHop:
-    """New frames [n, groups] of a stream that has this slot; `first` where they begin it."""
+    """New frames of a stream that has this slot, as many as a call has; only the first `count` of them are real.
+
+    Those behind are padding, which only the last hop of a stream may have. `first` begins the stream, behind the frames
+    of a recording where there is a `reference`.
+    """
 
     slot: BlockLease
-    codes: tuple[tuple[int, ...], ...]
+    codes: Codes
+    count: int
     first: bool
+    reference: ClonedVoice | None = None
+
+    @classmethod
+    def of(
+        cls, slot: BlockLease, codes: Sequence[int], groups: int, reference: ClonedVoice | None, *, first: bool
+    ) -> "CodecHop":
+        """A hop of the codes of whole frames."""
+        frames = np.asarray(codes, np.int64).reshape(-1, groups)
+        size = next((each for each in FRAMES if each >= len(frames)), len(frames))
+        padded = np.zeros((size, groups), np.int64)
+        padded[: len(frames)] = frames
+        return cls(slot, padded, len(frames), first, reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +67,13 @@ class CodecStreams:
     All hops of a call have the same number of frames. Calls are one launch each once they were captured.
     """
 
-    def __init__(self, decoder: CodecDecoder, slots: int, max_batch: int, replay: Replay | None = None) -> None:
+    def __init__(
+        self, decoder: CodecDecoder, slots: int, max_batch: int, replay: Replay | None = None, *, kept_voices: int = 1
+    ) -> None:
+        """`kept_voices` recordings' states are kept, so that their voices begin at once."""
         self._decoder, self._replay = decoder, replay
+        self._voices: OrderedDict[str, CodecState] = OrderedDict()
+        self._kept_voices = kept_voices
         if has_triton(decoder.codebooks.device):
             # Triton is only installed on machines with a GPU.
             from polyvox.models.qwen3tts.snake_kernels import snake_beta
@@ -85,10 +111,28 @@ class CodecStreams:
     def decode(self, hops: Sequence[CodecHop]) -> list[DecodedHop]:
         """The samples of hops of one key."""
         started, frames = time.perf_counter(), len(hops[0].codes)
+        for hop in hops:
+            if hop.reference is not None:
+                self._continue(hop.slot, hop.reference)
         rows = bucket_for(len(hops), self._rows) if self._replay is not None else len(hops)
         samples = self._call(self._table(hops, rows, frames), rows, frames)[: len(hops)].cpu().numpy()
         seconds = (time.perf_counter() - started) / len(hops)
-        return [DecodedHop(np.array(row), seconds) for row in samples]
+        return [
+            DecodedHop(np.array(row[: hop.count * self.hop]), seconds) for hop, row in zip(hops, samples, strict=True)
+        ]
+
+    def _continue(self, slot: BlockLease, voice: ClonedVoice) -> None:
+        """Put a stream behind the frames of a recording."""
+        if voice.digest not in self._voices:
+            codes = torch.from_numpy(voice.frames.astype(np.int64))[None].to(self._device)
+            _, self._voices[voice.digest] = self._decoder(codes, self._decoder.begin(1))
+            while len(self._voices) > self._kept_voices:
+                self._voices.popitem(last=False)
+        self._voices.move_to_end(voice.digest)
+        state, place = self._voices[voice.digest], slot.index
+        self._state.frames[place : place + 1] = state.frames
+        for kept, known in zip(self._state.kept, state.kept, strict=True):
+            kept[place : place + 1] = known
 
     def _table(self, hops: Sequence[CodecHop], rows: int, frames: int) -> Tensor:
         """Slot, whether the stream begins, and the codes of each row, [rows, 2 + frames * groups]."""
@@ -96,8 +140,8 @@ class CodecStreams:
         table = np.zeros((rows, 2 + frames * groups), np.int64)
         table[:, 0], table[:, 1] = _SPARE, 1
         for row, hop in zip(table, hops, strict=False):
-            row[0], row[1] = hop.slot.index, hop.first
-            row[2:] = np.asarray(hop.codes, np.int64).ravel()
+            row[0], row[1] = hop.slot.index, hop.first and hop.reference is None
+            row[2:] = hop.codes.ravel()
         return upload(torch.from_numpy(table), self._device)
 
     def _call(self, table: Tensor, rows: int, frames: int) -> Tensor:
@@ -116,7 +160,8 @@ class CodecStreams:
         self._state.frames[slots] = after.frames
         for kept, new in zip(self._state.kept, after.kept, strict=True):
             kept[slots] = new
-        return samples
+        out: Tensor = samples
+        return out
 
 
 def _begun(kept: Tensor, first: Tensor) -> Tensor:

@@ -178,7 +178,7 @@ class _Expand(nn.Module):
     def forward(self, rows: Tensor, cache: LayerCache) -> Tensor:
         joined = cache.left_context(rows, self.context) if self.context else rows
         out = functional.conv1d(joined, self.weight, self.bias)
-        return out.unflatten(1, (-1, self.rate)).transpose(2, 3).flatten(2)
+        return out.view(len(out), -1, self.rate, out.shape[2]).transpose(2, 3).flatten(2)
 
 
 def _as_convolution(weight: Tensor, bias: Tensor, rate: int) -> tuple[Tensor, Tensor]:

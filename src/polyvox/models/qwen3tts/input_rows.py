@@ -20,17 +20,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """The voice: a row of the codec's side [hidden], or none where the instruction describes it.
-
-    With a `reference` the model continues the recording; without, it only knows the speaker.
-    """
-
-    row: Tensor | None = None
-    reference: Reference | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class InputRows:
     """`prompt` [n, hidden] is fed at once; `trailing` [m, hidden] is added to the frames behind it, one row a frame.
 
@@ -52,56 +41,37 @@ class InputRowBuilder:
         self._pad, self._bos, self._eos = (self._text((each,)) for each in (ids.pad, ids.bos, ids.eos))
         self._role = self._text(role)
 
-    @property
-    def pad(self) -> Tensor:
-        """The text side of a frame behind the end of the text, [1, hidden]."""
-        return self._pad
+    def prefix(self, speaker: Tensor | None, language: str, instruction: Sequence[int] = ()) -> Tensor:
+        """The rows before the text: instruction, role, language, speaker and the start.
 
-    @property
-    def end(self) -> Tensor:
-        """The text side that announces the end of the text, [1, hidden]."""
-        return self._eos
-
-    def text(self, ids: Sequence[int]) -> Tensor:
-        """The text side of ids, [n, hidden]."""
-        return self._text(ids)
-
-    def prefix(self, speaker: Speaker, language: str, instruction: Sequence[int] = ()) -> Tensor:
-        """The rows before the text: instruction, role, language, speaker and the start."""
+        `speaker` [hidden] is a row of the codec's side; None where the instruction describes the voice.
+        """
         tags = self._pad + self._talker.codec_rows(self._ids(self._tags(language)))
-        voice = [] if speaker.row is None else [self._pad + speaker.row[None]]
+        voice = [] if speaker is None else [self._pad + speaker[None]]
         start = self._bos + self._mark(self._codec.pad)
         return torch.cat((*([self._text(instruction)] if instruction else []), self._role, tags, *voice, start))
 
     def streaming(
-        self,
-        speaker: Speaker,
-        language: str,
-        text: Sequence[int],
-        instruction: Sequence[int] = (),
-        *,
-        ended: bool = True,
+        self, prefix: Tensor, reference: Reference | None, text: Sequence[int], *, ended: bool = True
     ) -> InputRows:
         """Text and frames advance together, so that speech begins with the first ids of a text that may go on."""
-        prefix = self.prefix(speaker, language, instruction)
         end = [self._eos] if ended else []
-        if speaker.reference is None:
+        if reference is None:
             rows = torch.cat((self._text(text), *end))
             first = rows[:1] + self._mark(self._codec.bos)
             return InputRows(torch.cat((prefix, first)), rows[1:], len(prefix))
-        words = torch.cat((self._text((*speaker.reference.transcript, *text)), *end))
-        codec = self._reference_rows(speaker.reference)
+        words = torch.cat((self._text((*reference.transcript, *text)), *end))
+        codec = self._reference_rows(reference)
         if len(words) > len(codec):
             return InputRows(torch.cat((prefix, words[: len(codec)] + codec)), words[len(codec) :], len(prefix))
         silent = self._pad.expand(len(codec) - len(words), -1)
         return InputRows(torch.cat((prefix, torch.cat((words, silent)) + codec)), self._pad[:0], len(prefix))
 
-    def whole(self, speaker: Speaker, language: str, text: Sequence[int], instruction: Sequence[int] = ()) -> InputRows:
+    def whole(self, prefix: Tensor, reference: Reference | None, text: Sequence[int]) -> InputRows:
         """All of the text is read before the first frame."""
-        prefix = self.prefix(speaker, language, instruction)
-        transcript = () if speaker.reference is None else speaker.reference.transcript
+        transcript = () if reference is None else reference.transcript
         words = torch.cat((self._text((*transcript, *text)), self._eos)) + self._mark(self._codec.pad)
-        begin = self._mark(self._codec.bos) if speaker.reference is None else self._reference_rows(speaker.reference)
+        begin = self._mark(self._codec.bos) if reference is None else self._reference_rows(reference)
         return InputRows(torch.cat((prefix, words, self._pad + begin)), self._pad[:0], len(prefix))
 
     def _reference_rows(self, reference: Reference) -> Tensor:
