@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -157,7 +157,7 @@ class Qwen3TtsEngine:
             ),
             streams=streams,
             groups=networks.config.groups,
-            end=networks.config.codes,
+            stop=frozenset({networks.config.codes}),
             max_frames=self._settings.max_frames,
             max_text=MAX_TEXT,
         )
@@ -283,12 +283,14 @@ class Qwen3TtsEngine:
 
     def _synthesis(self, running: _Running, utterance: Utterance) -> UtteranceSynthesis:
         tuning = Qwen3TtsTuning.of(utterance.tuning)
-        parts = running.parts
-        if tuning.max_new_tokens is not None:
-            parts = replace(parts, max_frames=min(parts.max_frames, tuning.max_new_tokens))
-        sampling = tuning.applied(running.sampling)
-        condition = self._condition(utterance)
-        return UtteranceSynthesis(parts, condition, sampling, self._policy, request_seed(utterance.seed))
+        return UtteranceSynthesis(
+            running.parts,
+            self._condition(utterance),
+            tuning.applied(running.sampling),
+            self._policy,
+            request_seed(utterance.seed),
+            tuning.max_new_tokens,
+        )
 
     def _condition(self, utterance: Utterance) -> Condition:
         """The voice, the language and the instruction; errors name what is not there.

@@ -44,11 +44,13 @@ class SynthesisParts:
     codec: Stage[CodecHop, DecodedHop]
     streams: CodecStreams
     groups: int
-    end: int
-    """The token that ends speech."""
+    stop: frozenset[int]
+    """Tokens that end speech."""
     max_frames: int
     max_text: int
     """Most ids of text of one stretch."""
+    banned: frozenset[int] = frozenset()
+    """Tokens that are never sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,16 @@ class UtteranceSynthesis:
     """Progress of one utterance through its passages."""
 
     def __init__(
-        self, parts: SynthesisParts, condition: Condition, sampling: SamplingDefaults, policy: ChunkPolicy, seed: int
+        self,
+        parts: SynthesisParts,
+        condition: Condition,
+        sampling: SamplingDefaults,
+        policy: ChunkPolicy,
+        seed: int,
+        max_frames: int | None = None,
     ) -> None:
+        """`max_frames` of a passage are what the caller allows, if anything."""
+        self._max_frames = max_frames
         self._parts, self._condition, self._sampling, self._seed = parts, condition, sampling, seed
         self._ledger = ChunkLedger(SAMPLE_RATE, policy)
         self._policy = policy
@@ -147,8 +157,10 @@ class UtteranceSynthesis:
             yield sequence, self._parts.streams.open()
 
     def _limits(self, ids: int) -> GenerationLimits:
-        most = min(self._parts.max_frames, _SPARE_FRAMES + _FRAMES_PER_ID * ids)
-        return GenerationLimits(most, min_tokens=_MIN_FRAMES, stop_tokens=frozenset({self._parts.end}))
+        most = min(self._parts.max_frames, self._max_frames or _SPARE_FRAMES + _FRAMES_PER_ID * ids)
+        return GenerationLimits(
+            most, min_tokens=_MIN_FRAMES, stop_tokens=self._parts.stop, banned_tokens=self._parts.banned
+        )
 
     async def _hops(
         self,
@@ -178,7 +190,7 @@ class UtteranceSynthesis:
             text = last() if last and ended and not codes else first if begins else None
             yield self._played(self._chunk(done, given.count, text, spent))
             begins = False
-        if frames >= self._parts.max_frames:
+        if self._max_frames is None and frames >= self._parts.max_frames:
             log.warning("speech reached its greatest length before its end", frames=frames)
 
     def _chunk(self, done: DecodedHop, frames: int, passage: Passage | None, spent: StageSeconds) -> AudioChunk:
