@@ -15,6 +15,7 @@ from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.queue import Job
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.access import require
@@ -55,6 +56,7 @@ class SpeechService:
         self.batches = BatchSlots(settings.max_batches)
         self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
+        self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
         self._admission = AdmissionController(
@@ -74,6 +76,7 @@ class SpeechService:
             self._admission.least_seconds,
             self.dictionaries,
             self.cache,
+            self.fingerprints,
             self.executor,
             timing_threads=threads,
         )

@@ -279,10 +279,13 @@ class Registry:
         slot = self._slots[self.resolve(model)]
         return self.engine(model).voices if self._reason(slot) else self._voices(slot)
 
-    def default_voice(self, model: str | None = None) -> str:
-        """The voice for requests that name none: that of the settings, unless the model has only others of its own."""
+    def default_voice(self, model: str | None = None, *, instructed: bool = False) -> str:
+        """The voice for requests that name none: that of the settings, unless the model has only others of its own.
+
+        Where it is to be `instructed`, those that follow no instructions do not count.
+        """
         wanted, slot = self._settings.default_voice, self._slots[self.resolve(model)]
-        own = [voice.id for voice in self._voices(slot)]
+        own = [voice.id for voice in self._voices(slot) if voice.instructions or not instructed]
         return wanted if wanted in own or not own else own[0]
 
     def _voices(self, slot: ModelSlot) -> Sequence[Voice]:

@@ -26,6 +26,9 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoic
 
 _TAG_CHARS = 16
 
+Fingerprint = Callable[[str, Engine], Awaitable[str]]
+"""Identifies the files of a loaded model by its name and engine."""
+
 
 def voice_tag(recording: str) -> str:
     """The name by which speech in the voice of a recording is found when that is to be forgotten."""
@@ -81,12 +84,14 @@ class VoiceResolver:
         store: AsyncVoiceStore,
         prompts: Prompts,
         presets: PresetPrompts,
+        fingerprint: Fingerprint | None = None,
     ) -> None:
         self._settings = settings
         self._presets = presets
         self._registry = registry
         self._store = store
         self._prompts = prompts
+        self._fingerprint = fingerprint
 
     async def resolve(
         self,
@@ -97,10 +102,11 @@ class VoiceResolver:
         transcript: str | None = None,
         wordless: bool = False,
         pairs: bool = True,
+        instructed: bool = False,
     ) -> ResolvedVoice | None:
         """Resolve a voice reference, or return None where the engine resolves the name itself.
 
-        An empty name is the model's default voice.
+        An empty name is the model's default voice, of those that follow instructions where it is to be `instructed`.
         An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
         recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
         engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
@@ -108,7 +114,7 @@ class VoiceResolver:
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
-            name = reference.name or self._registry.default_voice(model)
+            name = reference.name or self._registry.default_voice(model, instructed=instructed)
             registered = await self._registered(name, owner, engine, text)
             if registered is None and pairs and engine.capabilities.dialogue and name.count(",") == 1:
                 return await self._pair(name, owner, engine, text)
@@ -203,9 +209,11 @@ class VoiceResolver:
     async def _prepare_preset(
         self, preset: PresetPrompt, engine: Engine, *, style: MixedStyle | None = None
     ) -> PreparedVoice:
-        speak = partial(self._presets.prompt, preset, style)
-        digest = self._presets.digest(preset) if style is None else self._presets.styled_digest(preset, style)
-        return await self._prompts.prepared(engine, digest, speak, SHARED_OWNER)
+        """Prepare a borrowed voice. It is kept on disk, by the model's files, since it is nobody's own."""
+        model = "" if self._fingerprint is None else await self._fingerprint(engine.name, engine)
+        digest = await self._presets.digest(preset, style, model=model)
+        prompt = partial(self._presets.prompt, preset, digest, style)
+        return await self._prompts.prepared(engine, digest, prompt, SHARED_OWNER, kept=bool(model))
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
