@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import MappingProxyType
 
-from polyvox.engines.kokoro.voices import VOICES, language_of
+from polyvox.engines.kokoro.voices import OPENAI_NAMES, VOICES, language_of
 from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import UnknownVoiceError
 
@@ -27,6 +27,8 @@ _RECORDINGS = MappingProxyType({"af_heart": Path(__file__).parent / "prompts" / 
 
 
 def _find(name: str) -> PresetPrompt | None:
+    if name in OPENAI_NAMES:  # the server's settings say what these mean
+        return None
     try:
         language = language_of(name)
     except UnknownVoiceError:

@@ -238,7 +238,7 @@ class TestHealth:
         async with grpc_channel(studio) as channel:
             check = health_pb2_grpc.HealthStub(channel).Check
             answer = await check(health_pb2.HealthCheckRequest())
-        assert studio.speech.ready.ok
+            assert studio.speech.ready.ok
         assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
 
     async def test_a_service_that_is_not_there_is_not_found(self, tmp_path):

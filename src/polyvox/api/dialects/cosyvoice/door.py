@@ -23,6 +23,7 @@ from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices.voice_aliases import accepted_aliases
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice, UrlVoice
@@ -198,8 +199,8 @@ async def synthesize(request: Request, service: Service, voices: Voices, owner: 
 
 @router.get("/speakers")
 async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
-    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's; and
-    the further names of all these that the settings give.
+    """The voices that can be named: the default model's own; those of `/v1/voices` that it clones or that were fitted
+    for it; Kokoro's, where it clones; and the further names of all these that the settings give.
     """
     return await speaker_names(service, voices, owner)
 
@@ -207,12 +208,14 @@ async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[
 async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
     names = [voice.id for voice in service.registry.voices() if not voice.reason]
-    if service.registry.model(None).cloning:
+    model = service.registry.model(None)
+    if model.loaded:
+        engine = service.registry.engine(None)
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
-        names += [record.name for record in page.voices]
+        names += [record.name for record in page.voices if voices.resolver.speaks(record, engine)]
+    if model.cloning:
         names += voices.presets.names
-    aliases = [name for name, voice in service.settings.aliases.items() if voice in names]
-    return list(dict.fromkeys((*names, *aliases)))
+    return list(dict.fromkeys((*names, *accepted_aliases(service.settings.aliases, model.languages, names))))
 
 
 router.include_router(speech)
