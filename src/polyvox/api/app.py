@@ -184,6 +184,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if "server" in service.ready.reasons:
             await service.start()
             stack.push_async_callback(service.close)
+        service.warm_up()
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)

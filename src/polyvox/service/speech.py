@@ -82,6 +82,7 @@ class SpeechService:
         )
         self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
         self._refusal = "The server is starting; try again in a moment."
+        self._warming: asyncio.Task[None] | None = None
         metrics.watch(
             queue_depth=lambda: self._admission.waiting,
             active=lambda: self._admission.active,
@@ -97,9 +98,21 @@ class SpeechService:
         await self.accounts.start()
         self._refusal = ""
 
+    def warm_up(self) -> None:
+        """Load in the background what first callers would wait for; the service is not ready until then."""
+        self._warming = asyncio.create_task(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        try:
+            await self.registry.warm_up()
+        except Exception:  # it costs the first caller time, and nothing else
+            log.exception("languages not loaded ahead")
+
     async def close(self) -> None:
         """Refuse new requests, let open sessions finish for `drain_seconds`, cancel the rest, close the engines."""
         self._refusal = "The server is shutting down; send the request to another or later."
+        if self._warming is not None:
+            self._warming.cancel()
         await self._sessions.drain(UnavailableError(self._refusal))
         await self.registry.close()
         await self.dictionaries.close()
@@ -117,9 +130,11 @@ class SpeechService:
         """Readiness to speak, with the reasons against it."""
         models = self.registry.models()
         reasons = {model.id: model.reason for model in models if not model.available} | self.registry.obstacles()
+        default = self.settings.default_model
         if self._refusal:
             reasons = {"server": self._refusal, **reasons}
-        default = self.settings.default_model
+        elif self._warming is not None and not self._warming.done():
+            reasons = {default: "The dictionaries of its languages are loading; try again in a moment."} | reasons
         ok = not self._refusal and default not in reasons
         return Readiness(ok=ok, reasons=reasons, warnings=self.registry.warnings())
 

@@ -13,6 +13,7 @@ from polyvox.engines.base import (
     SupportsObstacle,
     SupportsPace,
     SupportsStyle,
+    SupportsWarmUp,
     SupportsWarning,
 )
 from polyvox.engines.spec import ModelOutline
@@ -149,6 +150,12 @@ class Registry:
         """Start all resident engines concurrently. One that cannot start is kept with its reason; the others serve."""
         self._loader.observe(observer, events)
         await asyncio.gather(*(self._loader.start(slot) for slot in self._slots.values() if slot.resident))
+
+    async def warm_up(self) -> None:
+        """Load what resident models would let their first callers wait for."""
+        for slot in list(self._slots.values()):
+            if slot.resident and isinstance(slot.engine, SupportsWarmUp):
+                await asyncio.to_thread(slot.engine.warm_up)
 
     async def retry_start(self, name: str, observer: Observer | None = None) -> None:
         """Start an engine again that could not start; no effect on one that runs."""
