@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from polyvox.api.refusals import Refusal, Refusals, can_deny, close_message
+from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.errors import InvalidRequestError, NotFoundError, PolyvoxError, status_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -38,9 +39,9 @@ def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestErro
     return InvalidRequestError(f"'{field}' {_lower_first(complaint)}.", field=field)
 
 
-def install_handlers(app: FastAPI, refusals: Refusals) -> None:
+def install_handlers(app: FastAPI, refusals: Refusals, counts: SpeechRefusals) -> None:
     """Answer every error of the app, FastAPI's and Starlette's own included, in the wording of its path."""
-    handlers = _Handlers(refusals)
+    handlers = _Handlers(refusals, counts)
     app.add_exception_handler(PolyvoxError, handlers.on_polyvox_error)
     app.add_exception_handler(RequestValidationError, handlers.on_validation_error)
     app.add_exception_handler(WebSocketRequestValidationError, handlers.on_validation_error)
@@ -107,13 +108,17 @@ def session_id_of(scope: Scope) -> str | None:
 class _Handlers:
     """Exception handlers of HTTP and WebSocket routes."""
 
-    def __init__(self, refusals: Refusals) -> None:
+    def __init__(self, refusals: Refusals, counts: SpeechRefusals) -> None:
         self._refusals = refusals
+        self._counts = counts
 
     async def on_polyvox_error(self, connection: HTTPConnection, error: Exception) -> Response:
         assert isinstance(error, PolyvoxError)
         log.debug("answered with an error", path=connection.url.path, code=status_of(error).code, field=error.field)
-        response = self._refusals.response(error, connection.scope, session_id_of(connection.scope))
+        session_id = session_id_of(connection.scope)
+        if session_id is None:  # a session counts its own errors
+            self._counts.count(error, connection.scope)
+        response = self._refusals.response(error, connection.scope, session_id)
         return _answer(connection, Refusal.of(error), response)
 
     async def on_validation_error(self, connection: HTTPConnection, error: Exception) -> Response:

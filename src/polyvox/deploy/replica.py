@@ -34,6 +34,7 @@ from polyvox.engines.base import (
     SupportsLocation,
     SupportsMixing,
     SupportsObserver,
+    SupportsObstacle,
     SupportsPhonemes,
     SupportsWarmUp,
     SupportsWarning,
@@ -147,6 +148,7 @@ class EngineReplica:
             abilities,
             self._warning,
             location=self._location,
+            obstacle=engine.obstacle if isinstance(engine, SupportsObstacle) else None,
         )
 
     async def status(self) -> ReplicaStatus:

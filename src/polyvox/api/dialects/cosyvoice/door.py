@@ -14,7 +14,6 @@ from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceR
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
-from polyvox.api.requests.counted_route import CountedRoute
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
@@ -51,13 +50,6 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
     400: {"description": "The text, the voice or the recording cannot be used; `detail` says why."},
     501: {"description": "The model is not installed; `detail` names the remedy."},
 }
-
-
-class _Route(CountedRoute):
-    door = _NAME
-
-
-speech = APIRouter(route_class=_Route)
 
 
 class SftForm(CosyVoiceOptions):
@@ -106,16 +98,16 @@ class SynthesizeBody(CosyVoiceOptions):
     speed: Speed = Field(1.0, description="1 is the voice's own pace.")
 
 
-@speech.get("/inference_sft", include_in_schema=False)
-@speech.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
+@router.get("/inference_sft", include_in_schema=False)
+@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
 async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
     return _response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), form, service, voices, owner)
 
 
-@speech.get("/inference_zero_shot", include_in_schema=False)
-@speech.post(
+@router.get("/inference_zero_shot", include_in_schema=False)
+@router.post(
     "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(ZeroShotForm, _FILE)
 )
 async def inference_zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -126,8 +118,8 @@ async def inference_zero_shot(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@speech.get("/inference_cross_lingual", include_in_schema=False)
-@speech.post(
+@router.get("/inference_cross_lingual", include_in_schema=False)
+@router.post(
     "/inference_cross_lingual",
     response_class=Response,
     responses=_SAMPLES,
@@ -140,8 +132,8 @@ async def inference_cross_lingual(request: Request, service: Service, voices: Vo
     return _response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), form, service, voices, owner)
 
 
-@speech.get("/inference_instruct", include_in_schema=False)
-@speech.post(
+@router.get("/inference_instruct", include_in_schema=False)
+@router.post(
     "/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(InstructForm)
 )
 async def inference_instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -151,8 +143,8 @@ async def inference_instruct(request: Request, service: Service, voices: Voices,
     return _response(asked, form, service, voices, owner)
 
 
-@speech.get("/inference_instruct2", include_in_schema=False)
-@speech.post(
+@router.get("/inference_instruct2", include_in_schema=False)
+@router.post(
     "/inference_instruct2",
     response_class=Response,
     responses=_SAMPLES,
@@ -166,7 +158,7 @@ async def inference_instruct2(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@speech.post(
+@router.post(
     "/synthesize",
     response_class=Response,
     responses={200: {"description": "The audio.", "content": {AudioFormat.WAV.media_type: {}}}},
@@ -216,9 +208,6 @@ async def speaker_names(service: SpeechService, voices: VoiceService, owner: str
     if model.cloning:
         names += voices.presets.names
     return list(dict.fromkeys((*names, *accepted_aliases(service.settings.aliases, model.languages, names))))
-
-
-router.include_router(speech)
 
 
 def _response(
