@@ -51,6 +51,11 @@ def may_abbreviate(word: str) -> bool:
     )
 
 
+def never_ends(word: str) -> bool:
+    """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES
+
+
 def last_word(text: str, end: int) -> str:
     """The word before a position, with the full stops inside it."""
     last = _LAST_WORDS.search(text[max(0, end - _REACH) : end])

@@ -121,6 +121,8 @@ WITHIN: Final = {
     "Sq": "Square",
     "temp": "temperature",
     "Temp": "Temperature",
+    "bal": "balance",
+    "Bal": "Balance",
     "amt": "amount",
     "Amt": "Amount",
     "acct": "account",
