@@ -116,8 +116,10 @@ def read(text: TrackedText) -> TrackedText:
         return text
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
-    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _FAR, _HEADED):
+    for pattern in (_BEHIND_STREET, _BEHIND_ROAD):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
+    for pattern in (_FAR, _HEADED):
+        text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
 
