@@ -120,6 +120,7 @@ async def test_the_base_address_answers(path):
     assert body["speech"] == "/v1/audio/speech"
 
 
+@pytest.mark.long
 async def test_the_description_covers_every_door():
     async with called(tone_service()) as client:
         schema = (await client.get("/openapi.json")).json()

@@ -35,6 +35,7 @@ def publish(folder: Path, version: int, part: str, **changes: torch.Tensor) -> N
     torch.save({**state, **changes}, folder / f"{part}.pt")
 
 
+@pytest.mark.long
 @VERSIONS
 def test_a_model_whose_weights_fit_its_description(tmp_path, version):
     bundle = open_model(tiny_model(tmp_path, version))

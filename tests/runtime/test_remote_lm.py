@@ -245,6 +245,7 @@ async def test_refusals_are_told_at_once(status, error, words):
     assert refusal.value.message.endswith(".")
 
 
+@pytest.mark.long
 @each_row(
     ("sent", "words"),
     [
@@ -292,6 +293,7 @@ async def test_an_answer_without_tokens_is_an_empty_stream():
             await spoken(lm, GenerationLimits(0))
 
 
+@pytest.mark.long
 async def test_a_reader_that_waits_holds_the_server_back():
     sent = 0
 

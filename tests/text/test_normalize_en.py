@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
@@ -766,7 +767,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).m
 
 @pytest.mark.long
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_becomes_speakable(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert not any(char.isdigit() for char in result.text)
@@ -779,7 +780,7 @@ def test_any_text_becomes_speakable(raw: str) -> None:
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert len(result.starts) == len(result.ends) == len(result.text)
@@ -789,7 +790,7 @@ def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_word_is_dropped(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     covered = {at for start, end in zip(result.starts, result.ends, strict=True) for at in range(start, end)}
@@ -847,6 +848,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
     assert grows_linearly(seconds, short, long)
 
 
+@pytest.mark.long
 def test_a_long_text_takes_about_a_second_at_most() -> None:
     sentence = "In 1905, Dr. Smith paid $5.25 for 3 3/4 lbs of flour; he lived at 123 Main St. in St. Louis. "
     prose = "It was a bright cold day, and the clocks of the town were striking as the old man came home again. "

@@ -61,6 +61,7 @@ def test_inserts_are_said_as_given() -> None:
     assert sum(isinstance(part, Pause) for part in parts) == 1
 
 
+@pytest.mark.long
 @installed
 @settings(deadline=None, max_examples=25)
 @given(st.text(max_size=40), st.sampled_from(sorted(VOICES)))

@@ -4,9 +4,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.readings import Reading, readings
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
@@ -71,7 +72,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).m
 
 
 @given(anything, st.sampled_from(LANGUAGES))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_text_loses_its_digits_and_keeps_its_spans(raw: str, language: str) -> None:
     result = normalized(raw, language)
     assert not any(char in "0123456789" for char in result.text)

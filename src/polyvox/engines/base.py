@@ -110,7 +110,10 @@ class SupportsStyle(Protocol):
     """Speak with a style vector that was fitted to a recording."""
 
     def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
-        """A blend of the engine's voices plus an offset; `language` is the default of utterances that name none."""
+        """A blend of the engine's voices plus an offset; `language` is the default of utterances that name none.
+
+        The offset may be a whole voice pack, to which an empty blend adds nothing.
+        """
 
 
 @runtime_checkable

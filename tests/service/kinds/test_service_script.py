@@ -10,12 +10,13 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
-from polyvox.errors import MarkupError
+from polyvox.errors import MarkupError, UnknownVoiceError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
-from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
@@ -74,7 +75,7 @@ async def test_tags_are_dropped_unless_the_request_or_the_server_allows_them():
 
 async def test_an_unknown_voice_is_ignored_with_a_warning_and_aliases_bring_their_pace():
     engine = ToneEngine()
-    markup = MarkupRequest(voice_tags=True, aliases={"anna": VoiceAlias("high", 0.5)})
+    markup = MarkupRequest(voice_tags=True, aliases=VoiceAliases({"anna": VoiceAlias("high", 0.5)}))
     _, warnings = await spoken(engine, request("One. [voice:nobody] Two. [voice:Anna] Three. [rate:3] Four.", markup))
     assert heard(engine) == [
         ("One.", "low", 1.0),
@@ -83,6 +84,20 @@ async def test_an_unknown_voice_is_ignored_with_a_warning_and_aliases_bring_thei
         ("Four.", "high", 1.5),
     ]
     assert warnings == ("ignored-markup: [voice:nobody]",)
+
+
+async def test_an_unknown_voice_is_refused_where_the_caller_asks_for_tags():
+    markup = MarkupRequest(voice_tags=True, all_voices=True, aliases=VoiceAliases({"bert": VoiceAlias("nowhere")}))
+    for text in ("One. [voice:nobody] Two.", "One. [voice:bert] Two."):
+        with pytest.raises(UnknownVoiceError, match="which the text names") as refused:
+            await spoken(ToneEngine(), request(text, markup))
+        assert refused.value.field == "input"
+
+
+def test_an_alias_that_is_spelled_alike_goes_before_one_in_another_case():
+    aliases = VoiceAliases({"Bob": VoiceAlias("low"), "bob": VoiceAlias("high")})
+    found = {name: getattr(aliases.find(name), "voice", None) for name in ("bob", "Bob", " BOB ", "bo")}
+    assert found == {"bob": "high", "Bob": "low", " BOB ": "low", "bo": None}
 
 
 async def test_an_engine_without_its_own_pace_is_stretched_by_passages():

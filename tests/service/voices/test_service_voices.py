@@ -92,7 +92,7 @@ async def test_no_folder_is_created_before_the_first_voice(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.alone
+@pytest.mark.long
 async def test_the_second_request_costs_less_than_a_hundredth_of_the_first(tmp_path):
     async with opened(Studio(tmp_path, CloneEngine(burn=0.5))) as studio:
         record = await register(studio)

@@ -93,7 +93,7 @@ def test_breaks_prosody_and_voices_nest():
         "<prosody rate='50%' volume='+6dB' pitch='+2st'>c <prosody rate='fast' pitch='-3st'>d</prosody></prosody>"
         "<voice name='anna' xml:lang='fr-FR'>e</voice>f</speak>"
     )
-    assert shown[1] == Silence(0.4)
+    assert shown[1] == Silence(0.5)
     assert shown[3] == Silence(60.0)
     (c, slow), (d, both), (e, anna), (f, plain) = shown[4:]
     assert (c, d, e, f) == ("c", "d", "e", "f")
@@ -102,6 +102,37 @@ def test_breaks_prosody_and_voices_nest():
     assert (anna.voice, anna.language, anna.rate) == ("anna", "fr", 1.0)
     assert (plain.voice, plain.rate) == (None, 1.0)
     assert warning == "ignored-markup: <break time='90s'>"
+
+
+def test_a_voice_inside_prosody_keeps_its_rate_but_not_that_of_the_requests_voice():
+    text = "<speak>a <prosody rate='slow'>b <voice name='anna'>c</voice></prosody></speak>"
+    parts = parse(text, PHONEMES, Warnings(), rate=0.5).parts
+    assert [part.style.rate for part in parts] == [0.5, 0.375, 0.75]
+
+
+def test_punctuation_behind_an_element_is_not_lost():
+    (_, given) = parse("<speak>As <prosody rate='slow'>given</prosody>!</speak>", PHONEMES, Warnings()).parts
+    assert given.text.text == "given!"
+
+
+def test_ssml_as_tags_goes_back_to_the_requests_voice_and_rate():
+    rows = {
+        "one <voice name='anna'>two</voice> <prosody rate='slow'>three</prosody>": (
+            "one [voice:anna] two [voice:low] [rate:0.75] three [rate:1.0]",
+            "one two three",
+        ),
+        "<prosody rate='slow'>a <voice name='anna'>b</voice> c</prosody>": (
+            "[rate:0.75] a [voice:anna] [rate:0.75] b [voice:low] [rate:0.75] c [rate:1.0]",
+            "a b c",
+        ),
+        "one<break time='1s'/>two<break strength='x-strong'/>three<break time='1us'/>": (
+            "one [pause:1.0s] two [pause:1.5s] three [pause:0.5s]",
+            "one [pause:1.0s] two [pause:1.5s] three [pause:0.5s]",
+        ),
+    }
+    for text, tagged in rows.items():
+        script = parse(f"<speak>{text}</speak>", PHONEMES, Warnings())
+        assert (script.tagged("low"), script.tagged(None)) == tagged
 
 
 def test_marks_stand_in_the_passage_where_words_are_timed_and_apart_where_not():
@@ -206,7 +237,7 @@ def test_what_is_ssml_by_its_first_element():
     [
         (break_seconds("250ms", None), 0.25),
         (break_seconds("1.5s", "strong"), 1.5),
-        (break_seconds(None, "x-strong"), 1.2),
+        (break_seconds(None, "x-strong"), 1.5),
         (break_seconds("-1s", None), None),
         (break_seconds("1e9s", None), None),
         (rate_of("120%"), 1.2),

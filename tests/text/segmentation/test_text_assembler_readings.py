@@ -75,6 +75,7 @@ def with_a_pause(text: str) -> Iterator[list[StreamSegment]]:
         ]
 
 
+@pytest.mark.long
 @each_row("language", LANGUAGES)
 def test_segments_are_read_as_the_whole_text(language: str) -> None:
     reads = reader(language)

@@ -164,7 +164,9 @@ class KokoroEngine:
 
     def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
         style = self._started().voices.blend(mix) + offset
-        arrays = {"style": style, "language": np.array(_nearest(language)), "level": np.array(mix_level(resolved(mix)))}
+        arrays = {"style": style, "language": np.array(_nearest(language))}
+        if mix:  # a pack of somebody else's has a level that nobody measured
+            arrays["level"] = np.array(mix_level(resolved(mix)))
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)
 
     def _language(self, utterance: Utterance) -> str:

@@ -52,6 +52,13 @@ class PresetPrompts:
         """The prompt of a built-in voice or of a mix of them; None where the name is neither."""
         return None if self._presets is None else self._presets.find(name)
 
+    def any_of(self, language: str) -> PresetPrompt | None:
+        """The prompt of some voice that speaks a language or another region of it, else of the first voice."""
+        found = [preset for name in self.names if (preset := self.find(name)) is not None]
+        region = (preset for preset in found if preset.language.partition("-")[0] == language.partition("-")[0])
+        same = next((preset for preset in found if preset.language == language), None)
+        return same or next(region, None) or next(iter(found), None)
+
     def digest(self, preset: PresetPrompt) -> str:
         """The key of voices prepared from this prompt: known before it is spoken, which happens once."""
         return prompt_digest(digest_of(f"preset {preset.voice}".encode()), preset.transcript)
@@ -85,7 +92,10 @@ class PresetPrompts:
         pieces = []
         utterance, digest = Utterance(text, preset.voice, language=language), self.digest(preset)
         if style is not None:
-            assert isinstance(engine, SupportsStyle)
+            if not isinstance(engine, SupportsStyle):
+                raise NotServedError(
+                    f"The model {engine.name!r} takes no styles where it runs; serve it without Ray.", field="model"
+                )
             utterance = replace(utterance, prepared=engine.voice_from_style(style.parts, style.offset, language))
             digest = self.styled_digest(preset, style)
         speech = engine.speak(utterance)

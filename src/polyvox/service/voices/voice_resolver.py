@@ -17,12 +17,13 @@ from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.types import PreparedVoice, VoicePrompt
-from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
 from polyvox.voices.storage.recordings import digest_of, prompt_digest
+from polyvox.voices.style_packs import PackFiles
+from polyvox.voices.styles import VoiceStyle, pack_reference, plain_style, style_model
 
 _TAG_CHARS = 16
 
@@ -53,11 +54,11 @@ class ResolvedVoice:
 
 @dataclass(frozen=True, slots=True)
 class _FittedShare:
-    """A fitted voice and its share of a mix."""
+    """A fitted or kept voice and its share of a mix."""
 
     share: float
     record: VoiceRecord
-    style: FittedStyle
+    style: VoiceStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,11 @@ class VoiceResolver:
         store: AsyncVoiceStore,
         prompts: Prompts,
         presets: PresetPrompts,
+        packs: PackFiles,
     ) -> None:
         self._settings = settings
         self._presets = presets
+        self._packs = packs
         self._registry = registry
         self._store = store
         self._prompts = prompts
@@ -153,8 +156,8 @@ class VoiceResolver:
         record = await self._store.find(name, owner)
         if record is None:
             return await self._unregistered(name, owner, engine)
-        style = fitted_style(record.report) if isinstance(engine, SupportsStyle) else None
-        if style is not None and style.model == _style_model(engine):
+        styled = isinstance(engine, SupportsStyle) and style_model(record.report) == style_model_of(engine)
+        if styled and (style := await self._style(record)) is not None:
             return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine, registered=True)
         transcript = text or record.transcript
@@ -195,7 +198,9 @@ class VoiceResolver:
                 field="voice",
             )
         parts, offset = _combined(shares.fitted, shares.plain)
-        preset = self._presets.find(max(parts, key=lambda part: part.share).voice)
+        nearest = max(parts, key=lambda part: part.share, default=None)
+        preset = self._presets.any_of(shares.fitted[0].record.language) if nearest is None else None
+        preset = preset if nearest is None else self._presets.find(nearest.voice)
         if preset is None:
             return None
         return ResolvedVoice(expression, partial(self._prepare_preset, preset, style=MixedStyle(parts, offset)))
@@ -209,7 +214,9 @@ class VoiceResolver:
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
-        shares = await self._mix_shares(expression, owner, _style_model(engine), [voice.id for voice in engine.voices])
+        shares = await self._mix_shares(
+            expression, owner, style_model_of(engine), [voice.id for voice in engine.voices]
+        )
         if shares.unfitted:
             self._registry.check_cloning(engine, registered=True)
         return self._styled(shares.fitted, shares.plain) if shares.fitted else None
@@ -225,14 +232,22 @@ class VoiceResolver:
             parts = ()
         for part in parts:
             record = None if part.voice in own else await self._store.find(part.voice, owner)
-            style = None if record is None else fitted_style(record.report)
             if record is None:
                 plain.append(part)
-            elif style is None or style.model != model:
+                continue
+            style = await self._style(record) if style_model(record.report) == model else None
+            if style is None:
                 unfitted.append(part.voice)
             else:
                 fitted.append(_FittedShare(part.share, record, style))
         return _MixShares(fitted, plain, unfitted)
+
+    async def _style(self, record: VoiceRecord) -> VoiceStyle | None:
+        """The style of a registered voice, if it is one."""
+        pack = pack_reference(record.report)
+        if pack is None:
+            return plain_style(record.report)
+        return VoiceStyle(pack.model, "", await self._store.run(partial(self._packs.read, pack.file, pack.digest)))
 
     def _styled(self, fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]) -> ResolvedVoice:
         """Fitted voices, each a mix plus an offset, and voices of the engine, as one fitted voice."""
@@ -319,7 +334,8 @@ def _combined(
     fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]
 ) -> tuple[list[MixTerm], npt.NDArray[np.float32]]:
     """The mix of a model's own voices that fitted and plain ones add up to, and its offset."""
-    parts = [MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)]
+    based = [one for one in fitted if one.style.base]
+    parts = [MixTerm(part.voice, part.share * one.share) for one in based for part in parse_mix(one.style.base)]
     offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
     return [*parts, *plain], offset
 
@@ -339,6 +355,6 @@ def _is_own(name: str, engine: Engine) -> bool:
         return False
 
 
-def _style_model(engine: Engine) -> str:
+def style_model_of(engine: Engine) -> str:
     """The model for which a voice must have been fitted to be spoken by an engine."""
     return engine.style_model if isinstance(engine, SharesStyles) else engine.name

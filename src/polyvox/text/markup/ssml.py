@@ -16,7 +16,15 @@ from polyvox.hostile_xml import XmlError, XmlFault, XmlHandlers, XmlLimits, XmlR
 from polyvox.text.markup.inline_tags import TagRules, cleaned, joined
 from polyvox.text.markup.say_as import said_as
 from polyvox.text.markup.script import Bookmark, Part, Passage, Script, Silence, Style
-from polyvox.text.markup.ssml_values import MAX_BREAK_SECONDS, MAX_VOLUME, break_seconds, pitch_of, rate_of, volume_of
+from polyvox.text.markup.ssml_values import (
+    BREAK_SECONDS,
+    MAX_BREAK_SECONDS,
+    MAX_VOLUME,
+    break_seconds,
+    pitch_of,
+    rate_of,
+    volume_of,
+)
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import DROPPED, IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Span
@@ -193,7 +201,7 @@ class _Document:
             seconds = break_seconds(attributes.get("time"), attributes.get("strength"))
             if seconds is None or seconds > MAX_BREAK_SECONDS:
                 self._warnings.count(IGNORED, _shown(name, attributes))
-            seconds = 0.4 if seconds is None else min(seconds, MAX_BREAK_SECONDS)
+            seconds = BREAK_SECONDS["medium"] if seconds is None else min(seconds, MAX_BREAK_SECONDS)
             self._flush(self._open[-1].style)
             if seconds:
                 self.parts.append(Silence(seconds))
@@ -216,7 +224,8 @@ class _Document:
         elif name == "voice":
             voice = attributes.get("name", "").strip()
             if voice:
-                style = replace(style, voice=voice[:200], rate=1.0, language=None)
+                own = self._outermost.rate if style.voice is None else 1.0
+                style = replace(style, voice=voice[:200], rate=style.rate / own, language=None)
             else:
                 self._warnings.count(IGNORED, _shown(name, attributes))
         language = attributes.get("xml:lang", "").strip().lower()
@@ -274,10 +283,13 @@ class _Document:
             self._pieces.append(TrackedText.of("").appended(text, source))
 
     def _flush(self, style: Style) -> None:
-        """End the passage that was spoken in this style."""
+        """End the passage that was spoken in this style; one without words belongs to the passage before."""
         text = cleaned(joined(self._pieces), self._rules.tags, self._warnings)
         if any(char.isalnum() for char in text.text):
             self.parts.append(Passage(text, style, tuple(self._marks)))
+        elif text.text and self.parts and isinstance(before := self.parts[-1], Passage):
+            marks = (*before.marks, *self._marks)
+            self.parts[-1] = replace(before, text=joined([before.text, text]), marks=marks)
         elif self._marks:
             self.parts += (Bookmark(name) for _, name in self._marks)
         self._marks = []

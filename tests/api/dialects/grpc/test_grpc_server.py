@@ -132,6 +132,7 @@ async def test_a_message_over_the_limit_is_refused_before_it_is_read(tmp_path):
     assert len(studio.engine.heard) == 1
 
 
+@pytest.mark.long
 async def test_so_is_one_that_is_small_only_while_it_is_packed(tmp_path):
     studio = GrpcStudio(tmp_path)
     async with grpc_channel(studio) as channel:
@@ -161,6 +162,7 @@ async def test_bytes_that_are_no_message_are_refused(tmp_path):
         assert len(await read_all(speak(channel))) == 3 * CHUNK_BYTES
 
 
+@pytest.mark.long
 async def test_a_client_that_reads_nothing_stalls_only_itself_and_is_dropped(tmp_path):
     engine = CloneEngine(chunks=200, chunk_seconds=2.0)
     studio = GrpcStudio(tmp_path, engine, stall_seconds=0.5)
