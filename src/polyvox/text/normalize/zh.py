@@ -34,7 +34,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = measures.read_shares(text)
     if options.unit_normalization:
         text = measures.read_units(text)
-    text = figures.read(addresses.read_mixed(addresses.read_codes(text)))
+    text = addresses.read_mixed(addresses.read_codes(figures.read_formulas(text)))
+    text = figures.read(text)
     if options.replace_remaining_symbols:
         text = figures.read_signs(text)
     return _marks(text, options)
