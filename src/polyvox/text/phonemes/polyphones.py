@@ -349,15 +349,16 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         if part in _PARTICLES:
             before = parts[index - 1] if index else ""
             behind = parts[index + 1] if index + 1 < len(parts) else ""
-            reading = _PARTICLES[part](_kind(before, tags), _kind(behind, tags))
+            kinds = _kind((before, before[-2:], before[-1:]), tags), _kind((behind, behind[:2], behind[:1]), tags)
+            reading = _PARTICLES[part](*kinds)
             if reading:
                 yield place, reading
         place += len(part)
 
 
-def _kind(word: str, tags: Mapping[str, str]) -> str:
-    """The first letter of a word's tag; of its last characters where it has none; `-` for no word."""
-    return (tags.get(word) or tags.get(word[-2:]) or tags.get(word[-1:]) or "x")[0] if word else "-"
+def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
+    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word."""
+    return next((tags[form][0] for form in forms if form in tags), "x") if forms[0] else "-"
 
 
 def _de_of_complement(before: str, behind: str) -> str | None:
