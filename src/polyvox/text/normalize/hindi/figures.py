@@ -44,11 +44,18 @@ _ABBREVIATION: Final = re.compile(
 )
 _PHONE: Final = re.compile(
     r"(?<![\d.,-])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?![\d,-]|\.\d)"
-    r"|(?<![\d.,-])(?P<area>0\d{2,4})-(?P<local>\d{6,8})(?![\d-])"
+    r"|(?<![\d.,-])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
-_SERVICE: Final = re.compile(r"(?<![\d.,-])1800[ -]\d{3}[ -]\d{3,4}(?![\d-])")
+_GROUPED: Final = re.compile(
+    r"(?<![\d.,-])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+)
+_CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
+_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
+_BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
+_ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
-    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
+    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
+    r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
     r"(?P<digits>\d{4,})(?![\d,%]|\.\d| (?:रुपये|लोग|साल|वर्ष))"
 )
 _EMERGENCY: Final = re.compile(r"(?<![\d.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
@@ -86,14 +93,18 @@ def read_abbreviations(text: TrackedText) -> TrackedText:
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, fixed and toll-free numbers, and those of emergencies."""
     text = text.sub(_PHONE, _phone).sub(_EMERGENCY, lambda match: spelled(match.group()))
-    return text.sub(_SERVICE, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
+    return text.sub(_GROUPED, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
 
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
+    text = text.sub(_VERSION, lambda match: " पॉइंट ".join(cardinal(part) for part in match.group().split(".")))
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
-    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")]).sub(_FRACTION, _fraction)
+    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
+    text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
+    text = text.sub(_FRACTION, _fraction)
     text = text.sub(_RATIO, lambda match: f"{cardinal(match[1])} अनुपात {cardinal(match[2])}")
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
     text = text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
@@ -107,7 +118,7 @@ def read_signs(text: TrackedText) -> TrackedText:
 
 def _phone(match: re.Match[str]) -> str:
     if match["area"]:
-        return f"{spelled(match['area'])}, {in_groups(match['local'], 4)}"
+        return f"{spelled(match['area'])}, {in_groups(''.join(_SPACES.findall(match['local'])), 4)}"
     country = "प्लस नौ एक, " if match["country"] else ""
     return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
 
