@@ -51,6 +51,8 @@ _GROUPED: Final = re.compile(
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
+# A flight or a document: its letters, then three digits or more, one by one.
+_LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
 _BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
 _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
@@ -99,7 +101,7 @@ def read_phones(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
-    text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
+    text = text.sub(_LETTERED, _lettered).sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
     text = text.sub(_VERSION, lambda match: " पॉइंट ".join(cardinal(part) for part in match.group().split(".")))
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
     text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
@@ -121,6 +123,11 @@ def _phone(match: re.Match[str]) -> str:
         return f"{spelled(match['area'])}, {in_groups(''.join(_SPACES.findall(match['local'])), 4)}"
     country = "प्लस नौ एक, " if match["country"] else ""
     return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
+
+
+def _lettered(match: re.Match[str]) -> str:
+    digits = match["digits"]
+    return " " + (spelled(digits) if len(digits) > 2 else cardinal(digits))
 
 
 def _fraction(match: re.Match[str]) -> str:
