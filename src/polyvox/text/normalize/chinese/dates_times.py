@@ -10,41 +10,41 @@ _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
 _PARTS_OF_DAY: Final = "(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|次日|当晚|早|晚)"
 _DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
-_DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2([12]\d{3})(?![\d/-]|\.\d)")
+_DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
-_YEARS: Final = re.compile(rf"(?<![\d.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
-_YEAR: Final = re.compile(r"(?<![\d.,])([12]\d{3})(?=年)|(?<![\d.,])(\d\d)(?=年\d{1,2}月)")
-_GENERATION: Final = re.compile(r"(?<![\d.,])[5-9017][05](?=后(?!来|面|续|天|期))")
+_YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
+_YEAR: Final = re.compile(r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月)")
+_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,])[5-9017][05](?=后(?!来|面|续|天|期))")
 _TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
-    r"(?<![\d:.])(?<!\d,)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
+    r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
     r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
 )
-_HOUR: Final = re.compile(r"(?<![\d:.A-Za-z])(?<!\d,)(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
+_HOUR: Final = re.compile(r"(?<![\dA-Za-z])(?<!\d[:.,])(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
-    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ]))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%])"
+    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ]))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
     rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行))"
     rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到])"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d.%])"
+    rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _INCIDENT: Final = re.compile(
     r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大)))(\d{1,2})(?!\d)"
 )
-_SALE: Final = re.compile(r"(?<![\d.,])618(?=大促|购物|活动|期间|年中|促销|电商)")
+_SALE: Final = re.compile(r"(?<![\d])(?<!\d[.,])618(?=大促|购物|活动|期间|年中|促销|电商)")
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
     rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=\))"
-    r"|(?<![\d.,:/-])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
+    r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
-_FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/.%])")
+_FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
 _LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时)[是为:： 仅约共]?\\Z")
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"

@@ -37,7 +37,7 @@ _POWER: Final = re.compile(
 )
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
-_HEIGHT: Final = re.compile(r"(?<=\d米)\d{2}(?![\d.:年月个人多余])")
+_HEIGHT: Final = re.compile(r"(?<=\d米)\d{2}(?![\d年月个人多余]|[.:]\d)")
 _CHEER: Final = re.compile(r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])")
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(

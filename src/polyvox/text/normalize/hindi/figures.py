@@ -43,11 +43,11 @@ _ABBREVIATION: Final = re.compile(
     + r")(?=(?P<gap> ?))"
 )
 _PHONE: Final = re.compile(
-    r"(?<![\d.,-])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?![\d,-]|\.\d)"
-    r"|(?<![\d.,-])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
+    r"(?<![\d-])(?<!\d[.,])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?!\d|[.,-]\d)"
+    r"|(?<![\d-])(?<!\d[.,])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
 _GROUPED: Final = re.compile(
-    r"(?<![\d.,-])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
@@ -58,15 +58,15 @@ _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
     r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
     r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
-    r"(?P<digits>\d{4,})(?![\d,%]|\.\d| (?:रुपये|लोग|साल|वर्ष))"
+    r"(?P<digits>\d{4,})(?![\d%]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
-_EMERGENCY: Final = re.compile(r"(?<![\d.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
+_EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
 _FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
 _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
 _HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
-_SCORE: Final = re.compile(r"(?<![\d.,-])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
+_SCORE: Final = re.compile(r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)

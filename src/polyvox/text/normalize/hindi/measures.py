@@ -96,7 +96,7 @@ _DEGREES: Final = re.compile(
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?"
     rf"(?P<unit>(?i:{_LONGER})|{'|'.join(_EXACT)})(?P<power>[²³]|[23](?!\d))?"
-    rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u097f])"
+    rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u0963\u0966-\u097f])"
 )
 
 

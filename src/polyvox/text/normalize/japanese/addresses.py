@@ -35,12 +35,12 @@ _PHONE: Final = re.compile(
     r"|(?<![\dA-Za-z.-])0[5789]0\d{8}(?!\d)"
 )
 _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
-_POLICE: Final = re.compile(r"(?<![\d.,])110(?=番(?![地目線号]))")
+_POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
-_ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=号室|便)")
+_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室|便)")
 _CODE: Final = re.compile(
     r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP))(?P<gap>[はがを]?[:： 「]{0,2})"
-    r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?![\d.,]|[円人個件年月回])"
+    r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(

@@ -11,7 +11,7 @@ _DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,
 # A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
 _SHORT_DATE: Final = re.compile(
     rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
-    rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/.])"
+    rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
 )
 _OF_MANY: Final = re.compile("(?:約|およそ|[者員人体民部数額量費生]の)\\Z")
 _SHARED: Final = re.compile(
@@ -20,7 +20,7 @@ _SHARED: Final = re.compile(
 _NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])(?:・祝)?\)")
 _SPAN: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
-    r"(?<![\d:.])(?<!\d,)(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
+    r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
     r"(?::(?P<second>[0-5]\d))?(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
 )
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")

@@ -20,7 +20,7 @@ _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 _GENERATION: Final = re.compile(r"(?<![\dA-Za-z])(?P<figure>[2-6])(?P<letter>[GD])(?![A-Za-z\d])")
 _ENGLISH: Final = {"2": "ツー", "3": "スリー", "4": "フォー", "5": "ファイブ", "6": "シックス"}
 _LETTERS: Final = {"G": "ジー", "D": "ディー"}
-_LATIN: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d{1,4})(?![\dA-Za-z.])")
+_LATIN: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d{1,4})(?![\dA-Za-z]|\.\d)")
 _NUMBER: Final = re.compile(rf"{NUMBER_START}{NUMBER}{NUMBER_END}")
 _FIRMS: Final = re.compile(r"\((?P<kind>[株有])\)|(?P<square>[㈱㈲])")
 _FIRM_NAMES: Final = {"株": "株式会社", "㈱": "株式会社", "有": "有限会社", "㈲": "有限会社"}
