@@ -81,6 +81,7 @@ _SUFFIX: Final = (
 _NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?)"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
 
+_ANY: Final = re.compile(r"[A-Z][A-Z]|[NESW]\.? |\d{3}|[A-Za-z] [NESW]\b")
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -106,6 +107,8 @@ _HEADED: Final = re.compile(
 
 def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
+    if _ANY.search(text.text) is None:
+        return text
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _HEADED):

@@ -36,13 +36,11 @@ _NEAR: Final = 12
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
-    text = (
-        text.sub(_FUNCTION, _function)
-        .sub(_ION, _ion)
-        .sub(_COMPOUND, _compound)
-        .sub(_PRODUCT, _product)
-        .sub(_SIDE, _side)
-    )
+    if "(" in text.text:
+        text = text.sub(_FUNCTION, _function)
+    if not text.text.isascii():
+        text = text.sub(_ION, _ion)
+    text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
     return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
 
 
