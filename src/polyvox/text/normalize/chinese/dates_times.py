@@ -10,6 +10,10 @@ _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
 _PARTS_OF_DAY: Final = "(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|次日|当晚|早|晚)"
 _DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
+_DATES: Final = re.compile(
+    r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})"
+    r" ?[-–—~～至到] ?(?:([12]\d{3})\2)?(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)"
+)
 _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
@@ -40,6 +44,8 @@ _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
     rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
+_PARTED: Final = re.compile(r"\d[-/.]\d")
+_DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=\))"
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
@@ -53,16 +59,31 @@ _VERSE: Final = re.compile(
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, years digit by digit, times with minutes, and what lies between two of them."""
-    text = text.sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind).sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
-    text = text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
-    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(
-        _SALE, lambda match: spelled(match.group())
-    )
+    if _PARTED.search(text.text):
+        text = _read_dates(text)
+    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
     text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_BARE_YEAR, lambda match: spelled(match.group()))
-    text = text.sub(_GENERATION, lambda match: spelled(match.group()))
-    text = text.sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
-    return text.sub(_TIMES, "到").sub(_TIME, _time).sub(_HOUR, _hour).sub(_UNTIL, "到")
+    text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
+    if ":" in text.text:
+        text = text.sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
+        text = text.sub(_TIMES, "到").sub(_TIME, _time)
+    return text.sub(_HOUR, _hour)
+
+
+def _read_dates(text: TrackedText) -> TrackedText:
+    """Dates whose figures a line, a slash or a stop parts."""
+    text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
+    text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
+
+
+def read_spans(text: TrackedText) -> TrackedText:
+    """What lies between two days, dates or times."""
+    return text.sub(_UNTIL, "到") if _DASHED.search(text.text) else text
 
 
 def _date(match: re.Match[str]) -> str | None:
@@ -70,6 +91,13 @@ def _date(match: re.Match[str]) -> str | None:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     return f"{spelled(match[1])}年{_month_day(match[3], match[4])}"
+
+
+def _dates(match: re.Match[str]) -> str | None:
+    if any(not 1 <= int(match[month]) <= 12 or not 1 <= int(match[month + 1]) <= 31 for month in (3, 6)):
+        return None
+    last_year = f"{spelled(match[5])}年" if match[5] else ""
+    return f"{spelled(match[1])}年{_month_day(match[3], match[4])}到{last_year}{_month_day(match[6], match[7])}"
 
 
 def _date_behind(match: re.Match[str]) -> str | None:

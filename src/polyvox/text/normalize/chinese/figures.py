@@ -20,8 +20,10 @@ _FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{
 _POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
 _SCORES: Final = re.compile(
     rf"(?:(?<=[分以了])|(?<=[分为][:： ])){_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
-    rf"|{NUMBER_START}{_POINTS}(?=领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
+    rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
 )
+_SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
+_PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _POINTS_DASH: Final = re.compile(DASH)
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
@@ -48,6 +50,7 @@ _ROMANS: Final = {
     numeral: cardinal(str(value))
     for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII".split(), start=1)
 }
+_FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
 _MEASURE_WORD: Final = (
@@ -85,7 +88,7 @@ _SIGNS: Final = {
     "³": "的立方",
 }
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
-_PRESSURE: Final = re.compile(r"(?<=血压)(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
+_PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _EACH: Final = re.compile(
     "(?<=[元块角令吉仙币镑升克瓶斤次米里吨帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
     "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百])"
@@ -107,6 +110,8 @@ def read_guesses(text: TrackedText) -> TrackedText:
 
 def read_formulas(text: TrackedText) -> TrackedText:
     """The minus of an equation, Roman numerals, and the steps of a menu, before letters and figures are parted."""
+    if not _FORMULA_SIGN.search(text.text):
+        return text
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MENU, ", ")
     text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
@@ -122,7 +127,11 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_RANK, "第").sub(_EACH, "每")
     text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
     text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
-    text = text.sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group())).sub(_HEIGHT, _spelled)
+    text = (
+        text.sub(_SCORE_LIST, _scores)
+        .sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
+        .sub(_HEIGHT, _spelled)
+    )
     text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
     text = text.sub(_CHEER, _spelled).sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
@@ -155,6 +164,18 @@ def _spelled(match: re.Match[str]) -> str:
     return spelled(match.group())
 
 
+def _is_score(first: str, last: str) -> bool:
+    """Return whether two whole numbers with a dash between them are points, since no range goes down."""
+    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
+
+
+def _scores(match: re.Match[str]) -> str | None:
+    """Several pairs, one of which goes down: the points of sets and halves."""
+    if not any(_is_score(*pair) for pair in _PAIR_OF_POINTS.findall(match.group())):
+        return None
+    return _POINTS_DASH.sub("比", match.group())
+
+
 def _fraction(match: re.Match[str]) -> str:
     part = f"{cardinal(match['bottom'])}分之{cardinal(match['top'])}"
     return f"{cardinal(match['whole'])}又{part}" if match["whole"] else part
@@ -162,5 +183,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
+    if not unit and _is_score(first, last):
+        return f"{number(first)}比{number(last)}"
     upper = counted(last) if _COUNTED.match(match.string, match.end()) else number(last)
     return f"{counted(first) if unit else number(first)}{unit}到{upper}"

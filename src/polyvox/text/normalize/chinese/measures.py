@@ -113,6 +113,9 @@ _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
     r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
 )
+_HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
+_MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
+_PER_UNIT: Final = re.compile(r"(?<=[方个次升克粒])/(?P<unit>[A-Za-zμµ]{1,3})(?![A-Za-z0-9])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
@@ -152,7 +155,19 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
+    text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+
+
+def read_rates(text: TrackedText) -> TrackedText:
+    """A unit symbol that something in words is divided by."""
+    return text.sub(_PER_UNIT, _per_unit)
+
+
+def _per_unit(match: re.Match[str]) -> str | None:
+    unit = _unit(match["unit"])
+    return f"每{unit}" if unit else None
 
 
 def _amounts(match: re.Match[str], negative: str = "负") -> str:
