@@ -31,7 +31,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_urls(text)
     text = _figures(text, options) if _DIGIT.search(text.text) else dates_times.read_spans(text)
     text = figures.read_formulas(text)
-    if options.unit_normalization:
+    if options.unit_normalization and "/" in text.text:
         text = measures.read_rates(text)
     if _DIGIT.search(text.text):
         text = addresses.read_mixed(addresses.read_codes(text))

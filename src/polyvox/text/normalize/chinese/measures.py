@@ -115,7 +115,7 @@ _MONEY_BEHIND: Final = re.compile(
 )
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
-_PER_UNIT: Final = re.compile(r"(?<=[方个次升克粒])/(?P<unit>[A-Za-zμµ]{1,3})(?![A-Za-z0-9])")
+_PER_UNIT: Final = re.compile(r"(?<=[方个次升克粒元])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
@@ -167,7 +167,7 @@ def read_rates(text: TrackedText) -> TrackedText:
 
 def _per_unit(match: re.Match[str]) -> str | None:
     unit = _unit(match["unit"])
-    return f"每{unit}" if unit else None
+    return f"每{_POWERS.get(match['power'] or '', '')}{unit}" if unit else None
 
 
 def _amounts(match: re.Match[str], negative: str = "负") -> str:
