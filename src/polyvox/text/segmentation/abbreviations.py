@@ -34,7 +34,7 @@ _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
 )
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(("EE UU", "p ej", "p ex", "p es", "a C", "d C", "av J", "ap J"))
-_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal hr hrs mins sec secs".split())
+_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 _UNDECIDED: Final = (
     _BEFORE_FIGURES | _NEVER_ENDS | _MAY_END | _INSIDE_BEFORE_SMALL | _UNITS | {pair.split()[0] for pair in _PAIRS}
 )
@@ -49,6 +49,11 @@ def may_abbreviate(word: str) -> bool:
         or _ROMAN.fullmatch(word) is not None
         or _DOTTED.fullmatch(word) is not None
     )
+
+
+def never_ends(word: str) -> bool:
+    """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES
 
 
 def last_word(text: str, end: int) -> str:
@@ -72,7 +77,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
-    if word in ("no", "nos"):
+    if word in ("no", "nos", "ref", "Ref"):
         return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
     if word in ("N", "E", "S", "W") and following[0].isdigit():
         return True
@@ -98,7 +103,7 @@ def _begins_line(text: str, stop: int, word: str) -> bool:
 
 
 def _is_figure(word: str) -> bool:
-    return word[0].isdigit() or _ROMAN.fullmatch(word) is not None
+    return any(char.isdigit() for char in word) or _ROMAN.fullmatch(word) is not None
 
 
 def _is_measured(text: str, stop: int, word: str) -> bool:
