@@ -60,6 +60,8 @@ _LABELLED: Final = re.compile(
     r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
     r"(?P<digits>\d{4,})(?![\d%]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
+# Lakhs are written with commas; six digits without them that end a clause are a post code.
+_POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
 _EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
 _FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
 _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
@@ -101,6 +103,7 @@ def read_phones(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_LETTERED, _lettered).sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
     text = text.sub(_VERSION, lambda match: " पॉइंट ".join(cardinal(part) for part in match.group().split(".")))
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))

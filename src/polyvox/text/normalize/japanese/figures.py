@@ -8,6 +8,7 @@ from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
 _PRESSURE: Final = re.compile(r"(?<=血圧)(?P<gap>[はが:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\d/])")
+_FEVER: Final = re.compile(r"(?<=\d度)(\d)分(?![の間])")
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _SCORE: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点)|と)"
@@ -53,7 +54,7 @@ def read_firms(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left, without its commas."""
     text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation)
-    text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた")
+    text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた").sub(_FEVER, r"\1ブ")
     text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
     text = text.sub(_SCORE, r"\1対\2").sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
     text = text.sub(_MINUS, "引く").sub(_RANGE, lambda match: f"{number(match[1])}から{number(match[2])}")
