@@ -31,7 +31,9 @@ _LABELS: Final = frozenset(
     ).split()
 )
 # Behind these, one of four digits or more, unless the word behind is counted by it.
-_COUNTABLE: Final = frozenset("berakhir berakhiran ending kad kwsp order pesanan polisi tempahan ticket tiket".split())
+_COUNTABLE: Final = frozenset(
+    "berakhir berakhiran ending ets flight kad komuter ktm kwsp order pesanan polisi tempahan ticket tiket".split()
+)
 _NUMBERED: Final = frozenset("no nombor number".split())
 _COUNTED: Final = frozenset(
     (

@@ -254,7 +254,8 @@ _BARE_CELSIUS: Final = re.compile(
 _DURATION: Final = re.compile(
     r"(?<![\w.])(?<!\d,)(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
 )
-_SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++)s(?!\w)")
+# Seconds, unless a nought ends the figure: 90s is a decade.
+_SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
 _TEMPERATURES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
