@@ -834,8 +834,8 @@ HOSTILE = [
     "-", "- ", "...", "…. ", "www.", "http://", "1 1/2", "x^", " ", "\n", "é", "1x", "Mon-", "Jan 1 ", "a-", "_",
     "~", "A.", "<", "[a](/", "|", "’", "1-800-AB-", "Mon, ", "NaCl2", "page xi-", "ii. \n", "1h 3", "$1/hr", "12 x ",
     "Ford II ", "localhost:1/", "Python 3.11 or ", "a/", "/a.", "a_", "aB", "ab.", "12 ", "12-", "A1", "A1-",
-    "'a ", "'11 a ", "100 N ", "100 Main ", "Austin, TX ", "N ", "code for a ", "f(", "Ca²", "O(n", "1%/", "a - ", "a = -",
-    "A > ", "a/s", "802.11", "by 1 bps ", "card end ", "3x/",
+    "'a ", "'11 a ", "100 N ", "100 Main ", "Austin, TX ", "N ", "code for a ", "f(", "Ca²", "O(n", "1%/", "a - ",
+    "a = -", "A > ", "a/s", "802.11", "by 1 bps ", "card end ", "3x/",
 ]  # fmt: skip
 
 

@@ -274,7 +274,9 @@ _BEFORE_NUMERAL: Final = re.compile(
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
-_TYPED: Final = re.compile(r"(?<![\w.'@#-])(?:" + "|".join(TYPED) + r"|YoY)(?![\w'@-]|\.\w)")
+_TYPED: Final = re.compile(
+    r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
+)
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
 _SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w'@/]|\.\w)", re.IGNORECASE)
 
