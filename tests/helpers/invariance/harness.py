@@ -21,7 +21,7 @@ SPACES: Final = ("\u00a0", "\u202f", "\u2009")
 _SHOWN: Final = 20
 _HAN: Final = "\u3040-\u30ff\u3400-\u9fff"
 _WORD: Final = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}_])[\w\u0300-\u036f\u0900-\u0963])+(?:'[^\W_]+)*")
-_CAPITALS: Final = re.compile(r"(?<![^\W_])[A-Z.]{2,}(?![^\W_])")
+_CAPITALS: Final = re.compile(rf"(?<![^\W_{_HAN}])[A-Z.]{{2,}}(?![^\W_{_HAN}])")
 
 Words = tuple[str, ...]
 

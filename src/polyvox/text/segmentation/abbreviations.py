@@ -89,7 +89,13 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if word == "C" and following.islower():
         return text[stop - 3 : stop - 1] in ("a.", "d.") or text[stop - 4 : stop - 1] in ("a. ", "d. ")
     initial = len(word) == 1 and word.isupper() and following[0].isupper()
-    return initial and not starts_anew and before.lower() not in english.LABEL_WORDS
+    return initial and not starts_anew and not _names_letter(before)
+
+
+def _names_letter(before: str) -> bool:
+    """Return whether a letter behind this word names a thing, or is spelled together with it, as M Y."""
+    spelled = len(before) == 1 and before.isupper() and before != "I"
+    return spelled or before.lower() in english.LABEL_WORDS | malay.LABEL_WORDS
 
 
 def _begins_line(text: str, stop: int, word: str) -> bool:
