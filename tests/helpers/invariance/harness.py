@@ -21,7 +21,7 @@ SPACES: Final = ("\u00a0", "\u202f", "\u2009")
 _SHOWN: Final = 20
 _HAN: Final = "\u3040-\u30ff\u3400-\u9fff"
 _WORD: Final = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}_])[\w\u0300-\u036f\u0900-\u0963])+(?:'[^\W_]+)*")
-_LETTERS: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[. ][^\W\d_](?![^\W_]))+")
+_CAPITALS: Final = re.compile(r"(?<![^\W_])[A-Z.]{2,}(?![^\W_])")
 
 Words = tuple[str, ...]
 
@@ -86,9 +86,9 @@ def spoken(language: str, raw: str) -> tuple[Words, ...]:
 
 
 def words(text: str) -> Words:
-    """Words in small letters, without marks; letters that are spelled stand together."""
-    joined = _LETTERS.sub(lambda match: re.sub("[. ]", "", match.group()), text.replace("’", "'"))
-    return tuple(_WORD.findall(joined.casefold()))
+    """Words in small letters, without marks; capitals stand apart, since they may be spelled."""
+    apart = _CAPITALS.sub(lambda match: " ".join(match.group()), text.replace("’", "'"))
+    return tuple(_WORD.findall(apart.casefold()))
 
 
 def _changed(language: Language, kind: str, item: Item) -> Iterator[str]:

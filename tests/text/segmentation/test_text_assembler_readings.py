@@ -16,8 +16,14 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 LANGUAGES = ("en", "ms", "zh", "es", "fr", "it", "pt", "hi", "ja")
-# A figure whose meaning stands in the sentence before it, and a list whose first item only the others explain.
-NEEDS_THE_WHOLE = {"What's the zip for Reno? 89501.", "i. First part\nii. Second part\niii. Third part"}
+# A figure whose meaning stands in the sentence before it, a list whose first item only the others explain, and fences,
+# which are cut at their lines: the code of an arriving text is read.
+NEEDS_THE_WHOLE = {
+    "What's the zip for Reno? 89501.",
+    "i. First part\nii. Second part\niii. Third part",
+    "Start:\n```\nx = 1\n```\nThen run it twice.",
+    "First:\n```py\nprint(1)\n``` \nNow restart the app.",
+}
 # The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause.
 NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {"gmbr tu cantik sgt, send kt wsap"}
 

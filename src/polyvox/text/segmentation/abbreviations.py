@@ -8,6 +8,8 @@ from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
 _REACH: Final = 32
+_LONGEST_PREFIX: Final = 3
+"""Capitals before the figures of a number: "VAT no. GB 123"."""
 _SIGNS: Final = "\u0900-\u0963"
 """Devanagari, whose vowel signs `re` takes for marks."""
 _LAST_WORDS: Final = re.compile(
@@ -70,6 +72,10 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
+    if word in ("no", "nos"):
+        return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
+    if word in ("N", "E", "S", "W") and following[0].isdigit():
+        return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
         return _begins_line(text, stop, word)
     starts_anew = following in STARTERS and not initial_follows

@@ -165,7 +165,8 @@ def _closes(marked: re.Match[str], words: list[re.Match[str]], index: int) -> bo
     word, mark = marked["word"], marked["mark"]
     if mark[-1] in "!?।॥؟۔":
         return _ADDRESS.search(word) is None
-    if not (is_plain(word) or (_begins(words, index) and is_plain(word.lower()) and len(word) > _NEAR)):
+    opens = _begins(words, index) and is_plain(word.lower()) and len(word) > _NEAR
+    if not (is_plain(word) or (opens and mark != ",")):  # a city before the letters of its state
         return False
     if mark == ":":  # what stands behind one may tell how a figure is read
         return False

@@ -37,6 +37,7 @@ TITLES: Final = {
     "Supt": "Superintendent",
     "Mt": "Mount",
     "Ft": "Fort",
+    "Pt": "Point",
     "Wm": "William",
     "Chas": "Charles",
     "Geo": "George",
@@ -79,6 +80,17 @@ BEFORE_FIGURES: Final = {
     "Rm": "Room",
     "Hwy": "Highway",
     "Rte": "Route",
+    "cl": "clause",
+    "Cl": "Clause",
+    "cls": "clauses",
+    "Pt": "Part",
+    "pt": "part",
+    "ver": "version",
+    "Ver": "Version",
+    "Bldg": "Building",
+    "bldg": "building",
+    "Ref": "Reference",
+    "ref": "reference",
 }
 # Inside a sentence; the full stop belongs to the abbreviation and is dropped.
 WITHIN: Final = {
@@ -97,6 +109,10 @@ WITHIN: Final = {
     "excl": "excluding",
     "resp": "respectively",
     "esp": "especially",
+    "amt": "amount",
+    "Amt": "Amount",
+    "acct": "account",
+    "Acct": "Account",
     "avg": "average",
     "Avg": "average",
 }
@@ -126,6 +142,7 @@ ANYWHERE: Final = {
     "misc": "miscellaneous",
     "est": "estimated",
     "pts": "points",
+    "ea": "each",
     "al": "al",
     "min": "minimum",
     "max": "maximum",
@@ -158,6 +175,7 @@ SHORTENED: Final = {
     "thx": "thanks",
     "tmrw": "tomorrow",
     "txt": "text",
+    "utd": "united",
 }
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
@@ -181,6 +199,15 @@ TYPED: Final = {
     "ttyl": "talk to you later",
     "wdym": "what do you mean",
     "yoy": "year over year",
+    "2day": "today",
+    "2moro": "tomorrow",
+    "2morrow": "tomorrow",
+    "2nite": "tonight",
+    "b4": "before",
+    "gr8": "great",
+    "l8r": "later",
+    "m8": "mate",
+    "w8": "wait",
 }
 ROADS: Final = {
     "Ave": "Avenue",
@@ -206,7 +233,8 @@ _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
-_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?)\.(?= [A-Z]{1,4}[ -]?\d))")
+_UNSTOPPED: Final = re.compile(r"(?<![\w.'])(Apt|apt|Ste|Rm|Bldg)(?= #?\d)")
 _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
@@ -220,7 +248,8 @@ _SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
-    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1]))
+    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
 def read(text: TrackedText) -> TrackedText:

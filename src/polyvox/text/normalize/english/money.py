@@ -110,6 +110,7 @@ _EACH: Final = {
     "km": "kilometer",
     "pp": "person",
     "ea": "piece",
+    "d": "day",
     "kwh": "kilowatt hour",
     "gb": "gigabyte",
     "tb": "terabyte",
@@ -118,7 +119,7 @@ _EACH: Final = {
 }
 
 # On the continent the comma stands before the cents, and the stop between the thousands.
-_CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?![\d,])"
+_CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?!\d|,\d)"
 _SUM: Final = rf"(?:{_CONTINENTAL}|{NUMBER})"
 _SCALE: Final = (
     r"(?: ?(?P<scale>hundred|thousand|million|billion|trillion)\b"
