@@ -16,6 +16,7 @@ class AbbreviationRules:
     """The patterns of one language."""
 
     words: Mapping[str, str]
+    may_end: frozenset[str]
     pattern: re.Pattern[str]
     contexts: tuple[tuple[re.Pattern[str], str], ...]
 
@@ -24,12 +25,13 @@ class AbbreviationRules:
         table = language.abbreviations
         groups = (
             (with_capitals(table.anywhere), r"(?!\w)"),
+            (with_capitals(table.leading), r"(?!\w)"),
             (with_capitals(table.before_figures), _FIGURE),
             (table.before_names, _NAME),
         )
         forms = "|".join(f"(?:{_any_of(words)}){behind}" for words, behind in groups if words)
         merged = {key: word for words, _ in groups for key, word in words.items()}
-        return cls(merged, re.compile(rf"(?<![\w./-])(?:{forms})"), table.in_context)
+        return cls(merged, frozenset(groups[0][0]), re.compile(rf"(?<![\w./-])(?:{forms})"), table.in_context)
 
     def read(self, text: TrackedText) -> TrackedText:
         for pattern, words in self.contexts:
@@ -37,10 +39,11 @@ class AbbreviationRules:
         return text.sub(self.pattern, self._word)
 
     def _word(self, match: re.Match[str]) -> str:
-        """The words; a full stop stays where the text or the line ends with it."""
-        rest = match.string[match.end() : match.end() + 3].lstrip(" ")
-        ends = match.group().endswith(".") and (not rest or rest[0] == "\n")
-        glued = rest[:1].isalnum() and match.string[match.end()] != " "
+        """The words; a full stop stays where the text, the line or a sentence ends with it."""
+        rest = match.string[match.end() : match.end() + 4].lstrip(' »”")*')
+        closes = not rest or rest[0] == "\n" or (rest[0].isupper() and match.group() in self.may_end)
+        ends = match.group().endswith(".") and closes
+        glued = match.string[match.end() : match.end() + 1].isalnum()
         return self.words[match.group()] + ("." if ends else " " if glued else "")
 
 

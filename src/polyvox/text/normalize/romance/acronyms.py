@@ -25,7 +25,7 @@ class Acronyms:
     habits: AcronymHabits
 
     def read(self, text: TrackedText) -> TrackedText:
-        """Spell the capitals that are no word."""
+        """Spell the capitals that are no word, and write as a word those that are."""
         return text.sub(_CAPITALS, self._read)
 
     def _read(self, match: re.Match[str]) -> str | None:
@@ -36,12 +36,12 @@ class Acronyms:
         )
         if bracketed and capitals in self.habits.short_words:
             return " ".join(capitals)
-        if self._is_word(capitals) or (_HAS_VOWEL.search(capitals) and _is_shouted(match)):
+        if capitals in self.habits.short_words or (_HAS_VOWEL.search(capitals) and _is_shouted(match)):
             return None
-        return " ".join(capitals)
+        return capitals.lower() if self._is_said(capitals) else " ".join(capitals)
 
-    def _is_word(self, capitals: str) -> bool:
-        if capitals in self.habits.said or capitals in self.habits.short_words:
+    def _is_said(self, capitals: str) -> bool:
+        if capitals in self.habits.said:
             return True
         if capitals in self.habits.spelled or len(capitals) < self.habits.shortest_said:
             return False

@@ -16,6 +16,7 @@ _DOTTED_TIME = re.compile(
     r"(?<=[^\W\d_] )([01]?\d|2[0-4])\.([0-5]\d)(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
 )
 _WORD_BEFORE = re.compile(r"([^\W\d_]+),?[ ']$")
+_SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
 
 
@@ -45,9 +46,9 @@ class Calendar:
                 r"(?<![\w:.,/-])(?P<hour>[01]?\d|2[0-4])"
                 rf"(?:(?::|(?P<mark>{language.time_marks}))(?P<minute>[0-5]\d)(?! ?mi?n\b)"
                 rf"(?::(?P<second>[0-5]\d))?(?: ?(?:{language.time_marks})(?!\w))?"
-                rf"|(?P<whole>{language.time_marks})(?!\w)){half}(?![\w:])"
+                rf"|(?P<whole>{language.time_marks})(?!\w)|(?= ?[aApP]\.? ?[mM]\b)){half}(?!\w|:\d)"
             ),
-            re.compile(rf"(?<![\w:.,/-])({clock}){DASH}({clock})(?![\w:])"),
+            re.compile(rf"(?<![\w:.,/-])({clock}){DASH}({clock})(?!\w|:\d)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -96,7 +97,9 @@ class Calendar:
 
     def _time(self, match: re.Match[str]) -> str:
         half = {"a": "am", "p": "pm"}.get((match["half"] or "").lower(), "")
-        return self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
+        words = self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
+        ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
+        return f"{words}." if ends else words
 
 
 def _word_before(match: re.Match[str]) -> str:

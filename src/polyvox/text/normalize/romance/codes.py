@@ -9,7 +9,7 @@ from polyvox.text.normalize.romance.numbers import spelled, whole_number
 from polyvox.text.tracked import TrackedText
 
 _END: Final = r"(?![\w/]|[.,]\d)"
-_DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?![\w,]|\.\d)")
+_DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?!\w|[.,]\d)")
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]*+\d++[A-Z]|\d*+[A-Z]++\d++[A-Z])[A-Z\d]{4,24}(?!\w)")
@@ -44,15 +44,19 @@ class Codes:
             re.compile(
                 rf"(?<!\w)(?P<label>(?i:{nouns}))(?!\w)"
                 r"(?P<between>(?:,? [^\W\d_]{1,14}\.?){0,4}? ?[:#=,]? ?[(\"“«']?)"
-                rf"(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ -]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
+                rf"(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
             ),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
-        text = text.sub(_FILE, self._file).sub(self.labelled, self._labelled)
+        text = text.sub(self.labelled, self._labelled)
         text = text.sub(_DOTTED, self._dotted).sub(_VERSION, self._version)
         text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
         return text.sub(_HYPHENED, self._hyphened)
+
+    def read_files(self, text: TrackedText) -> TrackedText:
+        """Names of files, part by part."""
+        return text.sub(_FILE, self._file)
 
     def _labelled(self, match: re.Match[str]) -> str | None:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""

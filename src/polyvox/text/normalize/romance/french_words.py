@@ -82,20 +82,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "p.ex.": "par exemple",
         "c.-à-d.": "c'est-à-dire",
         "càd": "c'est-à-dire",
-        "n°": "numéro",
-        "nº": "numéro",
-        "n°s": "numéros",
         "nos": "nos",
-        "tél.": "téléphone",
-        "tel.": "téléphone",
-        "bd": "boulevard",
-        "bvd": "boulevard",
-        "bld": "boulevard",
-        "boul.": "boulevard",
         "av. J.-C.": "avant Jésus-Christ",
         "ap. J.-C.": "après Jésus-Christ",
         "J.-C.": "Jésus-Christ",
-        "env.": "environ",
         "max.": "maximum",
         "svp": "s'il vous plaît",
         "stp": "s'il te plaît",
@@ -108,6 +98,25 @@ ABBREVIATIONS: Final = Abbreviations(
         "qq": "quelques",
         "rdc": "rez-de-chaussée",
         "RDC": "rez-de-chaussée",
+        "tjs": "toujours",
+        "pb": "problème",
+        "dc": "donc",
+        "càd.": "c'est-à-dire",
+        "pers.": "personnes",
+        "hab.": "habitants",
+        "mn.": "minutes",
+    },
+    leading={
+        "n°": "numéro",
+        "nº": "numéro",
+        "n°s": "numéros",
+        "tél.": "téléphone",
+        "tel.": "téléphone",
+        "bd": "boulevard",
+        "bvd": "boulevard",
+        "bld": "boulevard",
+        "boul.": "boulevard",
+        "env.": "environ",
         "Mme": "madame",
         "Mmes": "mesdames",
         "Mlle": "mademoiselle",
@@ -117,18 +126,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "cf.": "confer",
         "vs": "contre",
         "vs.": "contre",
-        "tjs": "toujours",
-        "pb": "problème",
-        "dc": "donc",
-        "càd.": "c'est-à-dire",
         "ex.": "exemple",
-        "pers.": "personnes",
-        "hab.": "habitants",
-        "mn.": "minutes",
         "réf.": "référence",
         "St-": "saint-",
         "Ste-": "sainte-",
-        "M$": "M$",
     },
     before_figures={
         "p.": "page",
@@ -249,11 +250,11 @@ LABELS: Final = Labels(
 )
 FUNCTION_WORDS: Final = frozenset(
     (
-        "à au aux avec chez contre dans de des du depuis derrière dès devant durant en entre envers hors jusque malgré "
-        "par parmi pendant pour sans sauf selon sous sur vers et ou ni mais donc or car que qui quand si comme la le "
-        "les l un une est sont était étaient fut sera a ont avait y il elle on ce ne pas se me te lui leur son sa ses "
-        "plus moins très aussi tant presque nord sud ouest chaque maintenant hier demain puis ensuite après avant "
-        "encore déjà toujours arrive ferme ouvre expire fonctionne va vient peut reste coûte bis ter précises environ "
-        "au-dessus au-dessous matin soir"
+        "ici là à au aux avec chez contre dans de des du depuis derrière dès devant durant en entre envers hors jusque "
+        "malgré par parmi pendant pour sans sauf selon sous sur vers et ou ni mais donc or car que qui quand si comme "
+        "la le les l un une est sont était étaient fut sera a ont avait y il elle on ce ne pas se me te lui leur son "
+        "sa ses plus moins très aussi tant presque nord sud ouest chaque maintenant hier demain puis ensuite après "
+        "avant encore déjà toujours arrive ferme ouvre expire fonctionne va vient peut reste coûte bis ter précises "
+        "environ au-dessus au-dessous matin soir"
     ).split()
 )

@@ -75,31 +75,10 @@ OTHER_UNITS: Final = {
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
-        "sig.ra": "signora",
-        "sig.na": "signorina",
-        "sigg.": "signori",
-        "dott.ssa": "dottoressa",
-        "dr.ssa": "dottoressa",
-        "prof.ssa": "professoressa",
         "ecc.": "eccetera",
         "etc.": "eccetera",
         "p.es.": "per esempio",
         "p. es.": "per esempio",
-        "ad es.": "ad esempio",
-        "per es.": "per esempio",
-        "nº": "numero",
-        "n°": "numero",
-        "pagg.": "pagine",
-        "tel.": "telefono",
-        "cell.": "cellulare",
-        "v.le": "viale",
-        "V.le": "viale",
-        "p.zza": "piazza",
-        "P.zza": "piazza",
-        "p.za": "piazza",
-        "c.so": "corso",
-        "C.so": "corso",
-        "l.go": "largo",
         "a.C.": "avanti Cristo",
         "a. C.": "avanti Cristo",
         "d.C.": "dopo Cristo",
@@ -118,11 +97,35 @@ ABBREVIATIONS: Final = Abbreviations(
         "S.r.l.": "S R L",
         "Srl": "S R L",
         "U.S.A.": "USA",
-        "on.": "onorevole",
         "u.s.": "ultimo scorso",
         "c.a.": "corrente anno",
         "gg.": "giorni",
         "gg": "giorni",
+        "s.n.c.": "senza numero civico",
+    },
+    leading={
+        "sig.ra": "signora",
+        "sig.na": "signorina",
+        "sigg.": "signori",
+        "dott.ssa": "dottoressa",
+        "dr.ssa": "dottoressa",
+        "prof.ssa": "professoressa",
+        "ad es.": "ad esempio",
+        "per es.": "per esempio",
+        "nº": "numero",
+        "n°": "numero",
+        "pagg.": "pagine",
+        "tel.": "telefono",
+        "cell.": "cellulare",
+        "v.le": "viale",
+        "V.le": "viale",
+        "p.zza": "piazza",
+        "P.zza": "piazza",
+        "p.za": "piazza",
+        "c.so": "corso",
+        "C.so": "corso",
+        "l.go": "largo",
+        "on.": "onorevole",
         "vs": "contro",
         "vs.": "contro",
         "rif.": "riferimento",
@@ -130,7 +133,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "int.": "interno",
         "All.": "allegato",
         "c/o": "presso",
-        "s.n.c.": "senza numero civico",
     },
     before_figures={
         "pag.": "pagina",
@@ -254,11 +256,11 @@ LABELS: Final = Labels(
 )
 FUNCTION_WORDS: Final = frozenset(
     (
-        "a ad al alla allo ai agli alle all con contro da dal dalla dai dagli dalle dall davanti dentro dietro di del "
-        "dello della dei degli delle dell dopo durante entro fino fra in nel nello nella nei negli nelle nell per "
-        "presso senza sopra sotto su sul sullo sulla sui sugli sulle sull tra verso e ed o oppure ma però che se come "
-        "quando dove perché anche né la lo il i gli le l un una uno è sono era erano fu sarà ha hanno aveva c ci si mi "
-        "ti più meno molto tanto quasi solo nord sud est ovest ogni oggi ieri domani poi prima ancora già sempre parte "
-        "arriva chiude apre scade funziona va viene può resta costa circa mattina sera non uguale fa"
+        "qui lì là a ad al alla allo ai agli alle all con contro da dal dalla dai dagli dalle dall davanti dentro "
+        "dietro di del dello della dei degli delle dell dopo durante entro fino fra in nel nello nella nei negli nelle "
+        "nell per presso senza sopra sotto su sul sullo sulla sui sugli sulle sull tra verso e ed o oppure ma però che "
+        "se come quando dove perché anche né la lo il i gli le l un una uno è sono era erano fu sarà ha hanno aveva c "
+        "ci si mi ti più meno molto tanto quasi solo nord sud est ovest ogni oggi ieri domani poi prima ancora già "
+        "sempre parte arriva chiude apre scade funziona va viene può resta costa circa mattina sera non uguale fa"
     ).split()
 )

@@ -58,7 +58,8 @@ class AcronymHabits:
 class Abbreviations:
     """Short forms by what must follow them; full stops are written."""
 
-    anywhere: Mapping[str, str]
+    anywhere: Mapping[str, str]  # a sentence may end with them
+    leading: Mapping[str, str]  # something belongs behind them
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
     in_context: tuple[tuple[re.Pattern[str], str], ...] = ()

@@ -56,6 +56,7 @@ class RomanceNormalizer:
         text = fold(text)
         if options.url_normalization:
             text = self.words.read_addresses(text)
+            text = self.codes.read_files(text)
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
         if _DIGIT.search(text.text):

@@ -18,7 +18,7 @@ _GROUPED: Final = re.compile(
     r"|\d{2,3}(?:[ -]\d{2,3})?(?:[ -]\d\d){2,3}|\d{3}[ .-]\d{3}[ .-]\d{4}|\d{2,3}[ -]\d{4,5}[ -]\d{4}"
     rf"|9\d{{4}}-\d{{4}}|\d{{3}}-0\d{{3}}|0800[ -]\d{{3}}[ -]\d{{4}}){_END}"
 )
-_THREES: Final = re.compile(rf"{_START}\d{{3}}[ .-]\d{{3}}[ .-]\d{{3}}{_END}(?! ?[€$£%]| [a-zà-ÿ]{{3,}})")
+_THREES: Final = re.compile(rf"{_START}\d{{3}}[ .-]\d{{3}}[ .-]\d{{3}}{_END}(?! ?[€$£%])(?P<behind> [a-zà-ÿ]+)?")
 _PAIR: Final = re.compile(rf"{_START}(?P<first>\d{{4}})-(?P<last>\d{{4}}){_END}")
 _DIGITS: Final = re.compile(r"\d+")
 _FEWEST: Final = 8
@@ -48,7 +48,7 @@ class Phones:
         for pattern in (_INTERNATIONAL, _BRACKETED, _GROUPED):
             text = text.sub(pattern, self._phone)
         if self.language.digits_in_phones == 1:
-            text = text.sub(_THREES, self._phone).sub(_PAIR, self._pair)
+            text = text.sub(_THREES, self._threes).sub(_PAIR, self._pair)
         return text
 
     def _labelled(self, match: re.Match[str]) -> str | None:
@@ -62,6 +62,13 @@ class Phones:
         if not _FEWEST - 1 <= sum(char.isdigit() for char in match.group()) <= _MOST:
             return None
         return self._groups(match.group())
+
+    def _threes(self, match: re.Match[str]) -> str | None:
+        """None for a number in thousands, which counts something."""
+        behind = match["behind"] or ""
+        if behind.strip() not in self.language.function_words | {""}:
+            return None
+        return self._groups(match.group().removesuffix(behind)) + behind
 
     def _pair(self, match: re.Match[str]) -> str | None:
         """None for two years."""

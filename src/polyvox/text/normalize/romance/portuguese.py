@@ -59,6 +59,8 @@ def cardinal(value: int, gender: Gender) -> str:
 
 def _joint(rest: int) -> str:
     """Before the last group: "e" where it is below a hundred or full hundreds."""
+    while rest % 1000 == 0:
+        rest //= 1000
     return " e " if rest < 100 or (rest < 1000 and rest % 100 == 0) else " "
 
 

@@ -75,31 +75,9 @@ OTHER_UNITS: Final = {
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
-        "Sr.": "senhor",
-        "Sra.": "senhora",
-        "Srta.": "senhorita",
-        "Srs.": "senhores",
-        "Sras.": "senhoras",
-        "Dr.": "doutor",
-        "Dra.": "doutora",
-        "Drs.": "doutores",
-        "Prof.": "professor",
-        "Profa.": "professora",
-        "Profª": "professora",
-        "Prof.ª": "professora",
-        "Eng.": "engenheiro",
-        "Exmo.": "excelentíssimo",
         "etc.": "et cetera",
         "p. ex.": "por exemplo",
         "p.ex.": "por exemplo",
-        "ex.:": "exemplo:",
-        "nº": "número",
-        "n.º": "número",
-        "n°": "número",
-        "núm.": "número",
-        "págs.": "páginas",
-        "tel.": "telefone",
-        "cel.": "celular",
         "EUA": "Estados Unidos",
         "E.U.A.": "Estados Unidos",
         "a.C.": "antes de Cristo",
@@ -114,7 +92,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "tb": "também",
         "tbm": "também",
         "pq": "porque",
-        "obs.": "observação",
         "obs": "observação",
         "blz": "beleza",
         "msg": "mensagem",
@@ -126,10 +103,40 @@ ABBREVIATIONS: Final = Abbreviations(
         "abs": "abraços",
         "bjs": "beijos",
         "cia.": "companhia",
-        "Cia.": "companhia",
         "Ltda.": "limitada",
         "S.A.": "S A",
         "S/A": "S A",
+        "qtd.": "quantidade",
+        "fds": "fim de semana",
+        "c/": "com",
+        "s/": "sem",
+        "p/": "para",
+    },
+    leading={
+        "Sr.": "senhor",
+        "Sra.": "senhora",
+        "Srta.": "senhorita",
+        "Srs.": "senhores",
+        "Sras.": "senhoras",
+        "Dr.": "doutor",
+        "Dra.": "doutora",
+        "Drs.": "doutores",
+        "Prof.": "professor",
+        "Profa.": "professora",
+        "Profª": "professora",
+        "Prof.ª": "professora",
+        "Eng.": "engenheiro",
+        "Exmo.": "excelentíssimo",
+        "ex.:": "exemplo:",
+        "nº": "número",
+        "n.º": "número",
+        "n°": "número",
+        "núm.": "número",
+        "págs.": "páginas",
+        "tel.": "telefone",
+        "cel.": "celular",
+        "obs.": "observação",
+        "Cia.": "companhia",
         "apto.": "apartamento",
         "ap.": "apartamento",
         "apt.": "apartamento",
@@ -143,15 +150,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "ref.": "referência",
         "vs.": "contra",
         "vs": "versus",
-        "qtd.": "quantidade",
         "séc.": "século",
         "sécs.": "séculos",
         "Sto.": "Santo",
         "Sta.": "Santa",
-        "fds": "fim de semana",
-        "c/": "com",
-        "s/": "sem",
-        "p/": "para",
     },
     before_figures={
         "pág.": "página",
@@ -252,11 +254,11 @@ LABELS: Final = Labels(
 )
 FUNCTION_WORDS: Final = frozenset(
     (
-        "a à ao aos às ante após até com contra de do da dos das desde durante em no na nos nas entre para pra perante "
-        "por pelo pela pelos pelas sem sob sobre trás e ou nem mas porém que se como quando onde porque embora "
-        "enquanto pois o os as um uma é são era eram foi foram está estão estava será há ha não já me te lhe seu sua "
-        "mais menos muito também tão tanto quase só abaixo acima norte sul leste oeste cada agora hoje ontem amanhã "
-        "logo então depois antes ainda sai chega fecha abre expira vence funciona vai vem tem têm pode podem fica "
-        "custa ganhou perdeu igual"
+        "aqui ali lá a à ao aos às ante após até com contra de do da dos das desde durante em no na nos nas entre para "
+        "pra perante por pelo pela pelos pelas sem sob sobre trás e ou nem mas porém que se como quando onde porque "
+        "embora enquanto pois o os as um uma é são era eram foi foram está estão estava será há ha não já me te lhe "
+        "seu sua mais menos muito também tão tanto quase só abaixo acima norte sul leste oeste cada agora hoje ontem "
+        "amanhã logo então depois antes ainda sai chega fecha abre expira vence funciona vai vem tem têm pode podem "
+        "fica custa ganhou perdeu igual"
     ).split()
 )

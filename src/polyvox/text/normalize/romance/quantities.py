@@ -43,7 +43,7 @@ class Quantities:
         upto = rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
         short = "|".join(key for key in sorted(language.scales, key=len, reverse=True) if key not in SAID_SCALES)
         scaled = rf"(?: ?(?P<scale>{scale})(?![\w²³]))?+"
-        per = rf"(?: ?/ ?(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
+        per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
         return cls(
             language,
             re.compile(rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}{per}"),
@@ -54,7 +54,7 @@ class Quantities:
             re.compile(
                 rf"{NUMBER_START}{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per_amount>100 ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
-                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w'’/])"
+                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"(?<![\w/])(?<!\d )[kK]m\.? ?(?=\d)"),
         )

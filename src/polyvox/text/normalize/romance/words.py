@@ -10,7 +10,7 @@ from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
     r"(?<=[^\W\d_] )(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-    r"(?P<suffix>er|re|e|ème)?(?![\w'’])"
+    r"(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
 )
 _CENTURY: Final = re.compile(
     r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
@@ -29,6 +29,7 @@ _DOMAIN: Final = re.compile(
 )
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
+_UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})x(?![\w/])")
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _GOALS: Final = 20
@@ -131,7 +132,8 @@ class Words:
 
     def _by(self, match: re.Match[str]) -> str:
         """Sides of something, or a score where the language writes it so."""
-        measured = re.match(r" ?(?:[a-z]{1,3}\b|[x×] ?\d)", match.string[match.end() : match.end() + 5])
+        behind = _UNIT_BEHIND.match(match.string, match.end(), match.end() + 8)
+        measured = behind is not None and (behind[1] is None or behind[1] in self.language.units)
         score = self.language.scored_by_x and not measured and max(int(match[1]), int(match[2])) < _GOALS
         first, last = (whole_number(figure, self.language) for figure in match.groups())
         return f"{first} {self.language.upto if score else self.language.by} {last}"
