@@ -20,7 +20,7 @@ _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
 _INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
-    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev मी".split()
+    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी".split()
 )
 _NEVER_ENDS: Final = (
     frozenset(english.TITLES)
@@ -35,12 +35,15 @@ _NEVER_ENDS: Final = (
 _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
     "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
     "giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie mié jue "
-    "sáb lun ven jeu dim gio sab seg रु रू".split()
+    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs रु रू".split()
 )
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
-    ("EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "p ej", "p ex", "p es", "a C", "d C", "av J", "ap J")
-)
+    (
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "p ej", "p ex", "p es", "a C",
+        "d C", "av J", "ap J",
+    )
+)  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
 _NUMERALS: Final = frozenset(
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta cuarenta "
@@ -51,9 +54,11 @@ _NUMERALS: Final = frozenset(
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal hr hrs mins sec secs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
+_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc".split())
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES
+    | _BEFORE_LETTERS
     | _NEVER_ENDS
     | _MAY_END
     | _INSIDE_BEFORE_SMALL
@@ -96,7 +101,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
     if word in ("no", "nos"):
         return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
-    if word in ("N", "E", "S", "W") and following[0].isdigit():
+    if word in ("N", "E", "S", "W", "L") and following[0].isdigit():
         return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
         return _begins_line(text, stop, word)
@@ -112,6 +117,8 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
 
 def _leads_to(word: str, following: str) -> bool:
     """Return whether a short word stands before the figure or the name that it belongs to."""
+    if word in _BEFORE_LETTERS and len(following) == 1:
+        return True
     if word == "s":  # a century
         return _ROMAN.fullmatch(following) is not None
     if word in _BEFORE_NAMES and following[0].isupper():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?(?:\d|[IVXLC]+\b))"
-_NAME = r"(?= ?[A-ZÀ-ÖØ-Ý])"
+_FIGURE = r"(?= ?(?:\d|[IVXLC]+\b|[A-Z](?!\w)))"
+_NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class AbbreviationRules:
             (with_capitals(table.leading), r"(?!\w)"),
             (with_capitals(table.before_figures), _FIGURE),
             (table.before_names, _NAME),
+            (with_capitals(table.weekdays), r"(?=,? \d)"),
         )
         forms = "|".join(f"(?:{_any_of(words)}){behind}" for words, behind in groups if words)
         merged = {key: word for words, _ in groups for key, word in words.items()}

@@ -53,10 +53,12 @@ class Calendar:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
-        text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
+        if "-" in text.text:
+            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
-        text = text.sub(_MONTH_YEAR, self._month_year)
-        text = text.sub(_DAY_MONTH, self._day_month).sub(self.named, self._named)
+        if "/" in text.text:
+            text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
+        text = text.sub(self.named, self._named)
         text = text.sub(_DURATION, r"\1 h \2 min").sub(_DOTTED_TIME, self._dotted_time)
         return text.sub(self.hours, rf"\1 {self.language.upto} \2").sub(self.time, self._time)
 

@@ -12,7 +12,8 @@ _END: Final = r"(?![\w/]|[.,]\d)"
 _DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?!\w|[.,]\d)")
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]*+\d++[A-Z]|\d*+[A-Z]++\d++[A-Z])[A-Z\d]{4,24}(?!\w)")
+_MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
+_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
 _LONG: Final = re.compile(rf"(?<![\w.,/$€£+-])\d{{7,15}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
@@ -44,15 +45,18 @@ class Codes:
             re.compile(
                 rf"(?<!\w)(?P<label>(?i:{nouns}))(?!\w)"
                 r"(?P<between>(?:,? [^\W\d_]{1,14}\.?){0,4}? ?[:#=,]? ?[(\"“«']?)"
-                rf"(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
+                rf"(?<!\w)(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
             ),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         text = text.sub(self.labelled, self._labelled)
-        text = text.sub(_DOTTED, self._dotted).sub(_VERSION, self._version)
+        if "." in text.text:
+            text = text.sub(_DOTTED, self._dotted)
+        text = text.sub(_VERSION, self._version)
+        text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
         text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
-        return text.sub(_HYPHENED, self._hyphened)
+        return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 
     def read_files(self, text: TrackedText) -> TrackedText:
         """Names of files, part by part."""

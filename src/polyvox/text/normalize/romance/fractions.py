@@ -31,6 +31,8 @@ class Fractions:
         )
 
     def read(self, text: TrackedText) -> TrackedText:
+        if "/" not in text.text:
+            return text
         return text.sub(self.measured, self._measured).sub(self.halved, self._halved).sub(_PLAIN, self._plain)
 
     def _measured(self, match: re.Match[str]) -> str:

@@ -41,6 +41,10 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohms"),
 }
 OTHER_UNITS: Final = {
+    "j": Noun("jour", "jours"),
+    "cp": Noun("comprimé", "comprimés"),
+    "pers": Noun("personne", "personnes", feminine=True),
+    "hab": Noun("habitant", "habitants"),
     "″": Noun("pouce", "pouces"),
     "km/h": Noun("kilomètre heure", "kilomètres heure"),
     "h": Noun("heure", "heures", feminine=True),
@@ -178,20 +182,23 @@ ABBREVIATIONS: Final = Abbreviations(
         "Sté": "société",
         "Ets": "établissements",
     },
+    weekdays={
+        "lun.": "lundi",
+        "mar.": "mardi",
+        "mer.": "mercredi",
+        "jeu.": "jeudi",
+        "ven.": "vendredi",
+        "sam.": "samedi",
+        "dim.": "dimanche",
+    },
     in_context=(
+        (re.compile(r"(?<=d')alt\.(?!\w)"), "altitude"),
         (re.compile(r"(?<=voie )IV(?!\w)"), "intraveineuse"),
         (re.compile(r"(?<=[IVX\d]e )arr\.(?!\w)"), "arrondissement"),
         (re.compile(r"(?<=à )dr\.(?!\w)"), "droite"),
         (re.compile(r"(?<=à )g\.(?!\w)"), "gauche"),
         (re.compile(r"(?<!\w)2nde(?=s?(?!\w))"), "seconde"),
         (re.compile(r"(?<!\w)2nd(?=s?(?!\w))"), "second"),
-        (re.compile(r"(?<!\w)[Ll]un\.(?=,? \d)"), "lundi"),
-        (re.compile(r"(?<!\w)[Mm]ar\.(?=,? \d)"), "mardi"),
-        (re.compile(r"(?<!\w)[Mm]er\.(?=,? \d)"), "mercredi"),
-        (re.compile(r"(?<!\w)[Jj]eu\.(?=,? \d)"), "jeudi"),
-        (re.compile(r"(?<!\w)[Vv]en\.(?=,? \d)"), "vendredi"),
-        (re.compile(r"(?<!\w)[Ss]am\.(?=,? \d)"), "samedi"),
-        (re.compile(r"(?<!\w)[Dd]im\.(?=,? \d)"), "dimanche"),
         (re.compile(r"(?<=[IVX]e )s\.(?!\w)"), "siècle"),
         (re.compile(r"(?<=[IVX]e )s(?= )"), "siècle"),
         (re.compile(r"(?<=\de )ét\.(?!\w)"), "étage"),
@@ -212,7 +219,7 @@ ACRONYMS: Final = AcronymHabits(
     spelled=frozenset(),
     short_words=frozenset(
         (
-            "LE LA LES UN UNE DE DU DES ET EN AU AUX IL ILS ELLE ON JE TU ME TE NE NI OU OÙ SI CE ÇA MA TA PAS NON OUI "
+            "LE LA LES UN UNE DE DU DES ET EN AU AUX IL ILS ELLE ON JE TU ME TE NE NI OU OÙ SI CE ÇA PAS NON OUI "
             "EST SUR PAR QUI QUE SON SES MES TES NOS VOS LUI MOI TOI MON TON ÉTÉ EAU MAI MER AIR BAS BON CAS CAR CES "
             "DIT DIX FIN JEU LOI MAL MOT NOM NUL SEL SIX SOL TÔT VIE VIN TOP VU OK AH OH DEUX TROP TRÈS PLUS SANS ÊTRE "
             "ROI"

@@ -96,13 +96,15 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
+_FEMININE_RATES: Final = frozenset("persona notte settimana tonnellata chilocaloria testa famiglia".split())
+
+
 def _per(name: str) -> str:
     if name.startswith("cento "):
         return f"per {name}"
     if name[0] in "aeiou":
         return f"all'{name}"
-    feminine = name.endswith("a") or name == "notte"
-    return f"a {name}" if feminine else f"al {name}"
+    return f"a {name}" if name in _FEMININE_RATES else f"al {name}"
 
 
 def _half(noun: str, gender: Gender) -> str:
@@ -126,7 +128,7 @@ ITALIAN: Final = RomanceLanguage(
     percent="per cento",
     per=_per,
     rates=frozenset(
-        ("giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg").split()
+        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg").split()
     ),
     upto="a",
     by="per",

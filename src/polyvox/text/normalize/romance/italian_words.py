@@ -41,6 +41,7 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohm"),
 }
 OTHER_UNITS: Final = {
+    "cpr": Noun("compressa", "compresse", feminine=True),
     "″": Noun("pollice", "pollici"),
     "km/h": Noun("chilometro orario", "chilometri orari"),
     "kmh": Noun("chilometro orario", "chilometri orari"),
@@ -75,6 +76,7 @@ OTHER_UNITS: Final = {
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
+        "s.l.m.": "sul livello del mare",
         "ecc.": "eccetera",
         "etc.": "eccetera",
         "p.es.": "per esempio",
@@ -104,6 +106,14 @@ ABBREVIATIONS: Final = Abbreviations(
         "s.n.c.": "senza numero civico",
     },
     leading={
+        "P. IVA": "partita IVA",
+        "P.IVA": "partita IVA",
+        "C.F.": "codice fiscale",
+        "cod.": "codice",
+        "D.Lgs.": "decreto legislativo",
+        "D. Lgs.": "decreto legislativo",
+        "D.L.": "decreto legge",
+        "D.M.": "decreto ministeriale",
         "sig.ra": "signora",
         "sig.na": "signorina",
         "sigg.": "signori",
@@ -199,15 +209,19 @@ ABBREVIATIONS: Final = Abbreviations(
         "spett.le": "spettabile",
         "Spett.le": "spettabile",
     },
+    weekdays={
+        "lun.": "lunedì",
+        "mar.": "martedì",
+        "mer.": "mercoledì",
+        "gio.": "giovedì",
+        "ven.": "venerdì",
+        "sab.": "sabato",
+        "dom.": "domenica",
+    },
     in_context=(
+        (re.compile(r"(?<!\w)n\.(?= è )"), "numero"),
+        (re.compile(r"(?<!\w)lett\.(?= [a-z]\b)"), "lettera"),
         (re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "endovenosa"),
-        (re.compile(r"(?<!\w)[Ll]un\.?(?=,? \d)"), "lunedì"),
-        (re.compile(r"(?<!\w)[Mm]ar\.(?=,? \d)"), "martedì"),
-        (re.compile(r"(?<!\w)[Mm]er\.(?=,? \d)"), "mercoledì"),
-        (re.compile(r"(?<!\w)[Gg]io\.(?=,? \d)"), "giovedì"),
-        (re.compile(r"(?<!\w)[Vv]en\.(?=,? \d)"), "venerdì"),
-        (re.compile(r"(?<!\w)[Ss]ab\.(?=,? \d)"), "sabato"),
-        (re.compile(r"(?<!\w)[Dd]om\.(?=,? \d)"), "domenica"),
         (re.compile(r"(?<=[IVX] )sec\.(?!\w)"), "secolo"),
         (re.compile(r"(?<!\w)e/o(?!\w)"), "e o"),
         (re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
@@ -216,7 +230,7 @@ ABBREVIATIONS: Final = Abbreviations(
 )
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("INPS ASL CISL CERN AIDS OK AGCOM ABI ANPAL".split()),
+    said=frozenset("INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL".split()),
     spelled=frozenset("SOS DVD".split()),
     short_words=frozenset(
         (

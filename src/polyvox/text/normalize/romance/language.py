@@ -62,6 +62,7 @@ class Abbreviations:
     leading: Mapping[str, str]  # something belongs behind them
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
+    weekdays: Mapping[str, str]  # the figure of a day
     in_context: tuple[tuple[re.Pattern[str], str], ...] = ()
 
 

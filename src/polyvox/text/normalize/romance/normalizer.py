@@ -19,6 +19,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
+_PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%)]) x (?=[A-Z$€£]{0,3} ?\d)")
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -56,7 +57,8 @@ class RomanceNormalizer:
         text = fold(text)
         if options.url_normalization:
             text = self.words.read_addresses(text)
-            text = self.codes.read_files(text)
+            if "." in text.text:
+                text = self.codes.read_files(text)
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
         if _DIGIT.search(text.text):
@@ -67,7 +69,7 @@ class RomanceNormalizer:
         return tidy(text, keep_symbols=True)
 
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
-        text = self.calendar.read(text)
+        text = self.calendar.read(text.sub(_PRODUCT, " × "))
         if options.phone_normalization:
             text = self.phones.read(text)
         text = self.codes.read(text)

@@ -21,7 +21,9 @@ _GROUPED: Final = re.compile(
 _THREES: Final = re.compile(rf"{_START}\d{{3}}[ .-]\d{{3}}[ .-]\d{{3}}{_END}(?! ?[€$£%])(?P<behind> [a-zà-ÿ]+)?")
 _PAIR: Final = re.compile(rf"{_START}(?P<first>\d{{4}})-(?P<last>\d{{4}}){_END}")
 _DIGITS: Final = re.compile(r"\d+")
-_FEWEST: Final = 8
+_DIGIT: Final = re.compile(r"\d")
+_FEWEST: Final = 7
+_FEWEST_LABELLED: Final = 6
 _MOST: Final = 15
 
 
@@ -44,6 +46,8 @@ class Phones:
         )
 
     def read(self, text: TrackedText) -> TrackedText:
+        if len(_DIGIT.findall(text.text)) < _FEWEST_LABELLED:
+            return text
         text = text.sub(self.labelled, self._labelled)
         for pattern in (_INTERNATIONAL, _BRACKETED, _GROUPED):
             text = text.sub(pattern, self._phone)
@@ -53,13 +57,13 @@ class Phones:
 
     def _labelled(self, match: re.Match[str]) -> str | None:
         phone = match["phone"]
-        if sum(char.isdigit() for char in phone) < 6:
+        if len(_DIGIT.findall(phone)) < _FEWEST_LABELLED:
             return None
         return match.group().removesuffix(phone) + self._groups(phone)
 
     def _phone(self, match: re.Match[str]) -> str | None:
         """None for figures that are too few or too many, such as those of a list."""
-        if not _FEWEST - 1 <= sum(char.isdigit() for char in match.group()) <= _MOST:
+        if not _FEWEST <= len(_DIGIT.findall(match.group())) <= _MOST:
             return None
         return self._groups(match.group())
 

@@ -40,6 +40,8 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohms"),
 }
 OTHER_UNITS: Final = {
+    "cp": Noun("comprimido", "comprimidos"),
+    "ms": Noun("milissegundo", "milissegundos"),
     "″": Noun("polegada", "polegadas", feminine=True),
     "km/h": Noun("quilômetro por hora", "quilômetros por hora"),
     "mm": Noun("milímetro", "milímetros"),
@@ -113,6 +115,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "p/": "para",
     },
     leading={
+        "cód.": "código",
+        "c/c": "conta corrente",
         "Sr.": "senhor",
         "Sra.": "senhora",
         "Srta.": "senhorita",
@@ -156,6 +160,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "Sta.": "Santa",
     },
     before_figures={
+        "ag.": "agência",
         "pág.": "página",
         "p.": "página",
         "pp.": "páginas",
@@ -201,15 +206,20 @@ ABBREVIATIONS: Final = Abbreviations(
         "Est.": "estrada",
         "Trav.": "travessa",
     },
+    weekdays={
+        "seg.": "segunda",
+        "ter.": "terça",
+        "qua.": "quarta",
+        "qui.": "quinta",
+        "sex.": "sexta",
+        "sáb.": "sábado",
+        "dom.": "domingo",
+    },
     in_context=(
+        (re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"\1 em \1 horas"),
+        (re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
+        (re.compile(r"(?<!\w)c/(?=\d)"), "a cada "),
         (re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "intravenosa"),
-        (re.compile(r"(?<!\w)[Ss]eg\.(?=,? \d)"), "segunda"),
-        (re.compile(r"(?<!\w)[Tt]er\.(?=,? \d)"), "terça"),
-        (re.compile(r"(?<!\w)[Qq]ua\.(?=,? \d)"), "quarta"),
-        (re.compile(r"(?<!\w)[Qq]ui\.(?=,? \d)"), "quinta"),
-        (re.compile(r"(?<!\w)[Ss]ex\.(?=,? \d)"), "sexta"),
-        (re.compile(r"(?<!\w)[Ss]áb\.(?=,? \d)"), "sábado"),
-        (re.compile(r"(?<!\w)[Dd]om\.(?=,? \d)"), "domingo"),
         (re.compile(r"(?<!\w)e/ou(?!\w)"), "e ou"),
         (re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
         (re.compile(r"(?<!\w)24/7(?!\w)"), "vinte e quatro por sete"),

@@ -11,6 +11,7 @@ from polyvox.text.tracked import TrackedText
 _MINUS = r"(?P<minus>(?<!\w)[-–−])?"
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
 _INCHES = re.compile(r"(?:(?<=\d[.,]\d)[\"”]|(?<=\d)″)(?!\w)")
+_ISO_CODE: Final = 3
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
 
@@ -38,6 +39,7 @@ class Quantities:
         sign = "|".join(re.escape(key) for key in sorted(language.currencies, key=len, reverse=True))
         scale = "|".join(sorted(language.scales, key=len, reverse=True))
         unit = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
+        codes = "|".join(key for key in language.currencies if len(key) == _ISO_CODE and key.isalpha())
         rates = "|".join(sorted(language.rates))
         amount = rf"{_MINUS}(?P<amount>{NUMBER})"
         upto = rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -46,7 +48,10 @@ class Quantities:
         per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
         return cls(
             language,
-            re.compile(rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}{per}"),
+            re.compile(
+                rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}"
+                rf"(?: (?P<code>{codes})(?!\w))?{per}"
+            ),
             re.compile(rf"{NUMBER_START}{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
             re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}) ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
             re.compile(rf"{NUMBER_START}{amount}(?: ?%)?{upto} ?%"),
@@ -64,7 +69,9 @@ class Quantities:
         text = text.sub(_INCHES, f" {self.language.units['″'].many}")
         text = text.sub(self.place, self._place).sub(_SPLIT_SUM, r"\1,\2 €")
         text = text.sub(self.before, self._sum).sub(self.behind, self._sum).sub(self.scaled, self._many)
-        text = text.sub(self.percent, self._percent).sub(self.degrees, self._degrees)
+        if "%" in text.text:
+            text = text.sub(self.percent, self._percent)
+        text = text.sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
@@ -103,7 +110,7 @@ class Quantities:
         return f"{self._amount(match, Gender.MASCULINE)} {name} {scale}".rstrip()
 
     def _sum(self, match: re.Match[str]) -> str | None:
-        currency = self.language.currencies[match["sign"]]
+        currency = self.language.currencies[match.groupdict().get("code") or match["sign"]]
         if match["scale"]:
             words = self._scaled(match, currency)
         elif match["upto"]:

@@ -40,6 +40,8 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohmio", "ohmios"),
 }
 OTHER_UNITS: Final = {
+    "comp": Noun("comprimido", "comprimidos"),
+    "pers": Noun("persona", "personas", feminine=True),
     "″": Noun("pulgada", "pulgadas", feminine=True),
     "km/h": Noun("kilómetro por hora", "kilómetros por hora"),
     "mm": Noun("milímetro", "milímetros"),
@@ -83,6 +85,9 @@ OTHER_UNITS: Final = {
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
+        "s. n. m.": "sobre el nivel del mar",
+        "s.n.m.": "sobre el nivel del mar",
+        "msnm": "metros sobre el nivel del mar",
         "etc.": "etcétera",
         "p. ej.": "por ejemplo",
         "p.ej.": "por ejemplo",
@@ -133,6 +138,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "hrs.": "horas",
     },
     leading={
+        "cód.": "código",
+        "ag.": "agencia",
         "n.º": "número",
         "nº": "número",
         "n°": "número",
@@ -186,6 +193,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "vs": "contra",
     },
     before_figures={
+        "cp": "código postal",
+        "CP": "código postal",
         "pág.": "página",
         "p.": "página",
         "pp.": "páginas",
@@ -227,15 +236,19 @@ ABBREVIATIONS: Final = Abbreviations(
         "Gob.": "gobernador",
         "Col.": "colonia",
     },
+    weekdays={
+        "lun.": "lunes",
+        "mar.": "martes",
+        "mié.": "miércoles",
+        "mie.": "miércoles",
+        "jue.": "jueves",
+        "vie.": "viernes",
+        "sáb.": "sábado",
+        "dom.": "domingo",
+    },
     in_context=(
+        (re.compile(r"(?<!\w)c/(?=\d)"), "cada "),
         (re.compile(r"(?<=vía )IV(?!\w)"), "intravenosa"),
-        (re.compile(r"(?<!\w)[Ll]un\.(?=,? \d)"), "lunes"),
-        (re.compile(r"(?<!\w)[Mm]ar\.(?=,? \d)"), "martes"),
-        (re.compile(r"(?<!\w)[Mm]i[ée]\.(?=,? \d)"), "miércoles"),
-        (re.compile(r"(?<!\w)[Jj]ue\.(?=,? \d)"), "jueves"),
-        (re.compile(r"(?<!\w)[Vv]ie\.(?=,? \d)"), "viernes"),
-        (re.compile(r"(?<!\w)[Ss]áb\.(?=,? \d)"), "sábado"),
-        (re.compile(r"(?<!\w)[Dd]om\.(?=,? \d)"), "domingo"),
         (re.compile(r"(?<=\d )uds?\.(?!\w)"), "unidades"),
         (re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
     ),

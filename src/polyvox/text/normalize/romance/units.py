@@ -29,7 +29,8 @@ _SMALL: Final = (
     "hPa",
 )
 _LARGE: Final = ("km", "kg", "cm", "mm", "mg", "ml", "cl", "min", "kcal", "km/h", "kWh")
-_WHOLE: Final = frozenset(("b", "Ah", "bps", "b/s", "B/s"))
+_NEVER_ALONE: Final = frozenset(("A", "Ah", "B", "J", "N", "b", "bps", "b/s", "B/s"))
+"""Plain units that behind a figure are a letter far more often, or that nobody counts."""
 _MICRO: Final = "µμ"
 
 
@@ -38,7 +39,7 @@ def units(prefixes: Mapping[str, str], plain: Mapping[str, Noun], others: Mappin
 
     Symbols that people write in other letters than they should are read all the same.
     """
-    made = {symbol: noun for symbol, noun in plain.items() if symbol not in _WHOLE}
+    made = {symbol: noun for symbol, noun in plain.items() if symbol not in _NEVER_ALONE}
     for symbol, noun in plain.items():
         for prefix in _PREFIXES.get(symbol, ""):
             word = prefixes[prefix.lower() if prefix == "K" else prefix]

@@ -27,16 +27,21 @@ _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
+_PATH: Final = re.compile(r"(?<![^\s(\"“«'`])(?:~|\.{1,2})?/\w[\w.-]*+(?:/[\w.-]++)*+/?(?<![.,-])(?!\w)")
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})x(?![\w/])")
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
+_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
+_ASCII_SIGN: Final = re.compile("[<>]=")
+_NUMBER_LABELS: Final = frozenset(("número", "numéro", "numero"))
+_SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
-_POWER: Final = re.compile(r"(?<=[\w)])[²³]")
+_POWER: Final = re.compile(r"[²³](?<=[\w)].)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,9 @@ class Words:
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern in (_EMAIL, _URL, _DOMAIN):
-            text = text.sub(pattern, lambda match: self._aloud(match.group()))
+        for pattern, sign in ((_EMAIL, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+            if sign in text.text:
+                text = text.sub(pattern, lambda match: self._aloud(match.group()))
         return text
 
     def read_numerals(self, text: TrackedText) -> TrackedText:
@@ -78,7 +84,10 @@ class Words:
         return text.sub(_NEGATIVE, f"{self.language.minus} ").sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
-        text = text.sub(_POWER, lambda match: f" {self.language.powers[match.group()][0]}").sub(self.rate, self._rate)
+        text = text.sub(_POWER, lambda match: f" {self.language.powers[match.group()][0]}")
+        if "/" in text.text:
+            text = text.sub(self.rate, self._rate)
+        text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
     def _rate(self, match: re.Match[str]) -> str:
@@ -107,7 +116,7 @@ class Words:
         before = found[1] if found else ""
         numeral = match.group().removesuffix(match["suffix"] or "")
         value = _value(numeral)
-        if before.lower() in self.language.roman_labels:
+        if before.lower() in self.language.roman_labels and (len(numeral) > 1 or numeral in "IVX"):
             return self.language.cardinal(value, Gender.ALONE)
         if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
             gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
@@ -147,8 +156,14 @@ class Words:
         """Both ends, which agree with what is counted; a serial number is no range."""
         gender = self._gender(match)
         first, last = (number(figure, self.language, gender) for figure in match.groups())
-        serial = len(match[2]) > 1 and match[2][0] == "0"
+        serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
         return f"{first}, {last}" if serial or match[1] == match[2] else f"{first} {self.language.upto} {last}"
+
+    def _is_serial(self, match: re.Match[str]) -> bool:
+        """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
+        label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
+        descends = match[1].isdigit() and match[2].isdigit() and int(match[1]) > max(int(match[2]), _SERIAL)
+        return descends or (label is not None and label[1].lower() in _NUMBER_LABELS)
 
     def _number(self, match: re.Match[str]) -> str:
         text = match.string
