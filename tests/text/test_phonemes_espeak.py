@@ -62,7 +62,7 @@ def test_words_point_at_their_places_though_they_run_together() -> None:
         ("fr", "cent ans", "sˈɑ̃tˈɑ̃"),
         ("fr", "cinq pour cent ans", "sˈɑ̃ˈɑ̃"),
         ("pt-br", "a O M S", "ˈɔˈeme"),
-        ("pt-br", "o livro", "u"),
+        ("pt-br", "O livro", "ʊlˈiv"),
         ("es", "el D I Y", "ɣɾiˈeɣa"),
     ],
 )

@@ -40,7 +40,7 @@ _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
-        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "p ej", "p ex", "p es", "a C",
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es", "a C",
         "d C", "av J", "ap J",
     )
 )  # fmt: skip

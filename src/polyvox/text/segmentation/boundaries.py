@@ -69,6 +69,8 @@ _BEFORE_ADDRESSES: Final = frozenset(
     "archivo fichero fichier arquivo ejecuta lance esegui".split()
 )
 
+_MAIL: Final = frozenset("mail e-mail email correo courriel".split())
+
 
 def phrase_end(text: str, start: int, certain: int) -> int | None:
     """The end of the first phrase before `certain`, where neither side of the cut is read otherwise for the other."""
@@ -177,6 +179,8 @@ def _closes(marked: re.Match[str], words: list[re.Match[str]], index: int) -> bo
 
 def _may_be_address(word: str, before: list[re.Match[str]]) -> bool:
     """Return whether a full stop at the very end may be one inside an address or a file's name."""
+    if any(each[0].lower() in _MAIL for each in before[-_NEAR:]):
+        return True
     return len(before) < _NEAR - 1 or before[-1][0].lower() in _BEFORE_ADDRESSES or _WIDE.search(word) is not None
 
 

@@ -192,6 +192,9 @@ ABBREVIATIONS: Final = Abbreviations(
         "dim.": "dimanche",
     },
     in_context=(
+        (re.compile(r"(?<!\w)c\. ?à ?(?=[sc](?:oupe|afé)?\b)"), "cuillère à "),
+        (re.compile(r"(?<=cuillère à )s\.?(?!\w)"), "soupe"),
+        (re.compile(r"(?<=cuillère à )c\.?(?!\w)"), "café"),
         (re.compile(r"(?<=d')alt\.(?!\w)"), "altitude"),
         (re.compile(r"(?<=voie )IV(?!\w)"), "intraveineuse"),
         (re.compile(r"(?<=[IVX\d]e )arr\.(?!\w)"), "arrondissement"),

@@ -118,7 +118,7 @@ def is_french_feminine(word: str) -> bool:
     return one.endswith(
         (
             "ion", "aison", "té", "tié", "ure", "ance", "ence", "ie", "ée", "sse", "ade", "ude", "ise", "lle", "nne",
-            "tte", "ine", "aine", "euse", "trice", "ière", "che", "ue",
+            "tte", "ine", "aine", "euse", "trice", "ière", "che", "ue", "ante", "ente", "ate", "aise", "oise",
         )
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ _MINUS = r"(?P<minus>(?<!\w)[-–−])?"
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
 _INCHES = re.compile(r"(?:(?<=\d[.,]\d)[\"”]|(?<=\d)″)(?!\w)")
 _ISO_CODE: Final = 3
+_THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
 
@@ -138,6 +139,8 @@ class Quantities:
 
     def _exact(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         whole, decimals = parts(match["amount"])
+        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0":
+            whole, decimals = whole + decimals, ""
         minus = f"{self.language.minus} " if match["minus"] else ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
             return f"{minus}{number(match['amount'], self.language, measured=True)} {currency.name.many}"

@@ -85,6 +85,8 @@ OTHER_UNITS: Final = {
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
+        "c/u": "cada uno",
+        "c/una": "cada una",
         "s. n. m.": "sobre el nivel del mar",
         "s.n.m.": "sobre el nivel del mar",
         "msnm": "metros sobre el nivel del mar",
