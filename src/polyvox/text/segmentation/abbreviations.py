@@ -40,8 +40,8 @@ _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
-        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es", "a C",
-        "d C", "av J", "ap J",
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es",
+        "a C", "d C", "av J", "ap J",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
