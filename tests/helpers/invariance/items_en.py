@@ -94,6 +94,9 @@ ITEMS: Final = {
         Item("1,000 IU", "one thousand international units", ("1000 IU",)),
         Item("5 mins", "five minutes", ("5 min", "5min")),
         Item("2h 40m", "two hours forty minutes"),
+        Item("4 g/24 h", "four grams per twenty four hours", ("4g/24h",)),
+        Item("3x a day", "three times a day"),
+        Item("40.7° N", "forty point seven degrees north", ("40.7°N",)),
     ],
     "percent": [
         Item("5%", "five percent", ("5 %",)),
@@ -175,6 +178,8 @@ ITEMS: Final = {
         Item("Austin, TX 78701", "austin texas seven eight seven zero one"),
         Item("Portland, OR", "portland oregon"),
         Item("I-95 N", "I ninety five north"),
+        Item("12 mi. S of Reno", "twelve miles south of reno", ("12 mi S of Reno",)),
+        Item("350 5th Ave", "three fifty fifth avenue"),
         Item("Apt. 12B", "apartment twelve B", ("Apt 12B",)),
     ],
     "email": [
@@ -216,6 +221,9 @@ ITEMS: Final = {
         Item("Ca²⁺", "C A two plus"),
         Item("10^9", "ten to the ninth", ("10⁹",)),
         Item("y = 3x + 2", "Y equals three X plus two"),
+        Item("O(n^2)", "O of N squared", ("O(n²)",)),
+        Item("Na⁺", "N A plus"),
+        Item("x += 1", "X plus equals one", ("x+=1",)),
         Item("E = mc²", "E equals M C squared", ("E=mc²", "E = mc^2")),
         Item("3 × 4", "three times four", ("3×4",)),
         Item("a ≤ b", "A less than or equal to B", ("a <= b",)),
@@ -246,6 +254,7 @@ ITEMS: Final = {
         Item("cl. 3", "clause three"),
         Item("Pt. Reyes", "point reyes"),
         Item("cats vs. dogs", "cats versus dogs", ("cats vs dogs",)),
+        Item("approx. $5", "approximately five dollars"),
         Item("e.g. pears", "for example pears"),
     ],
 }

@@ -24,8 +24,14 @@ NEEDS_THE_WHOLE = {
     "Start:\n```\nx = 1\n```\nThen run it twice.",
     "First:\n```py\nprint(1)\n``` \nNow restart the app.",
 }
-# The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause.
-NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {"gmbr tu cantik sgt, send kt wsap"}
+# The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause, and a pause
+# at the dot inside an address or a file's name is one at the end of a sentence.
+NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
+    "gmbr tu cantik sgt, send kt wsap",
+    "He plays bass and fishes for bass.",
+    "Go to bit.ly/3xYz or example.co.uk.",
+    "Change line 42 of utils.py from x += 1 to x -= 1.",
+}
 
 Reader = Callable[[str], tuple[str, ...]]
 

@@ -53,6 +53,7 @@ _BECOMING: Final = frozenset(
     "become becomes became becoming feel feels feeling felt get gets getting got gotten go goes going gone went grow "
     "grows growing grew grown turn turned even".split()
 )
+_BEFORE_TINY: Final = frozenset("has have had show shows of with in these those many some all even see".split())
 _OF_READING: Final = frozenset(
     "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
@@ -322,6 +323,13 @@ def _number(words: Sequence[str], index: int) -> Role:
     return Role.OTHER if open_ended and _left(words, index) in _BECOMING else Role.PLAIN
 
 
+def _minute(words: Sequence[str], index: int) -> Role:
+    """Tiny, against the time: before a plural that no figure counts."""
+    following, left = _at(words, index + 1), _at(words, index - 1)
+    tiny = _is_plural(following) and following != "hands" and left in _BEFORE_TINY
+    return Role.OTHER if tiny or _is_hinted(words, index) else Role.PLAIN
+
+
 def _reading(words: Sequence[str], index: int) -> Role:
     """The town, for the word with a capital: behind a preposition of place, or before what belongs to it."""
     following = _at(words, index + 1)
@@ -385,6 +393,7 @@ def _that(words: Sequence[str], index: int) -> Role:
 
 _PARTICULAR: Final = {
     "bass": _bass,
+    "minute": _minute,
     "number": _number,
     "reading": _reading,
     "read": _read,

@@ -51,7 +51,7 @@ _NUMERALS: Final = frozenset(
     "zero due quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici venti trenta "
     "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
 )
-_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal hr hrs mins sec secs".split())
+_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
 _BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc".split())
@@ -78,6 +78,11 @@ def may_abbreviate(word: str) -> bool:
     )
 
 
+def never_ends(word: str) -> bool:
+    """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES
+
+
 def last_word(text: str, end: int) -> str:
     """The word before a position, with the full stops inside it."""
     last = _LAST_WORDS.search(text[max(0, end - _REACH) : end])
@@ -99,7 +104,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
-    if word in ("no", "nos"):
+    if word in ("no", "nos", "ref", "Ref"):
         return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
     if word in ("N", "E", "S", "W", "L") and following[0].isdigit():
         return True
@@ -131,7 +136,7 @@ def _begins_line(text: str, stop: int, word: str) -> bool:
 
 
 def _is_figure(word: str) -> bool:
-    return word[0].isdigit() or _ROMAN.fullmatch(word) is not None
+    return any(char.isdigit() for char in word) or _ROMAN.fullmatch(word) is not None
 
 
 def _is_measured(text: str, stop: int, word: str) -> bool:

@@ -85,6 +85,12 @@ BEFORE_FIGURES: Final = {
     "cls": "clauses",
     "Pt": "Part",
     "pt": "part",
+    "resp": "respiration",
+    "Alt": "Altitude",
+    "Elev": "Elevation",
+    "elev": "elevation",
+    "Lat": "Latitude",
+    "Est": "Established",
     "ver": "version",
     "Ver": "Version",
     "Bldg": "Building",
@@ -106,9 +112,17 @@ WITHIN: Final = {
     "tel": "telephone",
     "Tel": "Telephone",
     "incl": "including",
+    "Incl": "Including",
     "excl": "excluding",
+    "Excl": "Excluding",
     "resp": "respectively",
     "esp": "especially",
+    "sq": "square",
+    "Sq": "Square",
+    "temp": "temperature",
+    "Temp": "Temperature",
+    "bal": "balance",
+    "Bal": "Balance",
     "amt": "amount",
     "Amt": "Amount",
     "acct": "account",
@@ -128,6 +142,8 @@ ANYWHERE: Final = {
     "Sr": "Senior",
     "Esq": "Esquire",
     "Ave": "Avenue",
+    "Aves": "Avenues",
+    "Sts": "Streets",
     "Blvd": "Boulevard",
     "Rd": "Road",
     "Ln": "Lane",
@@ -143,6 +159,15 @@ ANYWHERE: Final = {
     "est": "estimated",
     "pts": "points",
     "ea": "each",
+    "doz": "dozen",
+    "mo": "month",
+    "mos": "months",
+    "yr": "year",
+    "yrs": "years",
+    "wk": "week",
+    "wks": "weeks",
+    "hrs": "hours",
+    "mins": "minutes",
     "al": "al",
     "min": "minimum",
     "max": "maximum",
@@ -199,6 +224,14 @@ TYPED: Final = {
     "ttyl": "talk to you later",
     "wdym": "what do you mean",
     "yoy": "year over year",
+    "bday": "birthday",
+    "hbu": "how about you",
+    "sry": "sorry",
+    "lmk": "let me know",
+    "thurs": "Thursday",
+    "tues": "Tuesday",
+    "wbu": "what about you",
+    "weds": "Wednesday",
     "2day": "today",
     "2moro": "tomorrow",
     "2morrow": "tomorrow",
@@ -233,7 +266,7 @@ _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
-_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?)\.(?= [A-Z]{1,4}[ -]?\d))")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef)\.(?= [A-Z]{1,4}[ -]?\d))")
 _UNSTOPPED: Final = re.compile(r"(?<![\w.'])(Apt|apt|Ste|Rm|Bldg)(?= #?\d)")
 _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
@@ -241,7 +274,9 @@ _BEFORE_NUMERAL: Final = re.compile(
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
-_TYPED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(TYPED) + r"|YoY)(?![\w'@/-]|\.\w)")
+_TYPED: Final = re.compile(
+    r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
+)
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
 _SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w'@/]|\.\w)", re.IGNORECASE)
 
@@ -273,7 +308,9 @@ def _degree(match: re.Match[str]) -> str:
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
-    return (phrase or spelled_pair(match.group().replace(".", "").upper())) + _final_stop(match)
+    letters = match.group().replace(".", "")
+    spelled = ".".join(letters.upper()) if letters.islower() else spelled_pair(letters.upper())
+    return (phrase or spelled) + _final_stop(match)
 
 
 def _initials(match: re.Match[str]) -> str:

@@ -81,6 +81,7 @@ _SUFFIX: Final = (
 _NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?)"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
 
+_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESW](?![A-Za-z'])")
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -92,12 +93,17 @@ _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]
 _ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
 _BEFORE_POINT: Final = ("on ", "onto ", "at ", "to ", "of ", "and ", "down ", "along ")
+_FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
 _BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
 _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
 )
 _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d] )(?P<point>{_POINT})(?= of (?:[A-Z]|the\b))")
+_FAR: Final = re.compile(
+    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blocks?|meters|feet)\.? (?:due )?)(?P<point>{_POINT})"
+    r"(?= (?:of|on|along|from)\b|[,;)])"
+)
 _HEADED: Final = re.compile(
     r"(?P<lead>\b(?:[Hh]ead(?:ed|ing|s)?|[Gg]o(?:ing|es)?|[Ff]ac(?:e|es|ing)|[Tt]urn(?:ed|ing)?|[Ff]l(?:y|ew|ying)"
     r"|[Ss]ail(?:ed|ing)?|[Ww]inds?|[Dd]rove|[Dd]riv(?:e|ing)) (?:due )?)(?P<point>[NS][EW])(?![\w'’&]|\.\w)"
@@ -106,10 +112,15 @@ _HEADED: Final = re.compile(
 
 def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
+    if _ANY.search(text.text) is None:
+        return text
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
-    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _HEADED):
+    for pattern in (_BEHIND_STREET, _BEHIND_ROAD):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
+    for pattern in (_FAR, _HEADED):
+        text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
+    text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
 
 

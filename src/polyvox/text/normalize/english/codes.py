@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import (
+    DASH,
     NUMBER,
     NUMBER_END,
     NUMBER_START,
@@ -25,14 +26,15 @@ _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<d
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
-_MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
-_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B)(?!\w)")
+_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
-_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
+_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])")
+_FOR_DAYS: Final = re.compile(r"(?<=[A-Za-z\d] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
-_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))")
+_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
@@ -50,23 +52,36 @@ _PROGRAMS: Final = frozenset(
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
 )
+_PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5
 """Digits in a row, or runs of letters and digits, from which on a serial number is spelled."""
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _NEAR: Final = 64
-_SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
+_SCALES: Final = {
+    "k": "thousand",
+    "K": "thousand",
+    "M": "million",
+    "mn": "million",
+    "bn": "billion",
+    "B": "billion",
+    "tn": "trillion",
+}
 _RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
-    "as better bigger cheaper denser faster fewer greater heavier higher larger less lighter longer lower more shorter "
-    "slower smaller stronger taller the thicker wider worse".split()
+    "a as better bigger cheaper daily denser each every faster fewer greater heavier higher larger less lighter "
+    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly".split()
 )
 
 
 def read_dimensions(text: TrackedText) -> TrackedText:
     """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
-    text = text.sub(_TIMES_TEN, " times ").sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    text = (
+        text.sub(_TIMES_TEN, " times ")
+        .sub(_FOR_DAYS, "times ")
+        .sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    )
     return text.sub(_DIMENSION, " by ")
 
 
@@ -123,6 +138,9 @@ def _dotted(match: re.Match[str]) -> str | None:
 def _is_version(match: re.Match[str]) -> bool:
     """Return whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
     before, following = word_before(match), word_after(match)
+    pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    if pinned is not None:
+        before = pinned[1]
     if before.lower() in ("version", "release") or before in _PROGRAMS:
         return True
     if before not in _BETWEEN_VERSIONS or following in ("times", "percent", "million", "seconds", "points"):
@@ -145,10 +163,10 @@ def _scientific(match: re.Match[str]) -> str:
 
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
-    counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
+    counted = match["scale"] not in ("K", "B") or any(mark in match["amount"] for mark in ".,")
     if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
-    return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
+    return f"{number(match['amount'])} {_SCALES[match['scale'].strip()]}" if counted else None
 
 
 def _is_race(match: re.Match[str]) -> bool:
@@ -160,7 +178,10 @@ def _is_race(match: re.Match[str]) -> bool:
 
 
 def _times(match: re.Match[str]) -> str:
-    return f"{number(match['amount'])} {'times' if word_after(match) in _COMPARED else 'X'}"
+    """How often or how much more: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
+    upto = f" to {number(match['upto'])}" if match["upto"] else ""
+    compared = word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
 
 def _mixed(match: re.Match[str]) -> str:

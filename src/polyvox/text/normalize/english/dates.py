@@ -61,6 +61,9 @@ _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov
 _BEFORE_DATE: Final = frozenset(
     ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 )
+_AROUND_DATE: Final = frozenset(
+    "is was by before after from since through till starts starting begins ends expires renews closes opens".split()
+)
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(
@@ -114,7 +117,12 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
 def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
     """A month and a day without a year, where the word before asks for a date and not for a fraction."""
     month, day = (int(match[2]), int(match[1])) if day_first else (int(match[1]), int(match[2]))
-    return _date(month, day) if word_before(match).lower() in _BEFORE_DATE and _is_day(month, day) else None
+    if not _is_day(month, day):
+        return None
+    before = word_before(match).lower()
+    unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
+    dated = before in _BEFORE_DATE or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+    return _date(month, day) if dated else None
 
 
 def _is_name(word: str) -> bool:

@@ -25,7 +25,10 @@ _WORDS: Final = frozenset(
     "no to it me or is in on if of an as at by up us we he go do so my yes the nan pi sin cos tan log min max mod exp "
     "all any off new old one two six ten out not".split()
 )
-_ION: Final = re.compile(r"(?<![\w.@#/-])(?P<formula>(?:[A-Z][a-z]?\d{0,2}){1,6})(?P<count>[²³⁴])?(?P<sign>[⁺⁻])(?!\w)")
+_ORDER: Final = re.compile(r"(?<![\w.])O\((?P<of>[^()\n]{1,20})\)")
+_ION: Final = re.compile(
+    r"(?<![A-Za-z.@#/-])(?P<formula>(?:[A-Z][a-z]?\d{0,2}){1,6})(?P<count>[²³⁴])?(?P<sign>[⁺⁻])(?!\w)"
+)
 _COUNTS: Final = {"²": "two ", "³": "three ", "⁴": "four "}
 _FUNCTION: Final = re.compile(
     r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?\((?P<of>[A-Za-z0-9](?:, ?[A-Za-z0-9])*)\)"
@@ -36,13 +39,11 @@ _NEAR: Final = 12
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
-    text = (
-        text.sub(_FUNCTION, _function)
-        .sub(_ION, _ion)
-        .sub(_COMPOUND, _compound)
-        .sub(_PRODUCT, _product)
-        .sub(_SIDE, _side)
-    )
+    if "(" in text.text:
+        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>")
+    if not text.text.isascii():
+        text = text.sub(_ION, _ion)
+    text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
     return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
 
 
@@ -66,7 +67,8 @@ def _ion(match: re.Match[str]) -> str | None:
     if any(symbol not in _ELEMENTS for symbol, _ in units):
         return None
     sign = "plus" if match["sign"] == "⁺" else "minus"
-    return f"{_spelled(units)} {_COUNTS.get(match['count'] or '', '')}{sign}"
+    gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
+    return f"{gap}{_spelled(units)} {_COUNTS.get(match['count'] or '', '')}{sign}"
 
 
 def _function(match: re.Match[str]) -> str:

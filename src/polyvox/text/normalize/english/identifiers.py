@@ -12,9 +12,10 @@ EXTENSIONS: Final = (
     "mov|mp[34]|net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|swift|tar|toml|tsv|tsx?|txt|wav|webp|xlsx?|xml|"
     "ya?ml|zip"
 )
+_ANY: Final = re.compile(r"[/_]|[a-z](?:\.[A-Za-z_]|[A-Z])")
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)"
 )
 _DOTTED: Final = re.compile(
@@ -31,7 +32,11 @@ _PROPER: Final = frozenset("arXiv mmHg visionOS macOS watchOS tvOS deadmau".spli
 
 def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
-    text = text.sub(_PATH, _path).sub(_DOTTED, _dotted)
+    if _ANY.search(text.text) is None:
+        return text
+    if "/" in text.text:
+        text = text.sub(_PATH, _path)
+    text = text.sub(_DOTTED, _dotted)
     return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
 
 

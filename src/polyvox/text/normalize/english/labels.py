@@ -15,7 +15,8 @@ _ISSUED: Final = (
 )
 _LABEL: Final = re.compile(
     rf"\b(?:(?P<code>(?:pass|pin)?code|otp|pin|password|access code)|(?P<issued>{_ISSUED}))"
-    r"(?: (?:number|num|no|code|id))?\.?(?:,? (?:is|was|of))?(?::|,)? ?(?:number |no\. )?$",
+    r"(?: (?:number|num|no|code|id))?\.?(?: (?:for|to) (?:(?:the|your|my|our) )?[a-z]+)?"
+    r"(?:,? (?:is|was|of))?(?::|,)? ?(?:number |no\. )?$",
     re.IGNORECASE,
 )
 _ENDING: Final = re.compile(
@@ -28,6 +29,7 @@ _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
+_FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
@@ -44,7 +46,12 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
-    text = text.sub(_FIGURES, _labelled).sub(_GROUPED, _grouped).sub(_STATUS, _status)
+    text = (
+        text.sub(_FREEWAY, lambda match: code(match.group()))
+        .sub(_FIGURES, _labelled)
+        .sub(_GROUPED, _grouped)
+        .sub(_STATUS, _status)
+    )
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)

@@ -109,15 +109,22 @@ _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
+_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
+"""The one letter that would be read as an article."""
 _MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»] ?(?=[\"“*_]{0,2}[A-Z])")
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+_ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
+_ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+_ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
 # A spaced hyphen subtracts between single letters and figures, and between words where the sum is told behind them.
 _DIFFERENCE: Final = re.compile(
-    r"(?:(?<![A-Za-z][A-Za-z])(?<=[A-Za-z\d])|(?<=\))) - (?=(?:[A-Za-z]|[\d(][\d.,()]*)(?![A-Za-z])[^\n]{0,24})"
+    r"(?:(?<![A-Za-z][A-Za-z])(?<=[A-Za-z\d])|(?<=\))|(?<=squared )|(?<=cubed )) - "
+    r"(?=(?:[A-Za-z]|[\d(][\d.,()]*)(?![A-Za-z])[^\n]{0,24})"
     r"|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
 )
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
@@ -133,8 +140,9 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
-    text = text.sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
-    text = text.sub(_MENU, _menu).sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
+    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
+    text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
 
 
@@ -146,7 +154,13 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
-    text = text.sub(_SHARP, " sharp").sub(_PRODUCT, " times ").sub(_DIFFERENCE, _difference)
+    text = (
+        text.sub(_NEGATED, _negated)
+        .sub(_SHARP, " sharp")
+        .sub(_ALL, " star ")
+        .sub(_PRODUCT, " times ")
+        .sub(_DIFFERENCE, _difference)
+    )
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
@@ -177,9 +191,15 @@ def _slashes(text: TrackedText) -> TrackedText:
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 
 
+def _negated(match: re.Match[str]) -> str | None:
+    """The minus before a letter, where an equation is near."""
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    return "minus " if "=" in around or "equals" in around else None
+
+
 def _difference(match: re.Match[str]) -> str | None:
     """A minus where an equation is near, on either side."""
-    around = match.string[max(0, match.start() - 2 * _NEAR) : match.end() + 2 * _NEAR]
+    around = match.string[max(0, match.start() - 3 * _NEAR) : match.end() + 2 * _NEAR]
     return " minus " if "=" in around or "equals" in around else None
 
 

@@ -82,6 +82,7 @@ _UNITS: Final = {
     "yr": "year",
     "yrs": "year",
     "mo": "month",
+    "mos": "month",
     "wk": "week",
     "wks": "week",
     # frequency
@@ -144,7 +145,16 @@ _UNITS: Final = {
     "mol": "mole",
     "mSv": "millisievert",
     "deg": "degree",
+    "pg": "picogram",
+    "ng": "nanogram",
+    "nmol": "nanomole",
+    "µmol": "micromole",
+    "kt": "knot",
+    "kts": "knot",
+    "kn": "knot",
+    "BTU": "B T U",
     "IU": "international unit",
+    "mIU": "milli international unit",
     "mEq": "milliequivalent",
     "mmol": "millimole",
     "µL": "microliter",
@@ -153,7 +163,9 @@ _UNITS: Final = {
     "acre": "acre",
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
-_CASE_MATTERS: Final = frozenset("ah cal deg ha hr hrs in iu mi min mo mol mp ms ns pa pt sec".split())
+_CASE_MATTERS: Final = frozenset(
+    "ah btu cal deg ha hr hrs in iu kn kt kts ng pg mi min mo mol mp ms ns pa pt sec".split()
+)
 _AS_TYPED: Final = {
     symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
 } | {"gb": "gigabyte", "mb": "megabyte", "mw": "megawatt"}
@@ -187,7 +199,7 @@ _BASIS_POINTS: Final = re.compile(
 )
 _SEATS: Final = frozenset(
     "apartment apt bay block bus exit flat gate grid hall lane lot pier platform road room route row runway seat "
-    "section stall stand suite terminal track unit".split()
+    "section stall stand suite door deck floor cell terminal track unit".split()
 )
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
 _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
@@ -195,6 +207,7 @@ _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
 )
+_OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
@@ -204,7 +217,7 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>100?0?) ?)?{_SYMBOL.format('per')})?"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
     r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
@@ -218,7 +231,7 @@ _HOURS_MINUTES: Final = re.compile(
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
-    r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z])))?|(?P<sign>[℃℉]))"
+    r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
 _BARE_DEGREES: Final = re.compile(
@@ -240,7 +253,10 @@ _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
     r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
 )
-_FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= (?:tall|high|wide|long|deep|by|x)\b))")
+_FEET: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER})"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+)
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
@@ -307,7 +323,8 @@ def _powered_unit(match: re.Match[str]) -> str | None:
 def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
-    if following in _MULTITUDES:
+    near = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -363,11 +380,11 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
-    """Return whether "2 cm" ends the size of one thing: "a 3.5 by 2 cm mass"."""
-    return (
-        word_after(match).islower()
-        and _SIZE.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is not None
-    )
+    """Return whether a measure is the size of what follows: "a 3.5 by 2 cm mass", "12oz cans"."""
+    following = word_after(match)
+    if match.groupdict().get("gap") == "" and is_plural(following):
+        return True
+    return following.islower() and _SIZE.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is not None
 
 
 def _part_of(fraction: str, unit: str) -> list[str]:
@@ -418,7 +435,8 @@ def _degrees(match: re.Match[str]) -> str:
     if upto:
         words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
     single = (is_one(match["amount"]) and not upto) or is_adjective(match)
-    words += ("degree" if single else "degrees", _SCALES.get(letter.upper(), ""))
+    side = _SIDES.get(match.groupdict().get("side") or "", "")
+    words += ("degree" if single else "degrees", _SCALES.get(letter.upper(), side))
     return " ".join(words).rstrip()
 
 

@@ -24,6 +24,7 @@ _LOCALHOST: Final = re.compile(
     rf"(?<![\w@./\\-])localhost(?=[:/](?=\w))(?::\d{{1,5}}(?!\d))?(?:[/?#]{_PATH}(?<![.,;:!?'’…*_~&-]))?", re.IGNORECASE
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
+_CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
 _FILE: Final = re.compile(rf"(?<=\w)\.({EXTENSIONS})(?!\w)")
@@ -71,7 +72,7 @@ def read_urls(text: TrackedText) -> TrackedText:
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
     text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
-    text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    text = text.sub(_CODE_SIGN, "number ").sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
 
 
