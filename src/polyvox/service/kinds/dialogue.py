@@ -163,7 +163,7 @@ class SpeakDialogue:
             with turn_errors(segment.first_turn):
                 async with closing(speech):
                     async for chunk in speech:
-                        if (joined := joiner.append(chunk, segment, source)) is not None:
+                        for joined in joiner.append(chunk, segment, source):
                             yield joined
                 joiner.end()
         if (silence := joiner.flush()) is not None:

@@ -97,15 +97,15 @@ class Script:
         return sum(part.seconds for part in self.parts if isinstance(part, Silence))
 
     def tagged(self, voice: str | None) -> str:
-        """The same in inline tags, without volume and pitch; `voice` is the request's own, to go back to."""
+        """The same in inline tags, without volume and pitch; `voice` is the request's own, where it is known."""
         text, style = "", PLAIN
         for part in self.parts:
             if isinstance(part, Silence):
                 text += f" [pause:{part.seconds:g}s] "
             elif isinstance(part, Passage):
                 wanted = part.style
-                if wanted.voice != style.voice and (wanted.voice or voice):
-                    text, style = f"{text} [voice:{wanted.voice or voice}] ", PLAIN
+                if wanted.voice != style.voice:
+                    text, style = f"{text} [voice:{wanted.voice or voice or ''}] ", PLAIN
                 if wanted.rate != style.rate:
                     text += f" [rate:{wanted.rate:g}] "
                 text, style = text + part.text.text, wanted
