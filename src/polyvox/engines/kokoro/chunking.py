@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate, pairwise
 
+from polyvox.engines.kokoro.phrases import PhraseWords
 from polyvox.engines.kokoro.vocabulary import IDS, MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
@@ -14,11 +15,13 @@ from polyvox.types import ChunkPolicy, Span
 # chunk may run on to PATIENCE times its size before it is split between two plain words. While chunks still grow, the
 # listener has little ahead: waiting longer for a mark is heard as a gap.
 SHORTEST, LONGEST, GROWING_PATIENCE, PATIENCE = 0.6, 1.25, 1.4, 2.0
+# Where no phrase ends there, one from this on may: between two plain words is the last place to split.
+SHORTEST_PHRASE = 0.4
 # A chunk of whole sentences that is longer than this times its target size has an opening.
 _OPENED = 1.5
 # Of the phonemes that are planned for an opening, at least so many are left for the rest: a word sounds as it does
 # inside of a sentence only where some of what follows is planned with it.
-_CONTEXT_PHONEMES, _SHORTEST_OPENING = 9, 0.4
+_CONTEXT_PHONEMES = 9
 
 
 class Break(IntEnum):
@@ -51,11 +54,6 @@ _MARKS = {
     Break.SENTENCE: frozenset(".!?…"),
 }
 _OPENING = frozenset('(“"')
-_PHRASE_OPENERS = frozenset(
-    "and or but nor so yet because although though while when where which who whom whose that than as if unless until "
-    "since before after with without within into onto from over under between through during about against among "
-    "across toward towards upon for of to in on at by".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +178,13 @@ _Split = tuple[int, int, Break]
 
 
 def split_chunks(
-    sentences: Iterator[Sentence], policy: ChunkPolicy, pauses: PausePolicy = PausePolicy()
+    sentences: Iterator[Sentence],
+    policy: ChunkPolicy,
+    pauses: PausePolicy = PausePolicy(),
+    phrases: PhraseWords = PhraseWords(),
 ) -> Iterator[PhonemeChunk]:
     """Split a stream of sentences into chunks, reading only as far as the next split needs."""
-    lookahead = _Lookahead(_candidates(sentences))
+    lookahead = _Lookahead(_candidates(sentences, phrases))
     previous: int | None = None
     while True:
         size, hasty = policy.size(previous), previous is None
@@ -237,7 +238,7 @@ def _opening(words: list[_Candidate], size: int) -> Opening | None:
     if not splits:
         return None
     planned = splits[-1][1] - words[splits[-1][0] - 1].word.space
-    heard = [split for split in splits if size * _SHORTEST_OPENING <= split[1] <= planned - _CONTEXT_PHONEMES]
+    heard = [split for split in splits if size * SHORTEST_PHRASE <= split[1] <= planned - _CONTEXT_PHONEMES]
     if not heard:
         return None
     best = max(heard, key=lambda split: _SCORES[split[2]] + split[1] / size)
@@ -269,6 +270,9 @@ def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: 
     near = [split for split in splits if size * SHORTEST <= split[1] <= size * LONGEST]
     if not hasty and not any(kind >= Break.COMMA for _, _, kind in near):
         near = [split for split in splits if split[1] > size * LONGEST and split[2] >= Break.COMMA][:1] or near
+    if not any(kind >= Break.PHRASE for _, _, kind in near):
+        wider = [split for split in splits if size * SHORTEST_PHRASE <= split[1] <= size * GROWING_PATIENCE]
+        near = [split for split in wider if split[2] >= Break.PHRASE] or near
     if not (near or splits):
         return max(1, _fitting(candidates, limit))
     return max(near or splits, key=lambda split: _SCORES[split[2]] - abs(split[1] - size) / size)[0]
@@ -280,7 +284,7 @@ def _fitting(words: deque[_Candidate], limit: int) -> int:
     return sum(length - word.word.space <= limit for length, word in zip(lengths, words, strict=True))
 
 
-def _candidates(sentences: Iterator[Sentence]) -> Iterator[_Candidate | Pause]:
+def _candidates(sentences: Iterator[Sentence], phrases: PhraseWords) -> Iterator[_Candidate | Pause]:
     for sentence in sentences:
         words = [piece for word in sentence.words for piece in _pieces(word)]
         for word, following in pairwise([*words, None]):
@@ -290,7 +294,7 @@ def _candidates(sentences: Iterator[Sentence]) -> Iterator[_Candidate | Pause]:
                 spaced = SpokenWord(word.text, word.phonemes, word.span, True)
                 yield _Candidate(spaced, Break.PARAGRAPH if sentence.ends_paragraph else Break.SENTENCE)
             elif isinstance(word, SpokenWord) and following is not None:
-                yield _Candidate(word, _break_between(word, following))
+                yield _Candidate(word, _break_between(word, following, phrases))
 
 
 def _pieces(word: SpokenWord | Pause) -> list[SpokenWord | Pause]:
@@ -302,11 +306,13 @@ def _pieces(word: SpokenWord | Pause) -> list[SpokenWord | Pause]:
     return [SpokenWord(word.text, part, word.span, True) for part in parts]
 
 
-def _break_between(word: SpokenWord, following: SpokenWord | Pause) -> Break | None:
+def _break_between(word: SpokenWord, following: SpokenWord | Pause, phrases: PhraseWords) -> Break | None:
     if isinstance(following, Pause):
         return Break.SENTENCE
     if not word.space and (word.text in _OPENING or following.is_punctuation):
         return None
     if word.is_punctuation:
         return next((kind for kind, marks in _MARKS.items() if word.text[-1] in marks), Break.WORD)
-    return Break.PHRASE if following.text.lower() in _PHRASE_OPENERS else Break.WORD
+    if phrases.are_tied(word.text, following.text):
+        return None
+    return Break.PHRASE if phrases.are_phrases(word.text, following.text) else Break.WORD

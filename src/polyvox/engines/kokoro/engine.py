@@ -17,6 +17,7 @@ from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, sp
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
+from polyvox.engines.kokoro.phrases import phrase_words
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -147,9 +148,9 @@ class KokoroEngine:
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         gain = self._gain(utterance)
-        reader = self._readers.frontend(self._language(utterance))
-        sentences = reader.read(utterance.text, utterance.normalization)
-        for chunk in split_chunks(sentences, self._policy_of(utterance), self._pauses):
+        language = self._language(utterance)
+        sentences = self._readers.frontend(language).read(utterance.text, utterance.normalization)
+        for chunk in split_chunks(sentences, self._policy_of(utterance), self._pauses, phrase_words(language)):
             ids = chunk.ids
             yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
 
