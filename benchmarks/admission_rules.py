@@ -61,7 +61,7 @@ def _none(*_: object) -> list[object]:
 def _first_come(queue: FairQueue[Ticket], entry: Ticket) -> None:
     """Queue without turns: all start at once in virtual time."""
     entry.virtual_start = 0.0
-    queue._virtual_finish[entry.job.client] = math.inf
+    queue._virtual_finish[entry.client] = math.inf
     queue._waiting.append(entry)
 
 
@@ -83,7 +83,7 @@ def _unweighted(throughput: ThroughputEstimator) -> float:
 
 
 def _waits_in_queue(controller: AdmissionController, ticket: Ticket) -> bool:
-    return ticket.job.background and any(other.queue is ticket.queue for other in controller._waiting.live())
+    return ticket.background and any(other.queue is ticket.queue for other in controller._waiting.live())
 
 
 _CONTROLLER = "controller.AdmissionController"
@@ -146,6 +146,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "Streams over their share stay out of the engine meanwhile": Rule(
             "the same, on shared cores", "flood of pages, cleared for first", ("first audio p95",),
             {f"{_CONTROLLER}.is_over_share": _false},
+        ),
+        "Only with a second of audio ahead": Rule(
+            "staying out makes gaps", "overload, cleared for first", ("in time", "with a gap"),
+            {"ticket._SPARE_SECONDS": -math.inf},
         ),
         "A client over its share yields slots while another waits": Rule(
             "a flood holds all slots", "full queue", ("first audio p50",),

@@ -17,7 +17,6 @@ from benchmarks.virtual_time import VirtualTimeLoop
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, current_precedence
 from polyvox.service.admission.controller import AdmissionController
-from polyvox.service.admission.queue import Job
 from polyvox.service.admission.ticket import Ticket
 
 SECONDS_PER_CHAR = 0.07
@@ -208,17 +207,16 @@ class World:
         """Ask, wait and listen; whether anything was heard."""
         number = next(self._numbers)
         self.outcome.asked[call.client] += 1
-        job = Job(
-            "m",
-            call.client,
-            round(call.audio / SECONDS_PER_CHAR),
-            call.max_wait,
-            paced=not call.arriving,
-            background=call.background,
-            capacity=self.engine.model.claims,
-        )
         try:
-            ticket = self.admission.enter(job)
+            ticket = self.admission.enter(
+                "m",
+                call.client,
+                round(call.audio / SECONDS_PER_CHAR),
+                call.max_wait,
+                paced=not call.arriving,
+                background=call.background,
+                capacity=self.engine.model.claims,
+            )
         except OverloadedError as refusal:
             self._advise(refusal)
             self.outcome.refused[str(refusal.reason)] += 1

@@ -33,8 +33,8 @@ from polyvox.installation import load_settings
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import NormalizationOptions, Pcm
-from polyvox.voices.similarity import SpeakerEncoder, similarity
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.similarity import SpeakerEncoder, similarity
+from polyvox.voices.recognition.transcribe import Moonshine
 
 SENTENCES = ENGLISH[:6]
 

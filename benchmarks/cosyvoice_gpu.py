@@ -16,16 +16,16 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.random_weights import randomize
-from polyvox.engines.cosyvoice.batching import batch_flow, batch_vocoder, captures, triton_kernels
-from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowStageState, VocoderHop
+from polyvox.engines.cosyvoice.decoder.batching import batch_flow, batch_vocoder, captures, triton_kernels
+from polyvox.engines.cosyvoice.decoder.decoder_stages import FlowHop, FlowStageState, VocoderHop
+from polyvox.engines.cosyvoice.decoder.hops import HopLengths, Hops, hop_lengths
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav, Token2WavState
 from polyvox.engines.cosyvoice.execution import start_lm
-from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
 from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE, CosyVoiceConfig
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
 from polyvox.engines.cosyvoice.synthesis import SegmentContext, SegmentSynthesizer, default_sampling
-from polyvox.engines.cosyvoice.token2wav import Token2Wav, Token2WavState
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.dit import DiT, DiTTime
 from polyvox.models.cosyvoice.flow import Flow

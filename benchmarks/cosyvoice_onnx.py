@@ -20,11 +20,11 @@ from torch import Tensor
 from benchmarks.cosyvoice_gpu import random_token2wav, released
 from polyvox.bench.engine import Check, as_table
 from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder
+from polyvox.engines.cosyvoice.decoder.graph_networks import graph_flow, graph_vocoder
+from polyvox.engines.cosyvoice.decoder.self_test import deviation, stream_mel, stream_samples
 from polyvox.engines.cosyvoice.graph_files import INT8, VOCODER
-from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE, CosyVoiceConfig
 from polyvox.engines.cosyvoice.onnx_export.export import write_graphs
-from polyvox.engines.cosyvoice.self_test import deviation, stream_mel, stream_samples
 from polyvox.engines.kit.onnx_export import build_linear, write_int8
 from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice.conformer import ConformerConfig

@@ -19,13 +19,13 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.tags import BASE_TOKENS, Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.lm_prompt import language_array
 from polyvox.engines.cosyvoice.loading import CosyVoiceNetworks, LoadedModel
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
-from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro

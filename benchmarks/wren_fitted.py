@@ -34,7 +34,7 @@ from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
 from polyvox.voices.fitted import KEY, fitted_style, shown_report
 from polyvox.voices.mixing import parse_mix
-from polyvox.voices.similarity import SpeakerEncoder, similarity
+from polyvox.voices.recognition.similarity import SpeakerEncoder, similarity
 from training.wren.compare import MODELS, speak, started
 from training.wren.held_out import Recording, save_recordings
 

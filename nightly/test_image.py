@@ -22,7 +22,7 @@ from polyvox.audio.pcm import from_pcm16
 from polyvox.bundles.validate import open_bundle
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.installation import load_settings
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import Moonshine
 
 ROOT = Path(__file__).parents[1]
 TAG = "localhost/polyvox:cpu"

@@ -11,7 +11,7 @@ from polyvox.bench.process import server_process
 from polyvox.bundles.validate import open_bundle
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.installation import load_settings
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import Moonshine
 
 
 @pytest.mark.parametrize("model", ["kokoro", "wren"])

@@ -14,7 +14,7 @@ from hypothesis import settings
 # What a fixture needs is imported by the fixture: every run of one test file reads this one.
 if TYPE_CHECKING:
     from polyvox.bundles.validate import Bundle
-    from polyvox.voices.transcribe import Moonshine
+    from polyvox.voices.recognition.transcribe import Moonshine
 
 # A change is judged by the same examples every time; `make nightly` looks for new ones (`HYPOTHESIS_PROFILE=search`).
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
@@ -108,7 +108,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def installed() -> "Callable[[str], Bundle]":
     """Opens a real model by its name, in the folder that the settings name; one that is missing is pulled first."""
-    from polyvox.bundles.progress import SilentProgress
+    from helpers.silent_progress import SilentProgress
     from polyvox.bundles.pull import pull
     from polyvox.bundles.validate import open_bundle
     from polyvox.errors import BundleError
@@ -143,6 +143,6 @@ def models_dir(installed: "Callable[[str], Bundle]") -> Path:
 def moonshine(models_dir: Path) -> "Moonshine":
     """The ear of the tests."""
     from polyvox.bundles.validate import open_bundle
-    from polyvox.voices.transcribe import Moonshine
+    from polyvox.voices.recognition.transcribe import Moonshine
 
     return Moonshine(open_bundle("moonshine-base", models_dir))

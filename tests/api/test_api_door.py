@@ -18,7 +18,8 @@ from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
-from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
+from polyvox.api.requests.fields import RequestBody, Text
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat

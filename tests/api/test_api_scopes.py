@@ -30,7 +30,7 @@ from polyvox.api.middleware import auth
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 from polyvox.api.middleware.route_operations import SOCKET, RouteOperations, listed
 from polyvox.books.manuscript import Chapter, Manuscript
-from polyvox.books.options import NarrationOptions
+from polyvox.books.narration.options import NarrationOptions
 from polyvox.errors import AuthenticationError, PolyvoxError, ScopeError
 from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.record import JobOutput

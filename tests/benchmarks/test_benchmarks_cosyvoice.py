@@ -20,7 +20,7 @@ from benchmarks.cosyvoice_gpu import (
 )
 from helpers.replaying import Poisoned
 from helpers.tables import each_row
-from polyvox.engines.cosyvoice.batching import BatchingKernels, captures
+from polyvox.engines.cosyvoice.decoder.batching import BatchingKernels, captures
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import FlowConfig

@@ -13,9 +13,9 @@ from helpers.tiny_cosyvoice import tiny_model
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.cosyvoice.settings import installed_folder
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError
 
 RELEASES = {"cosyvoice1": "CosyVoice-300M", "cosyvoice1-sft": "CosyVoice-300M-SFT"}

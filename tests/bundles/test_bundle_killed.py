@@ -10,8 +10,8 @@ import pytest
 from helpers.killed_pulls import die_before_step, fetch, in_child, leftovers, opens_whole
 from helpers.loopback_hub import LoopbackHub
 from helpers.sample_bundle import FILES, sample_manifest, write_files
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles.install import ModelsFolder
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull_manifest
 
 

@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 from helpers.sample_bundle import CountingProgress
-from polyvox.bundles.progress import SilentProgress
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle, verify
 

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from helpers.loopback_hub import LoopbackHub
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles.manifest import HubSource, Manifest, manifest_named
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull, pull_manifest
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import open_model

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from polyvox.bundles.progress import RichProgress, SilentProgress
+from polyvox.bundles.progress import RichProgress
 
 
 @pytest.fixture
@@ -56,9 +56,3 @@ def test_text_in_square_brackets_is_shown_as_it_is(progress, screen):
     with progress.task("Reading /models/[old]", 10) as advance:
         advance(10)
     assert "[old]" in screen.getvalue()
-
-
-def test_a_silent_watcher_accepts_everything():
-    with SilentProgress().task("Fetching kokoro", 10) as advance:
-        advance(10)
-        advance(-3)

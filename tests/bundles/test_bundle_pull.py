@@ -21,11 +21,11 @@ from helpers.sample_bundle import (
     sample_manifest,
     write_files,
 )
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles import install as install_module
 from polyvox.bundles import pull as pull_module
 from polyvox.bundles.install import ModelsFolder
 from polyvox.bundles.manifest import Manifest
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull, pull_manifest
 from polyvox.bundles.validate import Bundle, open_manifest, verify
 from polyvox.errors import BundleError, InvalidRequestError, UnknownModelError

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from helpers.loopback_hub import LoopbackHub
 from helpers.sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
+from helpers.silent_progress import SilentProgress
 from helpers.tables import each_row
 from polyvox.bundles.manifest import Manifest, Pinning, manifest_named, manifests
 from polyvox.bundles.pinning import unpinned_notice
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull as pull_by_name
 from polyvox.bundles.pull import pull_manifest
 from polyvox.bundles.record import read_record

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from helpers.sample_bundle import FILES, CountingProgress, sample_manifest, write_files
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles import validate
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull_manifest
 from polyvox.bundles.validate import Bundle, open_bundle, open_manifest, verify
 from polyvox.errors import BundleError, UnknownModelError

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from helpers.epubs import epub
 from helpers.fakes import ToneEngine, tone_catalog
-from polyvox.books.options import NarrationProgress
+from polyvox.books.narration.options import NarrationProgress
 from polyvox.cli.book import narrating
 from polyvox.cli.book.narrating import pace
 from polyvox.cli.main import app

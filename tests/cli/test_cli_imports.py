@@ -27,7 +27,9 @@ HEAVY = frozenset(
 
 def modules_of(program: str, *arguments: str, folder: Path) -> set[str]:
     command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, timeout=120)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, cwd=folder, timeout=120
+    )
     return set(done.stdout.splitlines()[-1].split())
 
 
@@ -46,6 +48,13 @@ def test_a_server_speaks_for_a_command_that_imports_no_engine_and_no_service(
     modules = modules_of(PROGRAM, "say", "Hello.", *options, folder=tmp_path)
     assert (tmp_path / "hello.wav").stat().st_size == 44 + 8_000
     assert modules & HEAVY == {"httpx", "numpy"}
+    assert "polyvox.engines.catalog" not in modules
+
+
+def test_an_agent_speaks_through_a_server_without_the_doors_and_the_service(tmp_path: Path) -> None:
+    modules = modules_of(PROGRAM, "mcp", "--server", "http://127.0.0.1:9", folder=tmp_path)
+    assert "mcp" in modules
+    assert not modules & (HEAVY - {"httpx", "mcp", "numpy", "starlette", "structlog", "uvicorn"})  # mcp's, and the logs
     assert "polyvox.engines.catalog" not in modules
 
 

@@ -14,9 +14,9 @@ from polyvox.api.middleware.auth import owner_of
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.main import app
 from polyvox.voices.cache import PreparedVoiceFiles
-from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Registration, Transcription, VoiceQuery
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage.recordings import prompt_digest
+from polyvox.voices.storage.store import FileVoiceStore
 
 RATE = 24_000
 

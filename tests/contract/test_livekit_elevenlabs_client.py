@@ -17,7 +17,7 @@ from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.wer import word_error_rate, words_of
 from polyvox.installation import settings_loader
 from polyvox.service.local_service import build_service
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import Moonshine
 
 KEY = "a-long-enough-key"
 WORDS = ["One", "two,", "three.", "Four", "five", "six."]

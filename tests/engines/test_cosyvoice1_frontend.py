@@ -11,10 +11,10 @@ from safetensors.numpy import load_file
 
 from helpers.tiny_cosyvoice import GOLDEN, prompt, tiny_model
 from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.cosyvoice.lm_prompt import PromptMode, build_prompt_v1, choose_mode, strip_end_mark
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError
 from polyvox.types import PreparedVoice
 

@@ -12,11 +12,11 @@ from safetensors.torch import load_file
 
 from helpers.tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
 from polyvox.engines.base import SupportsConversion
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.errors import PromptError, UnknownVoiceError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import FlowPrompt

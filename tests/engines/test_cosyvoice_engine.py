@@ -13,13 +13,13 @@ import torch
 from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
+from polyvox.engines.cosyvoice.decoder.hops import Hops
+from polyvox.engines.cosyvoice.decoder.sequential_stages import SequentialVocoder
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.lm_prompt import build_prompt, choose_mode
-from polyvox.engines.cosyvoice.sequential_stages import SequentialVocoder
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import (
     BundleError,
     EngineError,

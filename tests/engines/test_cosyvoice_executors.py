@@ -15,18 +15,18 @@ from helpers.replaying import Poisoned
 from helpers.tables import each_row
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
-from polyvox.engines.cosyvoice import executors as executors_module
 from polyvox.engines.cosyvoice import running_model
-from polyvox.engines.cosyvoice.batching import BatchingKernels, batch_flow, batch_vocoder
-from polyvox.engines.cosyvoice.budget import ByteBudget
+from polyvox.engines.cosyvoice.decoder import executors as executors_module
+from polyvox.engines.cosyvoice.decoder.batching import BatchingKernels, batch_flow, batch_vocoder
+from polyvox.engines.cosyvoice.decoder.budget import ByteBudget
+from polyvox.engines.cosyvoice.decoder.executors import Token2WavExecutors
+from polyvox.engines.cosyvoice.decoder.hops import HopLengths, Hops, hop_lengths
+from polyvox.engines.cosyvoice.decoder.speech_decoder import Hop
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.execution import compile_flow, start_lm
-from polyvox.engines.cosyvoice.executors import Token2WavExecutors
-from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.speech_decoder import Hop
 from polyvox.engines.cosyvoice.synthesis import SegmentSynthesizer, default_sampling
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import Flow, FlowPrompt

@@ -12,10 +12,10 @@ from helpers.tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.features import MEL_24K, mel_spectrogram, sinc_resampled, whisper_log_mel
-from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.frontend import HARD_LIMIT, CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor, check_recording
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError, PromptError
 from polyvox.types import NormalizationOptions, VoicePrompt
 

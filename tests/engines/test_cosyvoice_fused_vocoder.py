@@ -7,8 +7,8 @@ import torch
 from structlog.testing import capture_logs
 
 from helpers.cosyvoice_golden import causal_hift, hift
-from polyvox.engines.cosyvoice.fused_vocoder import fuse_activation
-from polyvox.engines.cosyvoice.self_test import deviation, stream_samples
+from polyvox.engines.cosyvoice.decoder.fused_vocoder import fuse_activation
+from polyvox.engines.cosyvoice.decoder.self_test import deviation, stream_samples
 
 
 @pytest.fixture(params=[2, 3])

@@ -17,20 +17,20 @@ from typer.testing import CliRunner
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.bundles.onnx_graphs.builder import shape_of
 from polyvox.cli.main import app
-from polyvox.engines.cosyvoice import executors
 from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.decoder import executors
+from polyvox.engines.cosyvoice.decoder.executors import GraphOpener, Token2WavExecutors
+from polyvox.engines.cosyvoice.decoder.graph_networks import GraphFilter, GraphSolver, graph_flow, graph_vocoder
+from polyvox.engines.cosyvoice.decoder.hops import hop_lengths
+from polyvox.engines.cosyvoice.decoder.released_estimator import RELEASED, released_deviation
+from polyvox.engines.cosyvoice.decoder.self_test import deviation, stream_mel
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.executors import GraphOpener, Token2WavExecutors
 from polyvox.engines.cosyvoice.folder_check import check_folder
 from polyvox.engines.cosyvoice.graph_files import ESTIMATOR, MANIFEST, TOKEN_ENCODER, VOCODER, open_graphs
-from polyvox.engines.cosyvoice.graph_networks import GraphFilter, GraphSolver, graph_flow, graph_vocoder
-from polyvox.engines.cosyvoice.hops import hop_lengths
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.onnx_export import export as exporting
 from polyvox.engines.cosyvoice.onnx_export.estimator import estimator_graph
 from polyvox.engines.cosyvoice.onnx_export.export import export
-from polyvox.engines.cosyvoice.released_estimator import RELEASED, released_deviation
-from polyvox.engines.cosyvoice.self_test import deviation, stream_mel
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.errors import BundleError, InvalidRequestError, UnavailableError
 from polyvox.installation import load_settings

@@ -11,14 +11,14 @@ from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.bistream import BistreamSource
+from polyvox.engines.cosyvoice.decoder.speech_decoder import Token2WavResult
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
 from polyvox.engines.cosyvoice.phrases import Passages, StreamingFrontend
-from polyvox.engines.cosyvoice.speech_decoder import Token2WavResult
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3

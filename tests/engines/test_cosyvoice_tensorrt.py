@@ -8,10 +8,10 @@ from structlog.testing import capture_logs
 
 from helpers import fake_tensorrt
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.engines.cosyvoice import executors
-from polyvox.engines.cosyvoice.executors import GraphOpener, Token2WavExecutors
+from polyvox.engines.cosyvoice.decoder import executors
+from polyvox.engines.cosyvoice.decoder.executors import GraphOpener, Token2WavExecutors
+from polyvox.engines.cosyvoice.decoder.hops import hop_lengths
 from polyvox.engines.cosyvoice.graph_files import TOKEN_ENCODER, open_graphs
-from polyvox.engines.cosyvoice.hops import hop_lengths
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.onnx_export.export import export
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
-from polyvox.engines.cosyvoice.voice_states import MAX_VOICES, VoiceStates
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
+from polyvox.engines.cosyvoice.decoder.voice_states import MAX_VOICES, VoiceStates
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.types import PreparedVoice
 

@@ -19,7 +19,7 @@ from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import VOICES, parse
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
-from polyvox.voices.similarity import SpeakerEncoder
+from polyvox.voices.recognition.similarity import SpeakerEncoder
 
 # Bit-identical where that has been observed; other machines' libraries may add up in any order.
 TOLERANCE = 0.0 if platform.machine() == "x86_64" else 1e-4

@@ -10,10 +10,10 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from helpers.serving import called, error_of
+from helpers.silent_progress import SilentProgress
 from helpers.tiny_speechlm import tiny_speechlm_settings, write_cloning_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.engines.catalog import Catalog
 from polyvox.service.local_service import build_service

@@ -24,8 +24,9 @@ from polyvox.models.kokoro.wren import Wren  # noqa: E402
 from polyvox.models.kokoro.wren_batch import wren_samples  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
 
-ROUNDING = 2e-5
-"""Of the peak: sums of other shapes are added in another order."""
+ROUNDING = 3e-5
+"""Of the peak. Sums of other shapes, added in another order, differ by 5e-6; where a mask or an end in `wren_samples`
+is wrong, padding changes a row by 2.3e-4 or more."""
 TEXTS = ("Yes.", "No, no.", "Good morning.", "It is far too warm in here.", "Why?", "Come in, please.")
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 

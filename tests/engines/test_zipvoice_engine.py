@@ -13,8 +13,8 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
+from helpers.silent_progress import SilentProgress
 from helpers.zipvoice_bundle import write_model, write_vocoder
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.zipvoice import loading

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from typer.testing import CliRunner
 
+from helpers.silent_progress import SilentProgress
 from helpers.zipvoice_bundle import write_model, write_vocoder
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog

@@ -13,7 +13,7 @@ from helpers.processes import ProgramProcess
 from helpers.trials import watched
 from helpers.voice_samples import registration
 from polyvox.cli.main import app
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage.store import FileVoiceStore
 
 VOICES = 20
 RECOVERY_SECONDS = 30.0

@@ -18,12 +18,12 @@ from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
-from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.location import FolderLocation
-from polyvox.voices.quality import QualityReport
-from polyvox.voices.recordings import digest_of
+from polyvox.voices.recording.intake import CheckedRecording
+from polyvox.voices.recording.quality import QualityReport
 from polyvox.voices.records import Embedding
+from polyvox.voices.storage.location import FolderLocation
+from polyvox.voices.storage.recordings import digest_of
 
 RATE = 24_000
 REPORT = QualityReport(

@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from helpers.repetition_aware import draw, nucleus
+from polyvox.models.cosyvoice.bistream import Feed, InputKind
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowPrompt
@@ -146,3 +147,15 @@ def hift_noise(generator: torch.Generator, frames: int) -> Tensor:
     noise = torch.empty(1, 9, 480 * frames).transpose(1, 2).normal_(generator=generator)
     torch.randn(1, 480 * frames, 1, generator=generator)
     return noise
+
+
+def embed_feed(version: int, feed: Feed) -> Tensor:
+    """Input embeddings [1, length, width] of interleaved text and speech."""
+    start, task = lm(version).embed_marks(1)
+    rows = {
+        InputKind.START: lambda ids: start,
+        InputKind.TASK: lambda ids: task,
+        InputKind.TEXT: lm(version).embed_text,
+        InputKind.SPEECH: lm(version).embed_speech,
+    }
+    return torch.cat([rows[segment.kind](torch.tensor([segment.ids], dtype=torch.long)) for segment in feed], dim=1)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from polyvox.voices import recordings
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage import recordings
+from polyvox.voices.storage.store import FileVoiceStore
 
 _WRITING_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "COMMIT")
 

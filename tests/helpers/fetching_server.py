@@ -21,7 +21,7 @@ from helpers.quick_server import QuickEngine
 from polyvox.installation import load_settings
 from polyvox.server.process import run_server
 from polyvox.service.voices import voices
-from polyvox.voices.fetch import Fetcher
+from polyvox.voices.recording.fetch import Fetcher
 
 PROGRAM = "helpers.fetching_server"
 REACHED = "POLYVOX_TRIAL_REACHED"

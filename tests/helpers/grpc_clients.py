@@ -24,8 +24,8 @@ from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Span
-from polyvox.voices.intake import RecordingIntake
-from polyvox.voices.location import FolderLocation
+from polyvox.voices.recording.intake import RecordingIntake
+from polyvox.voices.storage.location import FolderLocation
 
 ORIGINAL_PROTO = """
 syntax = "proto3";

@@ -14,9 +14,9 @@ from pathlib import Path
 from helpers.hostile import FILES
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError, status_of
-from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.vad import SileroVad
+from polyvox.voices.recording.intake import RecordingIntake
+from polyvox.voices.recording.vad import SileroVad
 
 
 async def outcome(intake: RecordingIntake, limits: PromptLimits, data: bytes) -> dict[str, object]:

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from helpers.silent_progress import SilentProgress
 from polyvox.bundles.manifest import Manifest
-from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull_manifest
 from polyvox.bundles.validate import open_manifest, verify
 from polyvox.errors import BundleError

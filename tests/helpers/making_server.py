@@ -27,8 +27,8 @@ from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.fitted import FittedStyle
-from polyvox.voices.intake import RecordingIntake
-from polyvox.voices.location import FolderLocation
+from polyvox.voices.recording.intake import RecordingIntake
+from polyvox.voices.storage.location import FolderLocation
 
 RATE = 24_000
 FIT_STEPS = 8

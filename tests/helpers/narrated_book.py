@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from polyvox.books.manuscript import Chapter, Manuscript
-from polyvox.books.narration import Narration
-from polyvox.books.options import NarrationOptions, Pauses
+from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.options import NarrationOptions, Pauses
 from polyvox.types import AudioChunk, Span, WordTiming
 
 RATE = 24_000

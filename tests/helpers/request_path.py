@@ -15,7 +15,7 @@ from types import FrameType
 import polyvox
 from helpers.fakes import PlainToneEngine, tone_service
 from helpers.serving import called
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.service.speech import SpeechService
 
 PACKAGE = Path(polyvox.__file__).parent

@@ -6,7 +6,7 @@ from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.dnsmos import DnsScores
 from polyvox.evaluate.scorers import Scorers
 from polyvox.types import Pcm
-from polyvox.voices.similarity import Embedding
+from polyvox.voices.recognition.similarity import Embedding
 
 
 def direction(turn: float) -> Embedding:

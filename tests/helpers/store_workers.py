@@ -23,12 +23,12 @@ from typing import Any
 from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError
 from polyvox.installation import load_settings
-from polyvox.voices import recordings, store, sweep
-from polyvox.voices.contract import VoiceStore
-from polyvox.voices.location import location_of
-from polyvox.voices.recordings import digest_of, wav_bytes
 from polyvox.voices.records import VoiceQuery
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage import recordings, store, sweep
+from polyvox.voices.storage.contract import VoiceStore
+from polyvox.voices.storage.location import location_of
+from polyvox.voices.storage.recordings import digest_of, wav_bytes
+from polyvox.voices.storage.store import FileVoiceStore
 
 PROCESSES = 8
 
@@ -105,7 +105,7 @@ class SharedTrial:
 
     @property
     def modules(self) -> tuple[ModuleType, ...]:
-        from polyvox.voices import postgres, postgres_records, s3, shared_store
+        from polyvox.voices.storage import postgres, postgres_records, s3, shared_store
 
         return shared_store, postgres_records, postgres, s3
 

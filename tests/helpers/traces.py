@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import Sampler
 
-from polyvox.service.telemetry.otlp_tracer import OtlpTracer
+from polyvox.service.telemetry.otlp_tracer import tracer_to
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -28,7 +28,7 @@ class KeptSpans:
     def __init__(self, sampler: Sampler | None = None) -> None:
         self._exporter = InMemorySpanExporter()
         self.dropped: list[tuple[str, int]] = []
-        self.tracer = OtlpTracer(
+        self.tracer = tracer_to(
             self._exporter, lambda reason, count: self.dropped.append((reason, count)), sampler=sampler
         )
 

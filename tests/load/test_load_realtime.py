@@ -21,7 +21,7 @@ from helpers.speech import HARVARD_SENTENCES
 from helpers.trials import watched
 from polyvox.audio.pcm import from_pcm16
 from polyvox.evaluate.wer import word_error_rate
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import Moonshine
 
 pytestmark = pytest.mark.anyio
 

@@ -19,7 +19,7 @@ from polyvox.errors import BundleError
 from polyvox.models.listeners.campplus import CampPlus, CampPlusConfig, load_campplus
 from polyvox.models.listeners.fbank import Fbank, Resampler
 from polyvox.models.loading import WeightsError
-from polyvox.voices.similarity import SpeakerEncoder
+from polyvox.voices.recognition.similarity import SpeakerEncoder
 
 TESTS = Path(__file__).parents[1]
 RATE = 16_000

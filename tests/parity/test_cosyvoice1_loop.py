@@ -8,8 +8,8 @@ from torch.nn import functional
 from helpers.cosyvoice1_golden import flow1, flow1_prompt, hift1, recorded_noise, start_phase, vocoder_noise
 from helpers.cosyvoice_golden import assert_near, golden, manifest
 from helpers.tables import each_row
-from polyvox.engines.cosyvoice.hops import Hops
-from polyvox.engines.cosyvoice.token2wav_v1 import Token2Wav1
+from polyvox.engines.cosyvoice.decoder.hops import Hops
+from polyvox.engines.cosyvoice.decoder.token2wav_v1 import Token2Wav1
 from polyvox.runtime.placement import CPU
 from polyvox.types import ChunkPolicy, PreparedVoice
 

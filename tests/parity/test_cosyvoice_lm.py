@@ -9,6 +9,7 @@ from helpers.cosyvoice_golden import (
     TOLERANCE,
     OriginalDraws,
     assert_near,
+    embed_feed,
     golden,
     lm,
     lm_prompt,
@@ -85,7 +86,7 @@ def test_text_that_arrives_id_by_id(version):
     for text in [*expected["bistream.text"][0].tolist(), None]:
         plan = plan.push((), last=True) if text is None else plan.push((text,))
         while plan.feed:
-            inputs.append(lm(version).embed_feed(plan.feed)[0])
+            inputs.append(embed_feed(version, plan.feed)[0])
             hidden, state = lm(version).backbone(inputs[-1][None], state)
             hiddens.append(hidden[0, -1])
             if plan.forced is None:

@@ -8,8 +8,8 @@ import torch
 from helpers import plain_kernels
 from helpers.cosyvoice_golden import assert_near, flow, flow_prompt, golden
 from helpers.replaying import Poisoned
-from polyvox.engines.cosyvoice.decoder_stages import FlowHop
-from polyvox.engines.cosyvoice.flow_streams import FlowStreams
+from polyvox.engines.cosyvoice.decoder.decoder_stages import FlowHop
+from polyvox.engines.cosyvoice.decoder.flow_streams import FlowStreams
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.paged_flow import PagedFlow, flow_layout
 from polyvox.models.paged_attention import paged_attention

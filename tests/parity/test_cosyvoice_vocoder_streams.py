@@ -6,8 +6,8 @@ from torch.nn import functional
 
 from helpers.cosyvoice_golden import causal_hift, causal_hift_noise, golden, hift, hift_noise, seeded
 from helpers.replaying import Poisoned
-from polyvox.engines.cosyvoice.decoder_stages import VocoderHop
-from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
+from polyvox.engines.cosyvoice.decoder.decoder_stages import VocoderHop
+from polyvox.engines.cosyvoice.decoder.vocoder_streams import VocoderFrames, VocoderStreams
 
 pytestmark = pytest.mark.long
 

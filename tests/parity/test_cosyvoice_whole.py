@@ -21,7 +21,7 @@ from helpers.cosyvoice_golden import (
     manifest,
 )
 from helpers.tables import each_row
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.cosyvoice.noise import flow_noise

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_prompt
+from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, embed_feed, golden, lm, lm_prompt
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -67,7 +67,7 @@ def step_by_step(version, most):
     for text in arriving(version):
         plan = plan.push(text, last=not text)
         while plan.feed and left:
-            hidden, state = lm(version).backbone(lm(version).embed_feed(plan.feed), state)
+            hidden, state = lm(version).backbone(embed_feed(version, plan.feed), state)
             scores = lm(version).scores(hidden[0, -1])
             for ids in plan.suppressed:
                 scores[ids] = float("-inf")
@@ -94,7 +94,7 @@ async def test_text_that_arrives_is_spoken_as_step_by_step(version, device):
         for text in arriving(version):
             plan = plan.push(text, last=not text)
             while plan.feed and not plan.done:
-                rows = lm(version).embed_feed(plan.feed)[0]
+                rows = embed_feed(version, plan.feed)[0]
                 turn = [token async for token in sequence.extend(Prompt(embeds=rows), limits_of(plan, most))]
                 spoken += turn
                 for token in (*turn, plan.vocabulary.eos if plan.final else plan.vocabulary.fill):

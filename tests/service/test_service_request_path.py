@@ -17,8 +17,7 @@ async def test_one_request_passes_few_files_and_one_record_a_step() -> None:
     path = await request_path(tone_service(PlainToneEngine()))
     assert {"service/speech.py", "service/session.py", "api/dialects/openai/door.py"} <= set(path.files)
     assert len(path.files) <= MOST_FILES, path.files
-    # A job is what a ticket is made of: admission knows neither requests nor plans.
-    assert path.records - {"Job"} == {"SpeechBody", "SpeechRequest", "CallContext", "SessionPlan", "Ticket", "Session"}
+    assert path.records == {"SpeechBody", "SpeechRequest", "CallContext", "SessionPlan", "Ticket", "Session"}
 
 
 def test_the_service_wires_at_most_a_dozen_parts() -> None:

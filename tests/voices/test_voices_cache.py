@@ -8,7 +8,7 @@ import pytest
 
 from polyvox.types import PreparedVoice
 from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
-from polyvox.voices.recordings import prompt_digest
+from polyvox.voices.storage.recordings import prompt_digest
 
 
 class Bench:

@@ -9,10 +9,10 @@ from helpers.tables import each_row
 from helpers.voice_samples import noise, registration
 from polyvox.errors import InvalidRequestError
 from polyvox.installation import load_settings
-from polyvox.voices.archive import read_archive, write_archive
 from polyvox.voices.fitted import KEY, STYLE_SIZE, FittedStyle, fitted_style, shown_report
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.store import FileVoiceStore
+from polyvox.voices.storage.archive import read_archive, write_archive
+from polyvox.voices.storage.store import FileVoiceStore
 
 
 def style(**changes: object) -> FittedStyle:

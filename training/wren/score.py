@@ -18,7 +18,7 @@ from polyvox.evaluate.scorers import Scorers
 from polyvox.evaluate.wer import WerResult
 from polyvox.installation import load_settings
 from polyvox.models.kokoro.wren_source import SAMPLE_RATE
-from polyvox.voices.similarity import similarity
+from polyvox.voices.recognition.similarity import similarity
 from training.wren.held_out import Recording, read_archive
 
 _ENGLISH = "ab"

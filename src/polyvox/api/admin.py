@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
+from polyvox.api.requests.fields import PRINTABLE
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService

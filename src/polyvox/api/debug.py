@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 
 from polyvox.api.dependencies import Owner, Service
-from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.keys.operations import Operation
 

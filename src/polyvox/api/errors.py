@@ -1,9 +1,7 @@
-"""Errors on their way to a client: exception handlers, validation messages, and a reference for unexpected ones."""
+"""Errors on their way to a client: exception handlers, and a reference for unexpected ones."""
 
 import secrets
-from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
 
 import structlog
 from fastapi import FastAPI
@@ -14,28 +12,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from polyvox.api.complaints import invalid_request
 from polyvox.api.refusals import Refusal, Refusals, can_deny, close_message
-from polyvox.errors import InvalidRequestError, NotFoundError, PolyvoxError, status_of
+from polyvox.errors import NotFoundError, PolyvoxError, status_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class StreamAbortedError(Exception):
     """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
-
-
-def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestError:
-    """The first of pydantic's complaints as one sentence that names the field."""
-    first = problems[0]
-    place, *path = first["loc"]
-    field = _field(path) or None
-    if field is None:
-        wanted = "a JSON object" if first["type"].startswith("model") else _lower_first(first["msg"])
-        return InvalidRequestError(f"The {place} must be {wanted}.")
-    if first["type"] == "missing":
-        return InvalidRequestError(f"'{field}' is required.", field=field)
-    complaint = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return InvalidRequestError(f"'{field}' {_lower_first(complaint)}.", field=field)
 
 
 def install_handlers(app: FastAPI, refusals: Refusals) -> None:
@@ -157,12 +142,3 @@ def _answer(connection: HTTPConnection, refusal: Refusal, response: Response) ->
 
 def _nothing_at(path: str) -> str:
     return f"There is nothing at {path}; /docs lists what there is."
-
-
-def _field(path: Sequence[str | int]) -> str:
-    """The place in a body, as in `turns[3].voice`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-
-
-def _lower_first(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

@@ -28,14 +28,6 @@ class Progress(Protocol):
         """Begin a task of `total` bytes."""
 
 
-class SilentProgress:
-    """Shows nothing."""
-
-    @contextmanager
-    def task(self, label: str, total: int) -> Iterator[Advance]:
-        yield lambda count: None
-
-
 class RichProgress:
     """A bar with bytes, speed and time left; where there is no terminal, one line when a task is done."""
 

@@ -82,7 +82,7 @@ def say(
     from polyvox.client import server_address
 
     debug = context.find_root().params["debug"]
-    settings = _loader(server).load(
+    settings = settings_loader_for(server).load(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
@@ -118,7 +118,7 @@ def say(
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _loader(server: str | None) -> "Loader":
+def settings_loader_for(server: str | None) -> "Loader":
     """A loader of every setting; where a server speaks, only of those that are no engine's and no dialect's."""
     if server is not None:
         from polyvox.settings_loader import Loader

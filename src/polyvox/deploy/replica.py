@@ -13,6 +13,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 import structlog
+from opentelemetry.trace import Span
 from structlog.contextvars import bind_contextvars
 
 from polyvox.config import Settings
@@ -41,7 +42,7 @@ from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
-from polyvox.service.telemetry.tracing import NO_HEADERS, Span, Tracer
+from polyvox.service.telemetry.tracing import NO_HEADERS, RequestTracer, end_span, log_ids
 from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
@@ -83,7 +84,7 @@ class EngineReplica:
         gpus: Sequence[str] = (),
         place: EngineLocation = EngineLocation(),
         clock: Callable[[], float] = time.monotonic,
-        tracer: Tracer | None = None,
+        tracer: RequestTracer | None = None,
     ) -> None:
         self._model = model
         self._tracer = tracer
@@ -253,7 +254,7 @@ class EngineReplica:
         headers: Mapping[str, str],
     ) -> AsyncGenerator[Item, None]:
         span = self._span(headers, session)
-        bind_contextvars(session=session, **({} if span is None else span.ids))
+        bind_contextvars(session=session, **({} if span is None else log_ids(span)))
         failure: str | None = None
         self._speaking += 1
         try:
@@ -276,7 +277,7 @@ class EngineReplica:
         finally:
             self._speaking -= 1
             if span is not None:
-                span.end(error=failure)
+                end_span(span, failure)
 
     def _span(self, headers: Mapping[str, str], session: str) -> Span | None:
         """A span of this process in the caller's trace; None where either traces nothing."""
@@ -285,7 +286,7 @@ class EngineReplica:
         place = {"polyvox.ray.actor": self._place.actor, "polyvox.ray.node": self._place.node}
         known = {name: value for name, value in place.items() if value is not None}
         attributes = {"polyvox.session.id": session, "polyvox.engine": self._model, **known}
-        return self._tracer.start(f"replica {self._model}", headers, attributes=attributes)
+        return self._tracer.start(f"replica {self._model}", headers, attributes)
 
     async def _messages(self, source: AsyncIterator[AudioChunk]) -> AsyncGenerator[ChunkMessage, None]:
         async with closing(source):

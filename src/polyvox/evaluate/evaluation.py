@@ -12,7 +12,7 @@ from polyvox.evaluate.scorers import Scorers, Scores
 from polyvox.evaluate.wer import WerResult
 from polyvox.evaluate.wording import is_english, plain_form, reading_errors
 from polyvox.types import Pcm
-from polyvox.voices.similarity import Embedding, similarity
+from polyvox.voices.recognition.similarity import Embedding, similarity
 
 MAX_UTTERANCES = 2_000
 MAX_TEXT_CHARS = 2_000

@@ -13,7 +13,7 @@ from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.report import Spread, VoiceSummary, summarize
 from polyvox.evaluate.wer import WerResult
-from polyvox.voices.similarity import SAME_SPEAKER
+from polyvox.voices.recognition.similarity import SAME_SPEAKER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from polyvox.audio.decode import decode
 from polyvox.errors import InvalidRequestError
-from polyvox.voices.similarity import Embedding, SpeakerEncoder
+from polyvox.voices.recognition.similarity import Embedding, SpeakerEncoder
 
 MAX_BYTES = 50_000_000
 MAX_SECONDS = 120.0

@@ -12,8 +12,8 @@ from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.wer import WerResult
 from polyvox.evaluate.wording import compare_words
 from polyvox.types import Pcm
-from polyvox.voices.similarity import Embedding, SpeakerEncoder
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.similarity import Embedding, SpeakerEncoder
+from polyvox.voices.recognition.transcribe import Moonshine
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ class Precedence:
     """One object for all tasks of a stream, so that they learn at once of a change.
 
     `goes_first` is true until the first audio of a stream whose client has no other, while another client's streams
-    fill the engine. `makes_way` tells whether the stream is of a client that has more than its share.
+    fill the engine. `makes_way` tells whether the stream is of a client that has more than its share, and can stand
+    still for a moment.
     """
 
     goes_first: bool = False

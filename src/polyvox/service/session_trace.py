@@ -6,18 +6,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from opentelemetry.trace import Span
 from structlog.contextvars import bound_contextvars
 
 from polyvox.engines.base import Engine
 from polyvox.errors import PolyvoxError, status_of
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.telemetry.tracing import (
-    NO_ATTRIBUTES,
     Attributes,
-    Span,
+    RequestTracer,
     TraceOrigin,
-    Tracer,
     current_origin,
+    end_span,
+    log_ids,
 )
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Seconds
@@ -34,7 +35,8 @@ _NANOSECONDS = 1_000_000_000
 class SessionTrace:
     """Records a session's spans from times that are known afterwards: a batch works for several sessions at once."""
 
-    def __init__(self, span: Span, *, is_first: bool) -> None:
+    def __init__(self, tracer: RequestTracer, span: Span, *, is_first: bool) -> None:
+        self._tracer = tracer
         self.span = span
         self._is_first = is_first
         self._began = time.time_ns()
@@ -48,11 +50,11 @@ class SessionTrace:
         self._reading = False
 
     @classmethod
-    def begin(cls, tracer: Tracer, session_id: str, door: str) -> "SessionTrace":
+    def begin(cls, tracer: RequestTracer, session_id: str, door: str) -> "SessionTrace":
         """The trace of a session that is about to be opened in the running context."""
         origin = current_origin()
         span = origin.begin(tracer, "speech")
-        span.set(
+        span.set_attributes(
             {
                 "polyvox.session.id": session_id,
                 "polyvox.door": door,
@@ -61,12 +63,12 @@ class SessionTrace:
                 "gen_ai.output.type": "speech",
             }
         )
-        return cls(span, is_first=origin.span is None or origin.span.is_over)
+        return cls(tracer, span, is_first=origin.span is None)
 
     @property
     def ids(self) -> Mapping[str, str]:
         """For lines of the log."""
-        return self.span.ids
+        return log_ids(self.span)
 
     @property
     def own_ids(self) -> Mapping[str, str]:
@@ -80,11 +82,13 @@ class SessionTrace:
 
     def opened(self, plan: SessionPlan) -> None:
         """The text has been read and the voice looked up: the wait for a slot begins."""
-        self.span.rename(f"speech {plan.model}")
+        self.span.update_name(f"speech {plan.model}")
         voice, seed = plan.utterance.voice, plan.utterance.seed
-        self.span.set({"gen_ai.request.model": plan.model, "polyvox.engine": plan.engine.name, "polyvox.voice": voice})
+        self.span.set_attributes(
+            {"gen_ai.request.model": plan.model, "polyvox.engine": plan.engine.name, "polyvox.voice": voice}
+        )
         if seed is not None:
-            self.span.set({"gen_ai.request.seed": seed})
+            self.span.set_attribute("gen_ai.request.seed", seed)
         self._began = self._record("prepare text", self._began)
 
     def granted(self) -> None:
@@ -107,17 +111,17 @@ class SessionTrace:
         """A chunk is there that the engine was asked for at `began`."""
         ended = time.time_ns()
         if not self._chunks:
-            self.span.event("first audio")
+            self.span.add_event("first audio")
         self._chunks += 1
         stages = {name: spent for name in _STAGES if (spent := getattr(chunk.stages, name)) is not None}
         for name, spent in stages.items():
             self._add(name, spent.wall)
-        if self._chunks > DETAILED_CHUNKS or not self.span.is_recorded:
+        if self._chunks > DETAILED_CHUNKS or not self.span.is_recording():
             return
-        span = self.span.child("synthesize", start=began, attributes={"polyvox.chunk.index": chunk.index})
-        _record_stages(span, stages, max(began, self._ready_at), ended)
-        span.set({"polyvox.chunk.seconds": round(chunk.duration, 6)})
-        span.end(at=ended)
+        facts = {"polyvox.chunk.index": chunk.index, "polyvox.chunk.seconds": round(chunk.duration, 6)}
+        span = self._tracer.child(self.span, "synthesize", start=began, attributes=facts)
+        self._record_stages(span, stages, max(began, self._ready_at), ended)
+        span.end(ended)
 
     def encoded(self, began: int) -> None:
         """An encoder has done its work on a chunk, asked for at `began`."""
@@ -130,7 +134,7 @@ class SessionTrace:
         """The client has been sent bytes of audio."""
         if not self._first_sent:
             self._first_sent = True
-            self.span.event("first byte")
+            self.span.add_event("first byte")
 
     @contextmanager
     def opening(self) -> Iterator[None]:
@@ -139,10 +143,10 @@ class SessionTrace:
             with bound_contextvars(**self.own_ids):
                 yield
         except PolyvoxError as error:
-            self.span.end(error=status_of(error).code)
+            end_span(self.span, status_of(error).code)
             raise
         except BaseException as error:
-            self.span.end(error=type(error).__name__)
+            end_span(self.span, type(error).__name__)
             raise
 
     def entered(self) -> None:
@@ -151,7 +155,7 @@ class SessionTrace:
 
     def settled(self, attributes: Attributes, error: str | None) -> None:
         """The session has come to its end; the encoder of its reader may still be at work."""
-        self.span.set(attributes)
+        self.span.set_attributes(attributes)
         self._error, self._settled = error, True
         if not self._reading:
             self._end()
@@ -163,30 +167,29 @@ class SessionTrace:
             self._end()
 
     def _end(self) -> None:
-        self.span.set({f"polyvox.{name}_seconds": round(seconds, 6) for name, seconds in self._sums.items()})
-        self.span.end(error=self._error)
+        self.span.set_attributes({f"polyvox.{name}_seconds": round(seconds, 6) for name, seconds in self._sums.items()})
+        end_span(self.span, self._error)
 
     def _add(self, name: str, seconds: float) -> None:
         self._sums[name] = self._sums.get(name, 0.0) + seconds
 
-    def _record(self, name: str, began: int, attributes: Attributes = NO_ATTRIBUTES) -> int:
+    def _record(self, name: str, began: int) -> int:
         """Record a span that ends now; when that is."""
         ended = time.time_ns()
-        if self.span.is_recorded:
-            self.span.child(name, start=began, attributes=attributes).end(at=ended)
+        if self.span.is_recording():
+            self._tracer.child(self.span, name, start=began).end(ended)
         return ended
 
-
-def _record_stages(span: Span, stages: Mapping[str, Seconds], began: int, ended: int) -> None:
-    """Spans of measured lengths: the language model from the beginning on, flow and vocoder up to the end."""
-    for name in reversed(_STAGES):
-        if (spent := stages.get(name)) is None:
-            continue
-        length = round(spent.wall * _NANOSECONDS)
-        start = began if name == "lm" else ended - length
-        attributes = {} if spent.device is None else {"polyvox.device_seconds": round(spent.device, 6)}
-        span.child(name, start=start, attributes=attributes).end(at=start + length)
-        ended = start
+    def _record_stages(self, span: Span, stages: Mapping[str, Seconds], began: int, ended: int) -> None:
+        """Spans of measured lengths: the language model from the beginning on, flow and vocoder up to the end."""
+        for name in reversed(_STAGES):
+            if (spent := stages.get(name)) is None:
+                continue
+            length = round(spent.wall * _NANOSECONDS)
+            start = began if name == "lm" else ended - length
+            attributes = {} if spent.device is None else {"polyvox.device_seconds": round(spent.device, 6)}
+            self._tracer.child(span, name, start=start, attributes=attributes).end(start + length)
+            ended = start
 
 
 async def encoding(trace: SessionTrace | None, work: Awaitable[T]) -> T:

@@ -12,9 +12,9 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.pending_bodies import PendingBodies
-from polyvox.service.admission.queue import Job
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Ticket
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.access import require
@@ -36,7 +36,7 @@ from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.telemetry.metrics import UNKNOWN_MODEL, Metrics
-from polyvox.service.telemetry.tracing import Tracer
+from polyvox.service.telemetry.tracing import RequestTracer
 from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -45,7 +45,9 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
-    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics, tracer: Tracer | None = None) -> None:
+    def __init__(
+        self, settings: Settings, registry: Registry, metrics: Metrics, tracer: RequestTracer | None = None
+    ) -> None:
         self.tracer = tracer
         self.settings = settings
         self.registry = registry
@@ -208,7 +210,7 @@ class SpeechService:
         quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
-            ticket = SlotlessTicket() if plan.from_cache else self._admission.enter(self._job(plan))
+            ticket = SlotlessTicket() if plan.from_cache else self._enter(plan)
         except PolyvoxError:
             quota_lease.close()
             raise
@@ -226,9 +228,9 @@ class SpeechService:
             calls.add(owner, end)
             session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
-    def _job(self, plan: SessionPlan) -> Job:
-        """A plan as admission knows it."""
-        return Job(
+    def _enter(self, plan: SessionPlan) -> Ticket:
+        """The plan's ticket: a place in the queue, or a slot."""
+        return self._admission.enter(
             plan.model,
             plan.call.client,
             chars=plan.kind.chars,

@@ -32,7 +32,7 @@ from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.location import FolderLocation
+from polyvox.voices.storage.location import FolderLocation
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,6 @@ from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission.controller import AdmissionController
-from polyvox.service.admission.queue import Job
 from polyvox.service.admission.ticket import Ticket, TicketState
 from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.speech_request import SpeechRequest
@@ -174,9 +173,11 @@ async def test_the_service_keeps_to_its_limit_and_says_when_to_retry() -> None:
     assert engine.most_speaking == 2
 
 
-def job(client: str = "one", seconds: float = 10.0, max_wait: float = 5.0, **options: Any) -> Job:
+def enter(
+    admission: AdmissionController, client: str = "one", seconds: float = 10.0, max_wait: float = 5.0, **options: Any
+) -> Ticket:
     """A request of so many seconds of audio, once `measured` has told how long a character takes."""
-    return Job("tone", client, chars=round(10 * seconds), max_wait=max_wait, **options)
+    return admission.enter("tone", client, chars=round(10 * seconds), max_wait=max_wait, **options)
 
 
 async def speak(ticket: Ticket, clock: Clock, audio: float, seconds: float) -> None:
@@ -190,7 +191,7 @@ async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **o
     """Streams of this model have been seen to get two seconds of audio per second."""
     admission = AdmissionController(max_active, max_waiting, **options)
     for _ in range(8):
-        ticket = admission.enter(job(seconds=2.0))
+        ticket = enter(admission, seconds=2.0)
         await speak(ticket, clock, 2.0, 1.0)
         ticket.finish()
         ticket.release()
@@ -200,51 +201,51 @@ async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **o
 class TestWaits:
     async def test_nothing_is_refused_for_its_wait_before_the_pace_is_known(self, clock: Clock) -> None:
         admission = AdmissionController(1, 8)
-        tickets = [admission.enter(job(max_wait=0.1)) for _ in range(9)]
+        tickets = [enter(admission, max_wait=0.1) for _ in range(9)]
         assert [is_granted(ticket) for ticket in tickets] == [True] + [False] * 8
 
     async def test_a_request_waits_only_where_its_turn_comes_in_time(self, clock: Clock) -> None:
         admission = await measured(clock)
         for seconds in (4.0, 6.0):  # 2 s and 3 s of work
-            admission.enter(job(seconds=seconds))
-        admission.enter(job(seconds=6.0))  # begins after 2 s, ends after 5 s
-        admission.enter(job(seconds=4.0))  # begins after 3 s, ends after 5 s
+            enter(admission, seconds=seconds)
+        enter(admission, seconds=6.0)  # begins after 2 s, ends after 5 s
+        enter(admission, seconds=4.0)  # begins after 3 s, ends after 5 s
         with pytest.raises(OverloadedError, match=r"wait 5\.0 s") as caught:
-            admission.enter(job())
+            enter(admission)
         assert caught.value.reason is RefusalReason.WAIT
         assert caught.value.retry_after == pytest.approx(5.0 - 0.7 * 5.0)
-        assert not is_granted(admission.enter(job(max_wait=10.0)))
+        assert not is_granted(enter(admission, max_wait=10.0))
 
     async def test_long_texts_ahead_make_a_longer_wait_than_short_ones(self, clock: Clock) -> None:
         for seconds, waits in ((0.5, True), (8.0, False)):
             admission = await measured(clock, max_active=1)
             for _ in range(4):
-                admission.enter(job(seconds=seconds, max_wait=60.0))
+                enter(admission, seconds=seconds, max_wait=60.0)
             if waits:
-                admission.enter(job())
+                enter(admission)
             else:
                 with pytest.raises(OverloadedError, match=r"wait 16\.0 s"):
-                    admission.enter(job())
+                    enter(admission)
 
     async def test_those_turned_away_are_told_to_come_back_one_after_the_other(self, clock: Clock) -> None:
         admission = await measured(clock, max_active=1)
-        admission.enter(job(seconds=20.0, max_wait=60.0))
+        enter(admission, seconds=20.0, max_wait=60.0)
         advice = []
         for _ in range(3):
             with pytest.raises(OverloadedError) as caught:
-                admission.enter(job(seconds=4.0))
+                enter(admission, seconds=4.0)
             advice.append(caught.value.retry_after)
         assert advice == pytest.approx([10.0 - 3.5, 10.0 - 3.5 + 2.0, 10.0 - 3.5 + 4.0])
 
     async def test_whoever_comes_back_when_told_is_admitted(self, clock: Clock) -> None:
         admission = await measured(clock, max_active=1)
-        speaking = admission.enter(job(seconds=20.0, max_wait=60.0))
+        speaking = enter(admission, seconds=20.0, max_wait=60.0)
         with pytest.raises(OverloadedError) as caught:
-            admission.enter(job(seconds=4.0))
+            enter(admission, seconds=4.0)
         for _ in range(7):
             await speak(speaking, clock, 2.0, 1.0)
         assert caught.value.retry_after < 7.0
-        assert not is_granted(admission.enter(job(seconds=4.0)))
+        assert not is_granted(enter(admission, seconds=4.0))
 
     async def test_one_that_has_waited_as_long_as_it_accepts_is_refused(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
@@ -271,36 +272,36 @@ class TestWaits:
 class TestClients:
     async def test_take_turns_in_the_queue(self, clock: Clock) -> None:
         admission = AdmissionController(1, 8)
-        speaking = admission.enter(job("third"))
-        waiting = [admission.enter(job(client)) for client in ("one", "one", "one", "two", "two")]
+        speaking = enter(admission, "third")
+        waiting = [enter(admission, client) for client in ("one", "one", "one", "two", "two")]
         order = []
         while waiting:
             speaking.release()
             (speaking,) = (ticket for ticket in waiting if is_granted(ticket))
             waiting.remove(speaking)
-            order.append(speaking.job.client)
+            order.append(speaking.client)
         assert order == ["one", "two", "one", "two", "one"]
 
     async def test_expect_no_wait_because_of_what_another_has_in_the_queue(self, clock: Clock) -> None:
         admission = await measured(clock, max_active=1)
-        admission.enter(job("one", seconds=4.0))
-        admission.enter(job("one", seconds=4.0))
+        enter(admission, "one", seconds=4.0)
+        enter(admission, "one", seconds=4.0)
         with pytest.raises(OverloadedError):
-            admission.enter(job("one", seconds=4.0))
-        assert not is_granted(admission.enter(job("two", seconds=4.0)))
+            enter(admission, "one", seconds=4.0)
+        assert not is_granted(enter(admission, "two", seconds=4.0))
 
     async def test_have_the_whole_queue_while_nobody_else_waits(self) -> None:
         admission = AdmissionController(1, 4, max_share=0.5)
-        admission.enter(job("one"))
-        assert [admission.enter(job("one")) for _ in range(4)]
+        enter(admission, "one")
+        assert [enter(admission, "one") for _ in range(4)]
         with pytest.raises(OverloadedError) as caught:
-            admission.enter(job("one"))
+            enter(admission, "one")
         assert caught.value.reason is RefusalReason.QUEUE
 
     async def test_give_up_a_place_beyond_their_share_of_a_full_queue(self) -> None:
         admission = AdmissionController(1, 4, max_share=0.5)
-        tickets = [admission.enter(job("one")) for _ in range(5)]
-        admission.enter(job("two"))
+        tickets = [enter(admission, "one") for _ in range(5)]
+        enter(admission, "two")
         with pytest.raises(OverloadedError) as caught:
             await tickets[-1].granted()
         assert caught.value.reason is RefusalReason.SHARE
@@ -308,20 +309,20 @@ class TestClients:
 
     async def test_get_no_more_than_their_share_of_the_queue_while_another_waits(self) -> None:
         admission = AdmissionController(1, 4, max_share=0.5)
-        admission.enter(job("three"))
+        enter(admission, "three")
         for client in ("two", "one", "one"):
-            admission.enter(job(client))
+            enter(admission, client)
         with pytest.raises(OverloadedError) as caught:
-            admission.enter(job("one"))
+            enter(admission, "one")
         assert caught.value.reason is RefusalReason.SHARE
 
     async def test_make_way_for_another_between_chunks_with_more_than_their_share_of_the_slots(self) -> None:
         admission = AdmissionController(2, 4, max_share=0.5)
-        first, second = admission.enter(job("one")), admission.enter(job("one"))
+        first, second = enter(admission, "one"), enter(admission, "one")
         for ticket in (first, second):
             await ticket.turn()
             ticket.produced(0.1, 0.1)
-        other = admission.enter(job("two"))
+        other = enter(admission, "two")
         turn = asyncio.create_task(first.turn())
         await asyncio.sleep(0.01)
         assert is_granted(other)
@@ -335,12 +336,12 @@ class TestClients:
 class TestSlots:
     async def test_are_lent_while_a_client_does_not_read_and_taken_back_at_once(self) -> None:
         admission = AdmissionController(1, 4)
-        slow, waiting = admission.enter(job()), admission.enter(job())
+        slow, waiting = enter(admission), enter(admission)
         slow.pause()
         assert is_granted(waiting)
         slow.resume()
         assert (admission.active, slow.state) == (2, TicketState.ACTIVE)
-        third = admission.enter(job())
+        third = enter(admission)
         waiting.release()
         assert not is_granted(third), "one more than the limit was running"
         slow.release()
@@ -356,9 +357,9 @@ class TestSlots:
 
     async def test_are_given_up_by_a_stream_well_ahead_of_its_playback(self, clock: Clock) -> None:
         admission = AdmissionController(1, 4)
-        far = admission.enter(job(seconds=100.0))
+        far = enter(admission, seconds=100.0)
         await speak(far, clock, 9.0, 1.0)
-        waiting = admission.enter(job())
+        waiting = enter(admission)
         await far.turn()
         assert not is_granted(waiting)
         await speak(far, clock, 3.0, 0.5)
@@ -375,12 +376,12 @@ class TestSlots:
         dropped: list[int] = []
         tickets = []
         for number in range(4):
-            ticket = admission.enter(job())
+            ticket = enter(admission)
             ticket.on_drop = partial(dropped.append, number)
             ticket.pause()
             tickets.append(ticket)
             clock.now += 1.0
-        waiting = admission.enter(job("two"))
+        waiting = enter(admission, "two")
         assert (is_granted(waiting), dropped) == (False, [])
         clock.now += 2.0
         tickets[0].read()
@@ -393,11 +394,11 @@ class TestSlots:
 
 async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_others() -> None:
     admission = AdmissionController(4, 4, max_share=1.0)
-    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(6)]
+    items = [admission.enter("m", "batch", background=True) for _ in range(6)]
     for _ in range(9):
         items[0].produced(0.1, 0.1)
     assert [is_granted(item) for item in items] == [True, True, False, False, False, False]
-    live = [admission.enter(Job("m", "live")) for _ in range(3)]
+    live = [admission.enter("m", "live") for _ in range(3)]
     assert [is_granted(ticket) for ticket in live] == [True, True, False]
     items[0].release()
     assert is_granted(live[2])
@@ -408,23 +409,23 @@ async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_ot
 
 async def test_background_requests_take_no_places_of_the_queue() -> None:
     admission = AdmissionController(1, 1, max_share=1.0)
-    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(5)]
-    live = admission.enter(Job("m", "live"))
+    items = [admission.enter("m", "batch", background=True) for _ in range(5)]
+    live = admission.enter("m", "live")
     assert (is_granted(items[0]), is_granted(live)) == (True, False)
     with pytest.raises(OverloadedError):
-        admission.enter(Job("m", "live"))
+        admission.enter("m", "live")
 
 
 async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_do_not(clock: Clock) -> None:
     admission = AdmissionController(2, 4)
-    item = admission.enter(Job("m", "batch", background=True))
-    first = admission.enter(Job("m", "live"))
+    item = admission.enter("m", "batch", background=True)
+    first = admission.enter("m", "live")
     for ticket in (item, first):
         ticket.produced(0.1, 0.1)
     first.produced(20.0, 0.1)
-    admission.enter(Job("m", "batch", background=True))
+    admission.enter("m", "batch", background=True)
     assert (admission.yield_seconds(item), admission.yield_seconds(first)) == (0.0, 0.0)
-    second = admission.enter(Job("m", "live"))
+    second = admission.enter("m", "live")
     assert not is_granted(second)
     assert admission.yield_seconds(item) == 1.0
     admission.yield_slot(item, TicketState.YIELDING)
@@ -433,15 +434,15 @@ async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_d
 
 async def test_a_live_request_begins_beside_background_ones_that_nobody_hears(clock: Clock) -> None:
     admission = AdmissionController(8, 8, adaptive=True)
-    item = admission.enter(Job("m", "batch", chars=500, background=True, capacity=3.0))
+    item = admission.enter("m", "batch", chars=500, background=True, capacity=3.0)
     await item.turn()
-    assert admission.may_start(admission.enter(Job("m", "anna", chars=500)))
+    assert admission.may_start(admission.enter("m", "anna", chars=500))
 
 
 async def flooded(clock: Clock) -> AdmissionController:
     """A model that keeps about two streams playing, and a client that has and wants more of them."""
     admission = AdmissionController(16, 64, adaptive=True, max_share=0.5)
-    tickets = [admission.enter(Job("m", "flood", chars=500, capacity=2.5)) for _ in range(12)]
+    tickets = [admission.enter("m", "flood", chars=500, capacity=2.5) for _ in range(12)]
     assert sum(is_granted(ticket) for ticket in tickets) == 4
     for ticket in tickets[:2]:
         ticket.started = True
@@ -454,24 +455,24 @@ async def flooded(clock: Clock) -> AdmissionController:
 
 async def test_the_first_stream_of_a_client_begins_at_once_beside_one_that_floods(clock: Clock) -> None:
     admission = await flooded(clock)
-    anna = admission.enter(Job("m", "anna", chars=500))
+    anna = admission.enter("m", "anna", chars=500)
     assert is_granted(anna)
     assert admission.may_start(anna)
-    assert not is_granted(admission.enter(Job("m", "anna", chars=500)))  # its second takes its turn
-    assert not is_granted(admission.enter(Job("m", "flood", chars=500)))
+    assert not is_granted(admission.enter("m", "anna", chars=500))  # its second takes its turn
+    assert not is_granted(admission.enter("m", "flood", chars=500))
 
 
 async def test_it_still_waits_for_those_that_take_no_more_than_their_share(clock: Clock) -> None:
     admission = await flooded(clock)
-    bert = admission.enter(Job("m", "bert", chars=500))
+    bert = admission.enter("m", "bert", chars=500)
     bert.started = True
     bert.produced(1.0, 0.4)
-    assert not admission.may_start(admission.enter(Job("m", "anna", chars=500)))
+    assert not admission.may_start(admission.enter("m", "anna", chars=500))
 
 
 async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
     admission = await flooded(clock)
-    anna = admission.enter(Job("m", "anna", chars=500))
+    anna = admission.enter("m", "anna", chars=500)
     await anna.turn()
     stream = current_precedence()
     assert stream.goes_first
@@ -482,15 +483,19 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
 
 async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
     admission = await flooded(clock)
-    flood = admission.enter(Job("m", "flood", chars=500))
-    assert admission.is_over_share(flood.job.client, flood.queue)
-    admission.enter(Job("m", "anna", chars=500))
-    assert not admission.is_over_share("anna", flood.queue)
+    flood = admission.enter("m", "flood", chars=500)
+    anna = admission.enter("m", "anna", chars=500)
+    assert not flood.makes_way  # its listener has no audio to spare
+    for ticket in (flood, anna):
+        ticket.produced(2.0, 0.1)
+    assert (flood.makes_way, anna.makes_way) == (True, False)
+    clock.now += 1.5
+    assert not flood.makes_way
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
     admission = AdmissionController(16, 4, max_share=1.0)
-    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(12)]
+    items = [admission.enter("m", "batch", background=True) for _ in range(12)]
     assert [is_granted(item) for item in items].count(True) == 1
     for _ in range(3):
         for item in [item for item in items if is_granted(item)]:
@@ -506,7 +511,7 @@ async def test_background_requests_grow_in_number_while_their_chunks_come_soon(c
 
 async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(clock: Clock) -> None:
     admission = AdmissionController(4, 4)
-    item, live = admission.enter(Job("m", "batch", background=True)), admission.enter(Job("m", "live"))
+    item, live = admission.enter("m", "batch", background=True), admission.enter("m", "live")
     item.produced(1.0, 0.1)
     assert admission.yield_seconds(item) == 1.0
     admission.yield_slot(item, TicketState.YIELDING)
@@ -518,7 +523,7 @@ async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(
 
 async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    tickets = [admission.enter(Job("m", "one", chars=500, capacity=2.5)) for _ in range(8)]
+    tickets = [admission.enter("m", "one", chars=500, capacity=2.5) for _ in range(8)]
     assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 4
     assert [admission.start(ticket) for ticket in tickets[:4]] == [True, False, False, False]
     assert [is_granted(ticket) for ticket in tickets] == [True] * 5 + [False] * 3
@@ -526,7 +531,7 @@ async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: C
 
 async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    first, second = (admission.enter(Job("m", "one", chars=40, capacity=8.0)) for _ in range(2))
+    first, second = (admission.enter("m", "one", chars=40, capacity=8.0) for _ in range(2))
     await first.turn()
     turn = asyncio.create_task(second.turn())
     await asyncio.sleep(0)
@@ -537,7 +542,7 @@ async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: 
 
 
 async def test_a_listener_plays_nothing_while_it_does_not_read(clock: Clock) -> None:
-    ticket = AdmissionController(2, 4).enter(job())
+    ticket = enter(AdmissionController(2, 4))
     await speak(ticket, clock, 4.0, 1.0)
     clock.now += 1.0
     ticket.pause()

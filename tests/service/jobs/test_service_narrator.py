@@ -8,11 +8,11 @@ import pytest
 from helpers.fakes import ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.audio.edges import speech_span
-from polyvox.books.chapter_audio import ChapterAudio
 from polyvox.books.manuscript import Chapter, Manuscript
-from polyvox.books.narration import Narration
-from polyvox.books.options import BookFormats, NarrationOptions
-from polyvox.books.plan import Passage
+from polyvox.books.narration.chapter_audio import ChapterAudio
+from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.options import BookFormats, NarrationOptions
+from polyvox.books.narration.plan import Passage
 from polyvox.errors import (
     EngineError,
     InvalidRequestError,

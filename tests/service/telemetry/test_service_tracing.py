@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from structlog.testing import capture_logs
 
 from helpers.fakes import running, tone_service, tone_settings
-from helpers.traces import TRACE, collector
+from helpers.traces import TRACE, KeptSpans, collector, trace_of
 from polyvox.errors import UnavailableError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
@@ -59,10 +59,9 @@ def traces_to(url: str, lost: Lost, **settings: object):
 
 
 @pytest.mark.long
-def test_nothing_is_imported_where_nobody_asks():
-    imports = re.compile(
-        r"^(?:from|import) (?:opentelemetry|polyvox\.service\.telemetry\.(?:otlp_tracer|span_queue))\b", re.MULTILINE
-    )
+def test_what_sends_spans_is_not_imported_where_nobody_asks():
+    sends = r"opentelemetry\.(?:sdk|exporter)|polyvox\.service\.telemetry\.(?:otlp_tracer|span_queue)"
+    imports = re.compile(rf"^(?:from|import) (?:{sends})\b", re.MULTILINE)
     package = Path(tracing.__file__).parents[2]
     found = {path.name for path in package.rglob("*.py") if imports.search(path.read_text(encoding="utf-8"))}
     assert found == {"otlp_tracer.py", "span_queue.py"}
@@ -70,7 +69,7 @@ def test_nothing_is_imported_where_nobody_asks():
         "import sys; from polyvox.config import Settings\n"
         "from polyvox.service.telemetry.tracer_choice import open_tracer\n"
         "assert open_tracer(Settings(), print) is None\n"
-        "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
+        "assert not {'opentelemetry.sdk', 'opentelemetry.exporter'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
@@ -124,6 +123,18 @@ def test_a_share_of_requests_is_traced_unless_the_caller_has_decided():
         tracer.start("of a caller", {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}).end()
         tracer.close()
     assert [span.name for span in received.spans] == ["of a caller"]
+
+
+def test_work_that_outlives_its_request_begins_a_trace_of_its_own():
+    spans = KeptSpans()
+    origin = tracing.TraceOrigin(span=spans.tracer.start("request", {}))
+    with tracing.within(origin):
+        origin.begin(spans.tracer, "within").end()
+        assert origin.span is not None
+        origin.span.end()
+    origin.begin(spans.tracer, "behind").end()
+    spans.tracer.close()
+    assert trace_of(spans.one("within")) == trace_of(spans.one("request")) != trace_of(spans.one("behind"))
 
 
 def test_what_does_not_fit_into_the_queue_is_dropped_and_counted():

@@ -29,7 +29,7 @@ from polyvox.service.voices.voices import Transcribe
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice
-from polyvox.voices.repair import repair
+from polyvox.voices.storage.repair import repair
 
 pytestmark = pytest.mark.anyio
 

@@ -18,9 +18,11 @@ from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.audio_body import TokenFields
 from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.fields import Boolean, Integer, RequestBody, Text
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import adapted_body
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import SpeechResponse

@@ -13,9 +13,11 @@ from polyvox.api.dialects.zipvoice_settings import FAMILY, ZIPVOICE_VARIABLES, Z
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
+from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
 from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.fields import Boolean, RequestBody
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings

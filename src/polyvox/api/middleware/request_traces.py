@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 
+from opentelemetry.trace import Span
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars, get_contextvars
 
 from polyvox.api.paths import PathTable
-from polyvox.service.telemetry.tracing import REQUEST_ID, W3C_HEADERS, Attributes, Span, TraceOrigin, Tracer, within
+from polyvox.service.telemetry.tracing import (
+    REQUEST_ID,
+    W3C_HEADERS,
+    Attributes,
+    RequestTracer,
+    TraceOrigin,
+    end_span,
+    log_ids,
+    within,
+)
 
 _ROUTE = "http.route"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -21,7 +31,7 @@ class RequestTraces:
     and the route says which API was called. The `untraced` paths are probes and pages.
     """
 
-    def __init__(self, app: ASGIApp, tracer: Tracer, untraced: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, tracer: RequestTracer, untraced: Sequence[str]) -> None:
         self._app = app
         self._tracer = tracer
         self._untraced = PathTable([(path, True) for path in untraced], default=False)
@@ -37,8 +47,8 @@ class RequestTraces:
             with within(TraceOrigin(headers, attributes=lambda: {**attributes, **_route(scope)})):
                 await self._app(scope, receive, send)
             return
-        span = self._tracer.start(attributes["http.request.method"], headers, attributes=attributes)
-        with within(TraceOrigin(headers, span)), bound_contextvars(**span.ids):
+        span = self._tracer.start(attributes["http.request.method"], headers, attributes)
+        with within(TraceOrigin(headers, span)), bound_contextvars(**log_ids(span)):
             await self._answer(span, scope, receive, send)
 
     async def _answer(self, span: Span, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,9 +61,9 @@ class RequestTraces:
             raise
         finally:
             if route := _route(scope):
-                span.rename(f"{scope['method']} {route[_ROUTE]}")
-                span.set(route)
-            span.end(error=failure or watch.failure)
+                span.update_name(f"{scope['method']} {route[_ROUTE]}")
+                span.set_attributes(route)
+            end_span(span, failure or watch.failure)
 
 
 class _AnswerWatch:
@@ -69,11 +79,11 @@ class _AnswerWatch:
         await self._send(message)
         if message["type"] == "http.response.start":
             status: int = message["status"]
-            self._span.set({"http.response.status_code": status})
+            self._span.set_attribute("http.response.status_code", status)
             self.failure = str(status) if status >= 500 else None
         elif not self._begun and message.get("body"):
             self._begun = True
-            self._span.event("first byte")
+            self._span.add_event("first byte")
 
 
 def _attributes(scope: Scope) -> dict[str, str]:

@@ -12,7 +12,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from polyvox.api.errors import invalid_request
+from polyvox.api.complaints import invalid_request
 from polyvox.api.requests.body import is_json, off_the_loop, parse_json
 from polyvox.errors import InvalidRequestError
 

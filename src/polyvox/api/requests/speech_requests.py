@@ -6,7 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from polyvox.api.requests.body import off_the_loop
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -21,7 +21,7 @@ from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError
 from polyvox.api.refusals import Refusal, Refusals
 from polyvox.api.requests.body import off_the_loop
-from polyvox.api.requests.schemas import RequestBody
+from polyvox.api.requests.fields import RequestBody
 from polyvox.api.responses.batch_archive import Archive, MultipartArchive, ZipArchive
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
 from polyvox.api.responses.streaming import FieldNames

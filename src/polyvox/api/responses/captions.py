@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.api.requests.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
+from polyvox.api.responses.caption_bodies import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
 from polyvox.api.responses.events import chunk_info
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat

@@ -14,7 +14,8 @@ from fastapi import APIRouter, Query, Response
 from polyvox.api.body_format import AudioFile, AudioStream
 from polyvox.api.dependencies import DownloadStore, Owner
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
+from polyvox.api.requests.fields import PRINTABLE
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.jobs.downloads import DownloadRecorder, Downloads

@@ -57,7 +57,7 @@ def book(
     A run that was interrupted goes on where it was when the same command is given again.
     """
     from polyvox.api.requests.languages import language_tag
-    from polyvox.books.options import NarrationOptions
+    from polyvox.books.narration.options import NarrationOptions
     from polyvox.cli.book.files import book_output, read_book, selected
     from polyvox.cli.book.narrating import BookJob, narrate_book
     from polyvox.installation import load_settings

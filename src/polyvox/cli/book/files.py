@@ -11,9 +11,9 @@ from typing import Final
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.audio.loudness import MAX_TARGET, MIN_TARGET
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.options import BookFormat, BookFormats, BoundFile, FileKind
+from polyvox.books.narration.options import BookFormat, BookFormats, BoundFile, FileKind
 from polyvox.books.pictures import read_cover
-from polyvox.books.reader_process import read_manuscript_apart
+from polyvox.books.readers.reader_process import read_manuscript_apart
 from polyvox.errors import InvalidRequestError
 from polyvox.text.captions import CaptionFormat
 

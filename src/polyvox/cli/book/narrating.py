@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.narration import Narration
-from polyvox.books.options import NarrationOptions, NarrationProgress
-from polyvox.books.plan_file import NarrationPlan, make_plan
+from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.options import NarrationOptions, NarrationProgress
+from polyvox.books.narration.plan_file import NarrationPlan, make_plan
 from polyvox.cli.book.files import BookOutput
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyvox.cli.say import UNLIMITED_SECONDS, Key, ModelsDir
+from polyvox.cli.say import UNLIMITED_SECONDS, Key, ModelsDir, settings_loader_for
 
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address, not in this process.")]
 Folder = Annotated[
@@ -25,21 +25,19 @@ def serve_mcp(
     models_dir: ModelsDir = None,
 ) -> None:
     """Give an agent speech as tools: MCP over standard input and output."""
-    from polyvox.api.dialects.mcp.door import check_installed
+    from polyvox.api.dialects.mcp.package import check_installed
     from polyvox.client import server_address
     from polyvox.errors import InvalidRequestError
-    from polyvox.installation import load_settings
     from polyvox.service.telemetry.logs import configure_logging
 
     check_installed()
     from polyvox.api.dialects.mcp.tools import ToolLimits
-    from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
     from polyvox.cli.mcp.machine import UserMachine
     from polyvox.cli.mcp.stdio import serve_stdio
 
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder; make it first, or name another.", field="folder")
-    settings = load_settings(
+    settings = settings_loader_for(server).load(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
@@ -50,10 +48,13 @@ def serve_mcp(
     )
     configure_logging(settings)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for a message would keep the process alive
-    machine = UserMachine(None if folder is None else folder.resolve())
+    limits, machine = ToolLimits.of(settings), UserMachine(None if folder is None else folder.resolve())
     if server is None:
-        backend = StartingBackend(settings)
-        asyncio.run(serve_stdio(ToolLimits.of(settings), machine, backend))
+        from polyvox.cli.mcp.local_backend import StartingBackend
+
+        asyncio.run(serve_stdio(limits, machine, StartingBackend(settings)))
     else:
+        from polyvox.cli.mcp.remote_backend import RemoteBackend
+
         remote = RemoteBackend(server_address(server, "server"), api_key, model)
-        asyncio.run(serve_stdio(ToolLimits.of(settings), machine, remote))
+        asyncio.run(serve_stdio(limits, machine, remote))

@@ -203,7 +203,7 @@ def compare(
 ) -> None:
     """Compare two voices by speaker similarity."""
     from polyvox.cli.voices.registered_voices import embedding_of
-    from polyvox.voices.similarity import SAME_SPEAKER, similarity
+    from polyvox.voices.recognition.similarity import SAME_SPEAKER, similarity
 
     settings = _settings(data_dir, models_dir)
     likeness = similarity(embedding_of(settings, one), embedding_of(settings, other))

@@ -17,18 +17,18 @@ from polyvox.service.local_service import build_service
 from polyvox.service.voices.transcriber import Transcriber
 from polyvox.service.voices.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
-from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.cache import PreparedVoiceFiles
-from polyvox.voices.contract import VoiceStore
-from polyvox.voices.decoder import decode_bounded
 from polyvox.voices.fitted import shown_report
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.location import StoreLocation, folder_of, location_of
 from polyvox.voices.names import is_voice_id, name_key
+from polyvox.voices.recognition.similarity import BUNDLE, SpeakerEncoder
+from polyvox.voices.recording.decoder import decode_bounded
 from polyvox.voices.records import SHARED_OWNER, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice
-from polyvox.voices.repair import RepairAction, RepairRow, repair
-from polyvox.voices.similarity import BUNDLE, SpeakerEncoder
+from polyvox.voices.storage.archive import MAX_VOICES, read_archive, write_archive
+from polyvox.voices.storage.contract import VoiceStore
+from polyvox.voices.storage.location import StoreLocation, folder_of, location_of
+from polyvox.voices.storage.repair import RepairAction, RepairRow, repair
 
 
 @contextmanager

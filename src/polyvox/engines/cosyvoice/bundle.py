@@ -12,11 +12,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer, find_vocabulary
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig, read_config
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.voice_file import VOICES_FILE
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer, find_vocabulary
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
 from polyvox.models.cosyvoice.flow_v1 import Flow1, Flow1Config, load_flow1

@@ -9,7 +9,10 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.decoder.hops import Hops
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
+from polyvox.engines.cosyvoice.frontend.tags import LANGUAGE_TAGS, Tags
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.lm_prompt import (
     LmPrompt,
@@ -26,17 +29,14 @@ from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFronten
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.running_model import RunningModel, start_model
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
     SegmentChunk,
     SegmentContext,
 )
-from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS, Tags
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.cosyvoice.voice_file import voices_named
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
+from polyvox.engines.cosyvoice.decoder.released_estimator import RELEASED, released_deviation
+from polyvox.engines.cosyvoice.frontend.tags import Tags
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
-from polyvox.engines.cosyvoice.released_estimator import RELEASED, released_deviation
-from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.models.cosyvoice.flow import Flow
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.engines.cosyvoice.tags import END_OF_PROMPT
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
+from polyvox.engines.cosyvoice.frontend.tags import END_OF_PROMPT
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.types import PreparedVoice

@@ -8,17 +8,17 @@ import numpy as np
 import structlog
 import torch
 
-from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
+from polyvox.engines.cosyvoice.decoder.budget import ByteBudget
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
+from polyvox.engines.cosyvoice.decoder.token2wav_v1 import Token2Wav1
 from polyvox.engines.cosyvoice.execution import compile_flow
-from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.tags import Tags
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.cosyvoice.token2wav_v1 import Token2Wav1
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import Flow, FlowNetwork
 from polyvox.models.cosyvoice.flow_v1 import Flow1

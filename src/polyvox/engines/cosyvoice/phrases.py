@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoiceFrontend
+from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.frontend.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.cosyvoice.synthesis import ChunkText
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
 from polyvox.types import NormalizationOptions, Span
 

@@ -9,18 +9,18 @@ from functools import partial
 import structlog
 import torch
 
-from polyvox.engines.cosyvoice.batching import streams_for
+from polyvox.engines.cosyvoice.decoder.batching import streams_for
+from polyvox.engines.cosyvoice.decoder.executors import Token2WavExecutors, cache_bytes
+from polyvox.engines.cosyvoice.decoder.hops import hop_lengths
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
+from polyvox.engines.cosyvoice.decoder.voice_states import VoiceStates
 from polyvox.engines.cosyvoice.execution import start_lm
-from polyvox.engines.cosyvoice.executors import Token2WavExecutors, cache_bytes
-from polyvox.engines.cosyvoice.hops import hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter, CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.loading import LoadedModel
 from polyvox.engines.cosyvoice.model_config import CAPACITY
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
 from polyvox.engines.cosyvoice.synthesis import SegmentSynthesizer, default_sampling
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.cosyvoice.voice_states import VoiceStates
 from polyvox.engines.kit.recording import first_line
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor

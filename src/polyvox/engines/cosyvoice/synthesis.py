@@ -6,12 +6,12 @@ from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 
 from polyvox.engines.cosyvoice.bistream import BistreamSource, ResumableSource
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.decoder.hops import Hops
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.token2wav import MAX_TOKENS
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
-from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS
 from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits

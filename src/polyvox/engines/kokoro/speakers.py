@@ -19,7 +19,7 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import LANGUAGES, VOICES
 from polyvox.voices.mixing import MixTerm
-from polyvox.voices.similarity import SpeakerEncoder
+from polyvox.voices.recognition.similarity import SpeakerEncoder
 
 SENTENCE = "ɹˈIs ɪz ˈɔfᵊn sˈɜɹvd ɪn ɹˈWnd bˈOlz."
 """Rice is often served in round bowls."""

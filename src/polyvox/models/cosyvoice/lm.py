@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.cosyvoice.bistream import Feed, InputKind
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.models.loading import StateDict, WeightsError, load, under
 from polyvox.models.lookup import lookup
@@ -148,18 +147,6 @@ class CosyVoiceLm(SpeechTokenLm):
 
     def embed_text(self, ids: Tensor) -> Tensor:
         return self.backbone.embed(ids)
-
-    def embed_feed(self, feed: Feed) -> Tensor:
-        """Input embeddings of interleaved text and speech, for one sequence."""
-        start, task = self.embed_marks(1)
-        rows = {
-            InputKind.START: lambda ids: start,
-            InputKind.TASK: lambda ids: task,
-            InputKind.TEXT: self.embed_text,
-            InputKind.SPEECH: self.embed_speech,
-        }
-        ids = [torch.tensor([segment.ids], dtype=torch.long, device=self.marks.device) for segment in feed]
-        return torch.cat([rows[segment.kind](each) for segment, each in zip(feed, ids, strict=True)], dim=1)
 
 
 def load_lm(config: CosyVoiceLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CosyVoiceLm:

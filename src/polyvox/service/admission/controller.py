@@ -18,7 +18,7 @@ from itertools import count
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.service.admission.capacity import PLAYBACK_RATE, ThroughputEstimator
 from polyvox.service.admission.fair_share import FEW_STREAMS, FairShare
-from polyvox.service.admission.queue import FairQueue, Job, ModelQueue
+from polyvox.service.admission.queue import FairQueue, ModelQueue
 from polyvox.service.admission.start_gate import StartGate
 from polyvox.service.admission.ticket import LEAD_SECONDS, Ticket, TicketState
 from polyvox.service.admission.wait_forecast import MARGIN, WaitForecast
@@ -89,7 +89,7 @@ class AdmissionController:
 
     def expected_wait(self) -> float:
         """Seconds that a new request of a new client would wait; the longest of all models."""
-        waits = [self._forecast.seconds(self._ticket(Job(model))) for model in self._queues]
+        waits = [self._forecast.seconds(Ticket(self, queue, next(self._numbers))) for queue in self._queues.values()]
         return max((wait for wait in waits if wait is not None), default=0.0)
 
     def completed(self, model: str, audio: float, busy_seconds: float) -> None:
@@ -102,16 +102,31 @@ class AdmissionController:
         queue = self._queues.get(model)
         return 0.0 if queue is None else queue.throughput.least_seconds(audio)
 
-    def enter(self, job: Job = Job()) -> Ticket:
-        """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
-        ticket = self._ticket(job)
+    def enter(
+        self,
+        model: str = "",
+        client: str = "",
+        chars: int = 0,
+        max_wait: float = math.inf,
+        *,
+        paced: bool = True,
+        background: bool = False,
+        capacity: float | None = None,
+    ) -> Ticket:
+        """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long.
+
+        `capacity` is the audio per second that all streams of the model share, where the model knows it before any was
+        heard.
+        """
+        queue, number = self._queue(model, capacity), next(self._numbers)
+        ticket = Ticket(self, queue, number, client, chars, max_wait, paced=paced, background=background)
         self._waiting.push(ticket)
-        wait = None if job.background else self._forecast.seconds(ticket)
+        wait = None if background else self._forecast.seconds(ticket)
         if wait is not None and self._gate.guards(ticket):
             ticket.forecast = wait / ticket.queue.forecast_error.factor(self.now())
         if not self._begins_too_late(ticket, wait):
             self.dispatch()
-        if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
+        if ticket.state is TicketState.WAITING and not background:  # a batch bounds the number of its own
             try:
                 self._check(ticket, wait)
             except OverloadedError:
@@ -121,7 +136,7 @@ class AdmissionController:
 
     def expired(self, ticket: Ticket) -> OverloadedError:
         """The refusal of a request that has waited as long as it accepts."""
-        problem = f"The request did not get its turn within {ticket.job.max_wait:g} s"
+        problem = f"The request did not get its turn within {ticket.max_wait:g} s"
         return self._refusal(ticket, RefusalReason.WAIT, problem, self._forecast.seconds(ticket))
 
     def dispatch(self) -> None:
@@ -178,7 +193,7 @@ class AdmissionController:
 
     def yield_seconds(self, ticket: Ticket) -> float:
         """Time for which a stream should let others use the engine before its next chunk."""
-        if ticket.job.background:
+        if ticket.background:
             return _YIELD_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
         waiting = [*self._waiting.live(), *ticket.queue.held_back]
         if not ticket.audio or not (waiting or self._share.crowds_others(ticket)):
@@ -186,9 +201,7 @@ class AdmissionController:
         full = self.active >= self._max_active
         others = [other for other in waiting if full or other.queue is ticket.queue]
         lead = ticket.ahead(self.now())
-        starves = any(other.job.client != ticket.job.client for other in others) and self._share.holds_over_share(
-            ticket
-        )
+        starves = any(other.client != ticket.client for other in others) and self._share.holds_over_share(ticket)
         if starves or self._share.crowds_others(ticket) or (others and lead >= LEAD_SECONDS):
             shortest, longest = _YIELD_SECONDS
             return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
@@ -215,28 +228,25 @@ class AdmissionController:
             self.dispatch()
             return
         del self._open[ticket]
-        if not ticket.job.model:  # it reports no chunks: its whole time counts as one
+        if not ticket.queue.model:  # it reports no chunks: its whole time counts as one
             ticket.queue.throughput.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
-        self._forget(ticket.job.client)
+        self._forget(ticket.client)
         ticket.queue.let_begin(ticket, self.now())
         self._deactivate(ticket, TicketState.LEFT)
         self.dispatch()
 
-    def _ticket(self, job: Job) -> Ticket:
-        return Ticket(self, job, self._queue(job), next(self._numbers))
-
-    def _queue(self, job: Job) -> ModelQueue[Ticket]:
-        queue = self._queues.get(job.model)
+    def _queue(self, model: str, capacity: float | None) -> ModelQueue[Ticket]:
+        queue = self._queues.get(model)
         if queue is None:
-            throughput = ThroughputEstimator(self._max_active, adaptive=self._adaptive, capacity=job.capacity)
-            queue = self._queues[job.model] = ModelQueue(throughput)
+            throughput = ThroughputEstimator(self._max_active, adaptive=self._adaptive, capacity=capacity)
+            queue = self._queues[model] = ModelQueue(model, throughput)
         return queue
 
     def _grant(self, ticket: Ticket) -> None:
         self._waiting.pop(ticket)
         self._open[ticket] = None
         self._activate(ticket)
-        if not ticket.job.background:
+        if not ticket.background:
             self._on_grant(self.now() - ticket.entered)
         ticket.grant(self.now())
 
@@ -251,12 +261,12 @@ class AdmissionController:
     def _withdraw(self, ticket: Ticket) -> None:
         """Take a ticket out of the queue; that frees no slot."""
         self._waiting.withdraw(ticket)
-        self._forget(ticket.job.client)
+        self._forget(ticket.client)
         ticket.state = TicketState.LEFT
 
     def _forget(self, client: str) -> None:
         """Keep nothing of a client that has no requests any more."""
-        if not any(other.job.client == client for other in (*self._waiting, *self._open)):
+        if not any(other.client == client for other in (*self._waiting, *self._open)):
             self._waiting.forget(client)
 
     def _activate(self, ticket: Ticket) -> None:
@@ -269,9 +279,9 @@ class AdmissionController:
 
     def _may_hold_a_slot(self, ticket: Ticket) -> bool:
         """Return whether a slot that is free is for this ticket: not all of them are for background requests."""
-        if not ticket.job.background:
+        if not ticket.background:
             return True
-        held = [other for other in self._open if other.job.background and other.state in _AT_WORK]
+        held = [other for other in self._open if other.background and other.state in _AT_WORK]
         share = min(_BACKGROUND_SHARE * ticket.queue.throughput.limit, ticket.queue.background_limit)
         return len(held) < max(1, int(_BACKGROUND_SHARE * self._max_active)) and sum(
             other.queue is ticket.queue for other in held
@@ -280,9 +290,9 @@ class AdmissionController:
     def _is_in_the_way(self, ticket: Ticket) -> bool:
         """Return whether a background request slows down a live one that waits, or that may run out of audio."""
         now = self.now()
-        return ticket.job.background and (
+        return ticket.background and (
             any(other.queue is ticket.queue for other in self._waiting.live())
-            or any(not other.job.background and other.ahead(now) < _LOW_LEAD_SECONDS for other in ticket.queue.active)
+            or any(not other.background and other.ahead(now) < _LOW_LEAD_SECONDS for other in ticket.queue.active)
         )
 
     def _drop_stalled(self) -> None:
@@ -290,8 +300,8 @@ class AdmissionController:
         stalled = [ticket for ticket in self._open if ticket.state in (TicketState.PAUSED, TicketState.FINISHED)]
         if not stalled:
             return
-        held = Counter(ticket.job.client for ticket in self._open)
-        worst = max(stalled, key=lambda ticket: (held[ticket.job.client], -ticket.stalled_since))
+        held = Counter(ticket.client for ticket in self._open)
+        worst = max(stalled, key=lambda ticket: (held[ticket.client], -ticket.stalled_since))
         wait = worst.stalled_since + _STALLED_SECONDS - self.now()
         if wait <= 0:
             worst.on_drop()
@@ -304,18 +314,18 @@ class AdmissionController:
 
     def _begins_too_late(self, ticket: Ticket, wait: float | None) -> bool:
         """Return whether it would find a slot, but begin only after the wait that it accepts."""
-        if wait is None or wait <= MARGIN * ticket.job.max_wait or not self._gate.guards(ticket):
+        if wait is None or wait <= MARGIN * ticket.max_wait or not self._gate.guards(ticket):
             return False
         queue = ticket.queue
         return queue.running + len(queue.held_back) >= FEW_STREAMS and not self.is_starved(ticket)
 
     def _check(self, ticket: Ticket, wait: float | None) -> None:
         """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
-        waiting = Counter(other.job.client for other in self._waiting.live())
+        waiting = Counter(other.client for other in self._waiting.live())
         share = self._share.places(self._max_waiting)
-        if len(waiting) > 1 and waiting[ticket.job.client] > share:
+        if len(waiting) > 1 and waiting[ticket.client] > share:
             raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue", wait)
-        if wait is not None and wait > MARGIN * ticket.job.max_wait:
+        if wait is not None and wait > MARGIN * ticket.max_wait:
             raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn", wait)
         if waiting.total() > self._max_waiting and not self._made_room_for(ticket, waiting, share):
             problem = (
@@ -326,7 +336,7 @@ class AdmissionController:
     def _made_room_for(self, ticket: Ticket, waiting: Counter[str], share: float) -> bool:
         """Take the last place of a client that has more than its share of the queue."""
         client, places = waiting.most_common(1)[0]
-        if places <= share or client == ticket.job.client:
+        if places <= share or client == ticket.client:
             return False
         last = self._waiting.last_of(client)
         problem = "Your other requests fill their share of the queue"
@@ -348,7 +358,7 @@ class AdmissionController:
         if wait is None or per_stream is None:
             return _MIN_RETRY_SECONDS
         place = 0.0 if has_place else self._forecast.seconds_until_place(ticket)
-        soonest = now + max(place, wait - MARGIN * ticket.job.max_wait)
+        soonest = now + max(place, wait - MARGIN * ticket.max_wait)
         at = min(max(soonest, queue.retry_at), soonest + _MAX_SPREAD_SECONDS)
         is_guarded = self._gate.guards(ticket)
         rate = (queue.throughput.capacity or PLAYBACK_RATE) if is_guarded else per_stream * queue.throughput.limit

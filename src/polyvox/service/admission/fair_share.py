@@ -26,9 +26,9 @@ class FairShare:
     def over_share(self, queue: ModelQueue[Ticket]) -> set[str]:
         """Clients with more live streams, under way or waiting, than their share of those that there are or may be."""
         streams = Counter(
-            ticket.job.client
+            ticket.client
             for ticket in chain(self._open, self._waiting)
-            if ticket.queue is queue and ticket.state in _WANTS_A_SLOT and not ticket.job.background
+            if ticket.queue is queue and ticket.state in _WANTS_A_SLOT and not ticket.background
         )
         most = min(queue.throughput.limit, max(FEW_STREAMS, streams.total()))
         share = max(1.0, self._max_share * most)
@@ -36,16 +36,16 @@ class FairShare:
 
     def is_starved(self, ticket: Ticket) -> bool:
         """Return whether its client has no other stream of the model, while another is over its share."""
-        if ticket.job.background or not ticket.job.paced:
+        if ticket.background or not ticket.paced:
             return False
         own = ticket.state in (TicketState.ACTIVE, TicketState.STARTING)
-        if ticket.queue.streams_of[ticket.job.client] > own:
+        if ticket.queue.streams_of[ticket.client] > own:
             return False
-        return bool(self.over_share(ticket.queue) - {ticket.job.client})
+        return bool(self.over_share(ticket.queue) - {ticket.client})
 
     def holds_over_share(self, ticket: Ticket) -> bool:
         """Return whether its client holds more of the model's slots than its share."""
-        mine = ticket.queue.streams_of[ticket.job.client]
+        mine = ticket.queue.streams_of[ticket.client]
         return mine > max(1.0, self._max_share * ticket.queue.throughput.limit)
 
     def crowds_others(self, ticket: Ticket) -> bool:
@@ -54,7 +54,7 @@ class FairShare:
         return (
             queue.running > queue.throughput.limit
             and self.holds_over_share(ticket)
-            and any(other.job.client != ticket.job.client for other in queue.active)
+            and any(other.client != ticket.client for other in queue.active)
         )
 
     def places(self, max_waiting: int) -> float:

@@ -1,9 +1,7 @@
 """The queue: whose turn is next among all that wait (fair queueing), and what runs and waits of each model."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from polyvox.service.admission.capacity import ForecastError, ThroughputEstimator
@@ -17,38 +15,28 @@ _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A request as admission sees it.
-
-    `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
-    listens to a `background` job while it is spoken: live ones go first. `capacity` is the audio per second that all
-    streams of the model share, where the model knows it before any was heard.
-    """
-
-    model: str = ""
-    client: str = ""
-    chars: int = 0
-    max_wait: float = math.inf
-    paced: bool = True
-    background: bool = False
-    capacity: float | None = None
-
-
 class Entry(Protocol):
     """A ticket as the queue sees it; `size` is the audio to expect of it, in seconds."""
 
     virtual_start: float
 
     @property
-    def job(self) -> Job: ...
+    def queue(self) -> object: ...
+
+    @property
+    def client(self) -> str: ...
 
     @property
     def number(self) -> int: ...
 
     @property
     def size(self) -> float: ...
+
+    @property
+    def paced(self) -> bool: ...
+
+    @property
+    def background(self) -> bool: ...
 
 
 E = TypeVar("E", bound=Entry)
@@ -74,7 +62,7 @@ class FairQueue(Generic[E]):
         return iter(self._waiting)
 
     def push(self, entry: E) -> None:
-        client = entry.job.client
+        client = entry.client
         entry.virtual_start = max(self._virtual_time, self._virtual_finish.get(client, 0.0))
         self._virtual_finish[client] = entry.virtual_start + entry.size
         self._waiting.append(entry)
@@ -87,7 +75,7 @@ class FairQueue(Generic[E]):
     def withdraw(self, entry: E) -> None:
         """Take out one that leaves without its turn; its client gets that back."""
         self._waiting.remove(entry)
-        self._virtual_finish[entry.job.client] -= entry.size
+        self._virtual_finish[entry.client] -= entry.size
 
     def forget(self, client: str) -> None:
         """Keep nothing of a client that has no request any more."""
@@ -95,23 +83,23 @@ class FairQueue(Generic[E]):
 
     def in_order(self) -> list[E]:
         """Those who wait, the next first."""
-        return sorted(self._waiting, key=lambda entry: (entry.job.background, entry.virtual_start, entry.number))
+        return sorted(self._waiting, key=lambda entry: (entry.background, entry.virtual_start, entry.number))
 
     def live(self) -> list[E]:
         """Those with a listener."""
-        return [entry for entry in self._waiting if not entry.job.background]
+        return [entry for entry in self._waiting if not entry.background]
 
     def last_of(self, client: str) -> E:
         """The request of a client that came last."""
-        return next(entry for entry in reversed(self._waiting) if entry.job.client == client)
+        return next(entry for entry in reversed(self._waiting) if entry.client == client)
 
     def ahead_of(self, entry: E) -> list[E]:
         """Those of the same model that get a slot before it."""
         ahead = []
         for other in self.in_order():
-            if other is entry or other.job.background > entry.job.background:
+            if other is entry or other.background > entry.background:
                 break
-            if other.job.model == entry.job.model and other.job.paced:
+            if other.queue is entry.queue and other.paced:
                 ahead.append(other)
         return ahead
 
@@ -124,7 +112,8 @@ class ModelQueue(Generic[E]):
     others, since a live request would wait behind them, too. `retry_at` is until when others were told to stay away.
     """
 
-    def __init__(self, throughput: ThroughputEstimator) -> None:
+    def __init__(self, model: str, throughput: ThroughputEstimator) -> None:
+        self.model = model
         self.throughput = throughput
         self.forecast_error = ForecastError()
         self.active: set[E] = set()
@@ -140,27 +129,27 @@ class ModelQueue(Generic[E]):
     def add(self, entry: E, now: float) -> None:
         self.load(now)
         self.active.add(entry)
-        self.streams_of[entry.job.client] += 1
-        self.running += entry.job.paced
+        self.streams_of[entry.client] += 1
+        self.running += entry.paced
 
     def discard(self, entry: E, now: float) -> None:
         self.load(now)
         if entry in self.active:
             self.active.remove(entry)
-            self._forget(entry.job.client)
-            self.running -= entry.job.paced
+            self._forget(entry.client)
+            self.running -= entry.paced
 
     def hold_back(self, entry: E, now: float) -> None:
         """Count one that waits until it can be kept playing."""
         self.load(now)
         self.held_back.add(entry)
-        self.streams_of[entry.job.client] += 1
+        self.streams_of[entry.client] += 1
 
     def let_begin(self, entry: E, now: float) -> None:
         self.load(now)
         if entry in self.held_back:
             self.held_back.remove(entry)
-            self._forget(entry.job.client)
+            self._forget(entry.client)
 
     def has_room_for(self, entry: E) -> bool:
         """Return whether one more may have a slot; those that are held back keep all but one from it.
@@ -168,7 +157,7 @@ class ModelQueue(Generic[E]):
         Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
         that is much shorter may begin before them.
         """
-        if not entry.job.paced:
+        if not entry.paced:
             return True
         if self.running + len(self.held_back) >= self.throughput.limit + bool(self.held_back):
             return False

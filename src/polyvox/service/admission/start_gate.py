@@ -27,8 +27,8 @@ class StartGate:
 
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
-        capacity, job = ticket.queue.throughput.capacity, ticket.job
-        return capacity is not None and capacity >= PLAYBACK_RATE and job.paced and not job.background
+        capacity = ticket.queue.throughput.capacity
+        return capacity is not None and capacity >= PLAYBACK_RATE and ticket.paced and not ticket.background
 
     def may_start(self, ticket: Ticket) -> bool:
         """Return whether a stream can begin without gaps for itself or for those of its model that are heard."""
@@ -49,25 +49,25 @@ class StartGate:
     def beside(self, ticket: Ticket) -> list[Ticket]:
         """The streams of its model that it must not disturb: if it is starved, none of clients over their share."""
         over_share = self._over_share_for(ticket)
-        return [other for other in self._heard(ticket.queue) if other.job.client not in over_share]
+        return [other for other in self._heard(ticket.queue) if other.client not in over_share]
 
     def starting_before(self, ticket: Ticket, beside: list[Ticket]) -> list[Ticket]:
         """Those that are held back and whose turn comes first: clients take turns, those with fewest streams first."""
         over_share = self._over_share_for(ticket)
-        streams_of = Counter(other.job.client for other in beside)
-        own = (streams_of[ticket.job.client], ticket.number)
+        streams_of = Counter(other.client for other in beside)
+        own = (streams_of[ticket.client], ticket.number)
         return [
             other
             for other in ticket.queue.held_back
-            if other.job.client not in over_share and (streams_of[other.job.client], other.number) < own
+            if other.client not in over_share and (streams_of[other.client], other.number) < own
         ]
 
     def order(self, queue: ModelQueue[Ticket]) -> list[Ticket]:
         """Those that are held back, the next first: clients take turns."""
         if not queue.held_back:
             return []
-        streams_of = Counter(other.job.client for other in self._heard(queue))
-        return sorted(queue.held_back, key=lambda ticket: (streams_of[ticket.job.client], ticket.number))
+        streams_of = Counter(other.client for other in self._heard(queue))
+        return sorted(queue.held_back, key=lambda ticket: (streams_of[ticket.client], ticket.number))
 
     def _heard(self, queue: ModelQueue[Ticket]) -> list[Ticket]:
         return [other for other in self._open if other.queue is queue and other.started and other.is_heard]
@@ -78,7 +78,7 @@ class StartGate:
 
     def _is_not_overtaken(self, first: Ticket, ticket: Ticket) -> bool:
         """Return whether a stream waits for one before it: short ones pass long ones, unless these wait long."""
-        patience = _PATIENCE * min(first.job.max_wait, LONGEST_START_WAIT)
+        patience = _PATIENCE * min(first.max_wait, LONGEST_START_WAIT)
         return first.size <= ticket.size or self._now() - first.entered > patience
 
 

@@ -7,13 +7,17 @@ from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
 from typing import Protocol
+from weakref import ref
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
-from polyvox.service.admission.queue import Job, ModelQueue
+from polyvox.service.admission.queue import ModelQueue
 
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
+
+_SPARE_SECONDS = 1.0
+"""Audio ahead of playback with which a stream may stay out of the engine while another client's first audio is made."""
 
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
@@ -63,14 +67,34 @@ class Controller(Protocol):
 
 
 class Ticket:
-    """A place in the queue that becomes an active slot, until it is released."""
+    """A place in the queue that becomes an active slot, until it is released.
 
-    def __init__(self, controller: Controller, job: Job, queue: "ModelQueue[Ticket]", number: int) -> None:
-        self.job = job
+    `client` is a key or an address. `chars` is the length of the text, 0 where that is not known. `paced` is false
+    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
+    listens to a `background` request while it is spoken: live ones go first.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        queue: "ModelQueue[Ticket]",
+        number: int,
+        client: str = "",
+        chars: int = 0,
+        max_wait: float = math.inf,
+        *,
+        paced: bool = True,
+        background: bool = False,
+    ) -> None:
         self.queue = queue
         self.number = number
+        self.client = client
+        self.chars = chars
+        self.max_wait = max_wait
+        self.paced = paced
+        self.background = background
         self.virtual_start = 0.0
-        self.size = queue.throughput.expected_seconds(job.chars)
+        self.size = queue.throughput.expected_seconds(chars)
         self.state = TicketState.WAITING
         self.forecast: float | None = None
         """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
@@ -90,13 +114,12 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(makes_way=partial(controller.is_over_share, job.client, queue))
+        self._precedence = Precedence(makes_way=partial(_makes_way, ref(self)))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
-        wait = self.job.max_wait
         try:
-            async with asyncio.timeout(None if math.isinf(wait) else wait):
+            async with asyncio.timeout(None if math.isinf(self.max_wait) else self.max_wait):
                 await self._admitted.wait()
         except TimeoutError:
             raise self._controller.expired(self) from None
@@ -146,7 +169,7 @@ class Ticket:
             self._precedence.goes_first = False
         self.audio += audio
         self._plays_until = max(now, self._plays_until) + audio
-        if seconds is not None and self.job.paced:
+        if seconds is not None and self.paced:
             self._count(audio, seconds, now, is_first=is_first)
         self._controller.start_streams(self.queue)
 
@@ -155,7 +178,7 @@ class Ticket:
         elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
         running = (queue.load(now) - self._load) / elapsed if elapsed > 0 else queue.running
         queue.count_chunk(audio, seconds, running)
-        if self.job.background:
+        if self.background:
             queue.count_background_chunk(seconds)
             self._controller.dispatch()
         elif is_first:
@@ -165,7 +188,7 @@ class Ticket:
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
-        if self.job.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
+        if self.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
             self._paused_at = self._controller.now()
         self._controller.yield_slot(self, TicketState.PAUSED)
 
@@ -186,7 +209,7 @@ class Ticket:
 
     def finish(self) -> None:
         """Give up the slot because everything is produced; only the client still has to read."""
-        self.queue.throughput.finished(self.job.chars, self.audio)
+        self.queue.throughput.finished(self.chars, self.audio)
         self._controller.yield_slot(self, TicketState.FINISHED)
 
     def release(self) -> None:
@@ -210,10 +233,16 @@ class Ticket:
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
+    def makes_way(self) -> bool:
+        """True if its client has more than its share, and its listener does not notice that the stream stands still."""
+        has_spare = self.ahead(self._controller.now()) >= _SPARE_SECONDS
+        return has_spare and self._controller.is_over_share(self.client, self.queue)
+
+    @property
     def is_heard(self) -> bool:
         """True if its listener waits for more; nobody listens to a background request."""
         at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
-        return at_work and self.job.paced and not self.job.background
+        return at_work and self.paced and not self.background
 
     @property
     def audio_left(self) -> float:
@@ -225,3 +254,8 @@ class Ticket:
         left = self.audio_left / throughput
         makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (throughput - 1.0) if throughput > 1.0 else math.inf
         return min(left, makes_way)
+
+
+def _makes_way(ticket: ref[Ticket]) -> bool:
+    found = ticket()
+    return found is not None and found.makes_way

@@ -47,21 +47,21 @@ class WaitForecast:
         wait = self._until_slot(ticket, per_stream)
         if not self._gate.guards(ticket):
             return wait
-        longest = min(MARGIN * ticket.job.max_wait, LONGEST_START_WAIT)
+        longest = min(MARGIN * ticket.max_wait, LONGEST_START_WAIT)
         if wait <= longest:  # else it is refused already, which should cost little
             wait = max(wait, self._until_start(ticket, longest))
         return (wait + queue.throughput.first_chunk_seconds) * queue.forecast_error.factor(self._now())
 
     def seconds_until_place(self, ticket: Ticket) -> float:
         """Time until the next of its client begins, and leaves its place in the queue."""
-        mine = next(other for other in self._waiting.in_order() if other.job.client == ticket.job.client)
+        mine = next(other for other in self._waiting.in_order() if other.client == ticket.client)
         return self.seconds(mine) or 0.0
 
     def _until_slot(self, ticket: Ticket, per_stream: float) -> float:
         queue, now = ticket.queue, self._now()
         slots = max(1, min(queue.throughput.limit, self._free_slots() + len(queue.active)))
         each = per_stream * slots / max(slots, queue.running)  # while more run than should, all of them are slower
-        holders = [other for other in (*queue.active, *queue.held_back) if other.job.paced]
+        holders = [other for other in (*queue.active, *queue.held_back) if other.paced]
         free = sorted(self._seconds_held(other, ticket, now, each) for other in holders)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
         for other in self._waiting.ahead_of(ticket):
@@ -70,8 +70,8 @@ class WaitForecast:
 
     def _seconds_held(self, active: Ticket, ticket: Ticket, now: float, throughput: float) -> float:
         seconds = active.seconds_left(now, throughput)
-        makes_way = active.job.background > ticket.job.background
-        if makes_way or (active.job.client != ticket.job.client and self._share.holds_over_share(active)):
+        makes_way = active.background > ticket.background
+        if makes_way or (active.client != ticket.client and self._share.holds_over_share(active)):
             return min(seconds, ticket.queue.throughput.chunk_seconds)
         return seconds
 
@@ -93,7 +93,7 @@ class WaitForecast:
     def _line_before(self, ticket: Ticket) -> list[Ticket]:
         """Those that begin before it as things are; the first stream of a client goes before most others."""
         queue, beside = ticket.queue, self._gate.beside(ticket)
-        others = queue.streams_of[ticket.job.client]
+        others = queue.streams_of[ticket.client]
         held_back = list(queue.held_back) if others else self._gate.starting_before(ticket, beside)
         about_to_start = [other for other in queue.active if not other.started and other.is_heard]
         with_slot = sorted([*about_to_start, *held_back], key=lambda other: other.number)
@@ -105,7 +105,7 @@ def _yet_to_come(ticket: Ticket, line: list[Ticket]) -> list[float]:
     wait in the queue, each of the other clients has a turn, too.
     """
     waiting = [other for other in line if other.state is TicketState.WAITING]
-    own = sum(other.size for other in waiting if other.job.client == ticket.job.client)
-    clients = len({other.job.client for other in (*line, ticket)})
+    own = sum(other.size for other in waiting if other.client == ticket.client)
+    clients = len({other.client for other in (*line, ticket)})
     audio = own * clients - sum(other.size for other in waiting)
     return [ticket.size] * max(0, round(audio / ticket.size))

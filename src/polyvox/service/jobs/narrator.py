@@ -7,8 +7,8 @@ from typing import Final
 
 import structlog
 
-from polyvox.books.options import NarrationOptions
-from polyvox.books.plan import Passage
+from polyvox.books.narration.options import NarrationOptions
+from polyvox.books.narration.plan import Passage
 from polyvox.errors import DeadlineError, EngineError, OverloadedError, QuotaError
 from polyvox.service.call_context import CallContext
 from polyvox.service.kinds.script_reader import MarkupRequest

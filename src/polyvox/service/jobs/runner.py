@@ -21,7 +21,7 @@ from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import NARRATION, JobWork, TryAgainError
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.voices.folder_lock import FolderLock
+from polyvox.voices.storage.folder_lock import FolderLock
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

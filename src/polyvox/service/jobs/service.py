@@ -12,8 +12,8 @@ from pathlib import Path
 import structlog
 
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.narration import Narration, Speak
-from polyvox.books.options import NarrationOptions
+from polyvox.books.narration.narration import Narration, Speak
+from polyvox.books.narration.options import NarrationOptions
 from polyvox.config import Settings
 from polyvox.errors import (
     DiskFullError,
@@ -45,7 +45,7 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.reserve import is_full
+from polyvox.voices.storage.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

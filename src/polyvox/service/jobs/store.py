@@ -20,9 +20,9 @@ import structlog
 
 from polyvox.errors import DiskFullError, JobLimitError, RefusalReason, UnavailableError
 from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus, JobWait
-from polyvox.voices.database import connected
-from polyvox.voices.folder_lock import FolderLock
-from polyvox.voices.reserve import is_full
+from polyvox.voices.storage.database import connected
+from polyvox.voices.storage.folder_lock import FolderLock
+from polyvox.voices.storage.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

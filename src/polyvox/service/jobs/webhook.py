@@ -19,8 +19,8 @@ import structlog
 from polyvox import __version__
 from polyvox.config import Settings, webhook_key
 from polyvox.errors import FetchError, ForbiddenError, InvalidRequestError
-from polyvox.voices.addresses import bracketed, is_allowed, is_number, is_public, plain_host
-from polyvox.voices.fetch import Resolve, Transport, direct, resolve
+from polyvox.voices.recording.addresses import bracketed, is_allowed, is_number, is_public, plain_host
+from polyvox.voices.recording.fetch import Resolve, Transport, direct, resolve
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

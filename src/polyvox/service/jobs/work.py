@@ -14,8 +14,8 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from polyvox.audio.encode import parse_format
-from polyvox.books.narration import Narration, Speak
-from polyvox.books.options import BookFormat, BookFormats, BoundFile, NarrationOptions, NarrationProgress
+from polyvox.books.narration.narration import Narration, Speak
+from polyvox.books.narration.options import BookFormat, BookFormats, BoundFile, NarrationOptions, NarrationProgress
 from polyvox.config import Settings
 from polyvox.errors import (
     DeadlineError,
@@ -42,7 +42,7 @@ from polyvox.service.jobs.record import (
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.captions import CaptionFormat
-from polyvox.voices.reserve import is_full
+from polyvox.voices.storage.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""The tracer that settings and environment ask for: none, or OpenTelemetry's."""
+"""The tracer that settings and environment ask for: none, or one that sends spans to a collector."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,14 +8,14 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError, install_hint
-from polyvox.service.telemetry.tracing import Tracer
+from polyvox.service.telemetry.tracing import RequestTracer
 
 _STANDARD_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
-def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> Tracer | None:
+def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> RequestTracer | None:
     """The tracer that the settings or OpenTelemetry's own variables ask for; None where nothing is to be traced.
 
     `on_dropped` is told why how many spans were lost, on any thread.
@@ -31,9 +31,9 @@ def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> T
             raise UnavailableError(message)
         log.warning(message)  # its variables may be set for every program of a cluster
         return None
-    from polyvox.service.telemetry.otlp_tracer import OtlpTracer
+    from polyvox.service.telemetry.otlp_tracer import otlp_tracer
 
-    return OtlpTracer.from_settings(settings, on_dropped)
+    return otlp_tracer(settings, on_dropped)
 
 
 def _is_disabled(environment: Mapping[str, str]) -> bool:

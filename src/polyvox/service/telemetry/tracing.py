@@ -1,13 +1,25 @@
-"""Traces of requests: what the service asks of a tracer. `tracer_choice` opens one."""
+"""Traces of requests, in OpenTelemetry's spans. `tracer_choice` opens a tracer that sends them somewhere."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    StatusCode,
+    Tracer,
+    format_span_id,
+    format_trace_id,
+    set_span_in_context,
+)
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 Attributes = Mapping[str, str | int | float | bool]
+"""Never words of a text, nor a key."""
 NO_ATTRIBUTES: Attributes = MappingProxyType({})
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
@@ -15,61 +27,46 @@ W3C_HEADERS = ("traceparent", "tracestate")
 REQUEST_ID = "polyvox.request.id"
 ERROR_TYPE = "error.type"
 
-
-class Span(Protocol):
-    """A part of a request's work. Times are nanoseconds since 1970, as `time.time_ns` gives them; None is now."""
-
-    @property
-    def ids(self) -> Mapping[str, str]:
-        """`trace_id` and `span_id` in hexadecimal digits, for lines of the log."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """W3C's `traceparent` and `tracestate` for a process that goes on with the work."""
-
-    @property
-    def is_recorded(self) -> bool:
-        """True if it is sampled and has not ended."""
-
-    @property
-    def is_over(self) -> bool: ...
-
-    def child(self, name: str, *, start: int | None = None, attributes: Attributes = NO_ATTRIBUTES) -> "Span":
-        """A span within this one."""
-
-    def rename(self, name: str) -> None: ...
-
-    def set(self, attributes: Attributes) -> None:
-        """Add attributes; never words of a text, nor a key."""
-
-    def event(self, name: str) -> None:
-        """Note a moment: now."""
-
-    def end(self, *, error: str | None = None, at: int | None = None) -> None:
-        """End it; `error` is the code of the failure, where it is one."""
+_W3C = TraceContextTextMapPropagator()
 
 
-class Tracer(Protocol):
-    """Makes spans and sends them on. No call waits for the network."""
+class RequestTracer:
+    """Starts the spans of requests; `close` sends what is left, for a bounded time, and blocks."""
 
-    def start(
-        self,
-        name: str,
-        headers: Mapping[str, str],
-        *,
-        attributes: Attributes = NO_ATTRIBUTES,
-        start: int | None = None,
-    ) -> Span:
+    def __init__(self, tracer: Tracer, close: Callable[[], None]) -> None:
+        self._tracer = tracer
+        self.close = close
+
+    def start(self, name: str, headers: Mapping[str, str], attributes: Attributes = NO_ATTRIBUTES) -> Span:
         """The first span that this process has of a request with these headers, in the caller's trace if they name one.
 
         Headers that are not W3C's or make no sense are as none.
         """
+        context = _W3C.extract(headers, Context())
+        return self._tracer.start_span(name, context, kind=SpanKind.SERVER, attributes=attributes)
 
-    def close(self) -> None:
-        """Send what is left, for a bounded time; blocks."""
+    def child(
+        self, parent: Span, name: str, *, start: int | None = None, attributes: Attributes = NO_ATTRIBUTES
+    ) -> Span:
+        """A span within another, which began at `start`, in nanoseconds since 1970; None is now."""
+        return self._tracer.start_span(name, _context(parent), attributes=attributes, start_time=start)
 
 
-@dataclass(frozen=True, slots=True)
+def end_span(span: Span, error: str | None) -> None:
+    """End a span now; `error` is the code of the failure, where it is one."""
+    if error is not None:
+        span.set_attribute(ERROR_TYPE, error)
+        span.set_status(StatusCode.ERROR)
+    span.end()
+
+
+def log_ids(span: Span) -> Mapping[str, str]:
+    """`trace_id` and `span_id` in hexadecimal digits, for lines of the log."""
+    context = span.get_span_context()
+    return {"trace_id": format_trace_id(context.trace_id), "span_id": format_span_id(context.span_id)}
+
+
+@dataclass(slots=True)
 class TraceOrigin:
     """The origin of sessions that are opened in the running context.
 
@@ -82,11 +79,11 @@ class TraceOrigin:
     span: Span | None = None
     attributes: Callable[[], Attributes] = dict
 
-    def begin(self, tracer: Tracer, name: str) -> Span:
+    def begin(self, tracer: RequestTracer, name: str) -> Span:
         """A span for work that begins now."""
-        if self.span is not None and not self.span.is_over:
-            return self.span.child(name)
-        return tracer.start(name, self.headers, attributes=self.attributes())
+        if self.span is not None:
+            return tracer.child(self.span, name)
+        return tracer.start(name, self.headers, self.attributes())
 
 
 _NO_ORIGIN = TraceOrigin()
@@ -105,15 +102,23 @@ def enter_origin(origin: TraceOrigin) -> None:
 
 @contextmanager
 def within(origin: TraceOrigin) -> Iterator[None]:
-    """Let sessions that are opened in the block be of this origin."""
+    """Let sessions that are opened in the block be of this origin, whose span lasts as long."""
     token = _origin.set(origin)
     try:
         yield
     finally:
         _origin.reset(token)
+        origin.span = None  # tasks that the block has left behind keep the origin
 
 
 def outgoing_headers() -> Mapping[str, str]:
     """Headers for another process that works for the running context; none where nothing is traced."""
-    span = _origin.get().span
-    return {} if span is None else dict(span.headers)
+    span, headers = _origin.get().span, dict[str, str]()
+    if span is not None:
+        _W3C.inject(headers, _context(span))
+    return headers
+
+
+def _context(span: Span) -> Context:
+    """A context that holds this span and nothing else."""
+    return set_span_in_context(span, Context())

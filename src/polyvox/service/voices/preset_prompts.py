@@ -18,7 +18,7 @@ from polyvox.service.delivery import closing
 from polyvox.service.registry.registry import Registry
 from polyvox.types import Utterance, VoicePrompt
 from polyvox.voices.mixing import MixTerm
-from polyvox.voices.recordings import digest_of, prompt_digest
+from polyvox.voices.storage.recordings import digest_of, prompt_digest
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -18,11 +18,11 @@ from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.single_flight import SingleFlight
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt
 from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
-from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.recordings import digest_of, wav_bytes
+from polyvox.voices.recording.intake import CheckedRecording
 from polyvox.voices.records import Embedding
 from polyvox.voices.references import InlineVoice, UrlVoice
+from polyvox.voices.storage.recordings import digest_of, wav_bytes
 
 _TRANSCRIPT_BYTES = 1_048_576
 _BYTES_PER_CHAR = 4

@@ -11,11 +11,11 @@ from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
 from polyvox.errors import AudioDecodeError, BundleError, NotServedError
 from polyvox.types import Pcm, Span
+from polyvox.voices.recognition.similarity import BUNDLE as SPEAKER_BUNDLE
+from polyvox.voices.recognition.similarity import SpeakerEncoder
+from polyvox.voices.recognition.transcribe import Moonshine
+from polyvox.voices.recording.vad import SileroVad
 from polyvox.voices.records import Embedding
-from polyvox.voices.similarity import BUNDLE as SPEAKER_BUNDLE
-from polyvox.voices.similarity import SpeakerEncoder
-from polyvox.voices.transcribe import Moonshine
-from polyvox.voices.vad import SileroVad
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

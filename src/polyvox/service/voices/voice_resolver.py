@@ -20,9 +20,9 @@ from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
-from polyvox.voices.recordings import digest_of, prompt_digest
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+from polyvox.voices.storage.recordings import digest_of, prompt_digest
 
 _TAG_CHARS = 16
 

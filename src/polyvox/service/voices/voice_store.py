@@ -11,11 +11,11 @@ import structlog
 
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.voices.contract import VoiceStore
-from polyvox.voices.database import is_damaged
-from polyvox.voices.location import StoreLocation
 from polyvox.voices.names import is_voice_id, voice_name
 from polyvox.voices.records import SHARED_OWNER, VoiceRecord
+from polyvox.voices.storage.contract import VoiceStore
+from polyvox.voices.storage.database import is_damaged
+from polyvox.voices.storage.location import StoreLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -24,12 +24,11 @@ from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
 from polyvox.service.voices.voice_resolver import VoiceResolver, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
-from polyvox.voices.contract import SupportsSidecars, VoiceStore
-from polyvox.voices.fetch import Fetcher
 from polyvox.voices.fitted import KEY, FittedStyle
-from polyvox.voices.intake import RecordingIntake
-from polyvox.voices.location import location_of
 from polyvox.voices.names import name_key
+from polyvox.voices.recognition.similarity import SAME_SPEAKER, similarity
+from polyvox.voices.recording.fetch import Fetcher
+from polyvox.voices.recording.intake import RecordingIntake
 from polyvox.voices.records import (
     SHARED_OWNER,
     Embedding,
@@ -41,7 +40,8 @@ from polyvox.voices.records import (
     VoiceRecord,
 )
 from polyvox.voices.references import InlineVoice, UrlVoice
-from polyvox.voices.similarity import SAME_SPEAKER, similarity
+from polyvox.voices.storage.contract import SupportsSidecars, VoiceStore
+from polyvox.voices.storage.location import location_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

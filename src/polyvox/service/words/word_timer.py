@@ -14,7 +14,7 @@ from polyvox.service.voices.transcriber import ASR_BUNDLE, Lazy
 from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.timed_words import TimedWord
 from polyvox.types import Pcm, Span, TimingSource
-from polyvox.voices.alignment import MAX_SECONDS, MoonshineAligner
+from polyvox.voices.recognition.alignment import MAX_SECONDS, MoonshineAligner
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

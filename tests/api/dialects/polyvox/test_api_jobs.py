@@ -16,7 +16,7 @@ import pytest
 from helpers.fakes import ToneEngine, missing_bundle
 from helpers.job_client import JobClient, job_client
 from helpers.serving import decoded_seconds, error_of
-from polyvox.books import journal
+from polyvox.books.narration import journal
 from polyvox.errors import OverloadedError, UnavailableError, UnknownVoiceError
 from polyvox.service.jobs import runner, work
 from polyvox.service.jobs.record import JobStatus

@@ -482,4 +482,4 @@ def test_sessions_are_counted_for_the_key() -> None:
         socket.send_json({"type": "start"})
         socket.send_json({"type": "text", "text": "Hello.", "flush": True})
         wait_for(lambda: bool(service._admission._open))
-        assert {ticket.job.client for ticket in service._admission._open} == {f"key {owner_of('key-1')}"}
+        assert {ticket.client for ticket in service._admission._open} == {f"key {owner_of('key-1')}"}

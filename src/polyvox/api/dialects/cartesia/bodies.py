@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.dialects.cartesia.output_format import OutputFormat
-from polyvox.api.requests.schemas import Boolean, Integer, Number, RequestBody, Speed, Text
+from polyvox.api.requests.fields import Boolean, Integer, Number, RequestBody, Speed, Text
 
 _PACES = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.5}
 _SLOWEST, _FASTEST = _PACES["slowest"], _PACES["fastest"]

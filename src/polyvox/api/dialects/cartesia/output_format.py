@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from polyvox.api.requests.schemas import Integer, RequestBody
+from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.service.encoding import EncodedChunk, encoded

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from polyvox.api.dialects.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.dialects.cartesia.settings import CartesiaSettings
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

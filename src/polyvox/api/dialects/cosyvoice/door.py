@@ -15,8 +15,8 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
 from polyvox.api.requests.counted_route import CountedRoute
+from polyvox.api.requests.fields import Speed, Text
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
-from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError

@@ -19,8 +19,8 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
 from polyvox.api.requests.body import is_json
+from polyvox.api.requests.fields import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
-from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat

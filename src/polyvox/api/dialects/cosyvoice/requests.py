@@ -7,7 +7,7 @@ from functools import partial
 from pydantic import Field
 
 from polyvox.api.requests.body import off_the_loop
-from polyvox.api.requests.schemas import Integer, RequestBody
+from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError
@@ -15,7 +15,7 @@ from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Utterance
-from polyvox.voices.listed_files import read_listed
+from polyvox.voices.recording.listed_files import read_listed
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UrlVoice, parse_reference
 
 _SYSTEM = "You are a helpful assistant."

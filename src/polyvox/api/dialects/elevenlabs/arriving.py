@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from polyvox.api.requests.schemas import Text
+from polyvox.api.requests.fields import Text
 from polyvox.errors import InvalidRequestError
 
 _TEXT = TypeAdapter[str](Text)

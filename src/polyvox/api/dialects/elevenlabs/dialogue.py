@@ -16,7 +16,7 @@ from polyvox.api.dialects.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMES
 from polyvox.api.dialects.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import RequestBody, Text
+from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.service.kinds.dialogue import resolve_dialogue

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.elevenlabs.requests import model_name
 from polyvox.api.dialects.elevenlabs.voices import VOICE_SETTINGS, VoiceDirectory
-from polyvox.api.requests.schemas import PRINTABLE
+from polyvox.api.requests.fields import PRINTABLE
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.speech import SpeechService

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from polyvox.api.dialects.elevenlabs.output_format import OutputFormat
 from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
+from polyvox.api.requests.fields import Integer, RequestBody, Speed, Text
 from polyvox.api.requests.languages import language_tag
-from polyvox.api.requests.schemas import Integer, RequestBody, SpeechBody, Speed, Text
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import Registry

@@ -12,7 +12,7 @@ from polyvox.api.dialects.elevenlabs.requests import NAME, TextToSpeechBody, spe
 from polyvox.api.dialects.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import PRINTABLE
+from polyvox.api.requests.fields import PRINTABLE
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import SpeechResponse

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import structlog
 
 from polyvox.api.dialects.grpc.schema import Message
+from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.errors import InvalidRequestError, PolyvoxError, StalledError, TextError
 from polyvox.service.session import Session
 

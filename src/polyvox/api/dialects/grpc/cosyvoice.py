@@ -10,8 +10,8 @@ from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceR
 from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.dialects.grpc.schema import Message, message_type
 from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError
@@ -22,8 +22,8 @@ from polyvox.service.telemetry.chunk_record import pcm_hash
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.recordings import wav_bytes
 from polyvox.voices.references import InlineVoice
+from polyvox.voices.storage.recordings import wav_bytes
 
 _NAME = "cosyvoice-grpc"
 PROMPT_RATE = 16_000

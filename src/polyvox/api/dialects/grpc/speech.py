@@ -12,7 +12,7 @@ from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.dialects.grpc.conversation import Conversation
 from polyvox.api.dialects.grpc.schema import Message, message_type
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError

@@ -9,11 +9,14 @@ from pydantic import Field
 
 from polyvox.api.body_format import attachment, audio_body
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
+from polyvox.api.dialects.kokoro_fastapi.bodies import CaptionedBody, PhonemeSpeechBody
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.polyvox.dialogue import DIALOGUE_ANSWER, DialogueBody, create_dialogue
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import CaptionedBody, Number, PhonemeSpeechBody, SpeechBody, Timestamps
+from polyvox.api.requests.fields import Number
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.api.responses.caption_bodies import Timestamps
 from polyvox.api.responses.captions import TimestampsFile
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError

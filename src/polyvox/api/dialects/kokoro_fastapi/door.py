@@ -13,25 +13,25 @@ from polyvox.api import debug
 from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.kokoro_fastapi import development as kokoro_dev
-from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
-from polyvox.api.dialects.openai.door import SPEECH_ERRORS
-from polyvox.api.door import Door
-from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.languages import language_tag
-from polyvox.api.requests.schemas import (
-    AUDIO_FIELD_NAMES,
-    Captioned,
+from polyvox.api.dialects.kokoro_fastapi.bodies import (
     CaptionedBody,
-    ErrorBody,
     Phonemes,
     PhonemizeBody,
     SsmlBody,
     SsmlSupport,
     TaggedText,
 )
+from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
+from polyvox.api.dialects.openai.door import SPEECH_ERRORS
+from polyvox.api.door import Door
+from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.languages import language_tag
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses import downloads
+from polyvox.api.responses.caption_bodies import Captioned
 from polyvox.api.responses.captions import CaptionFile, CaptionStream
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError

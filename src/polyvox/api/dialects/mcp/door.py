@@ -2,18 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from polyvox.api.dependencies import Service
+from polyvox.api.dialects.mcp.package import check_installed
 from polyvox.api.dialects.mcp.service_backend import DOOR_NAME
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import check_origin
 from polyvox.api.refusals import Refusal
-from polyvox.errors import NotFoundError, UnavailableError, install_hint
+from polyvox.errors import NotFoundError
 from polyvox.service.keys.operations import Operation
 
 _INVALID_REQUEST, _INTERNAL_ERROR = -32_600, -32_603  # of JSON-RPC
@@ -54,12 +54,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.mcp = McpHttp(app.state.service, app.state.voices)
     async with app.state.mcp.running():
         yield
-
-
-def check_installed() -> None:
-    """Refuse to go on where the package that speaks the protocol is missing."""
-    if find_spec("mcp") is None:
-        raise UnavailableError(f"MCP is not installed; install it with: {install_hint('mcp')}")
 
 
 def _json_rpc_error(refusal: Refusal) -> tuple[int, dict[str, Any]]:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from polyvox.api.dialects.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.dialects.openai.door import voices_of
 from polyvox.api.requests.languages import language_tag
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.call_context import CallContext
 from polyvox.service.speech import SpeechService

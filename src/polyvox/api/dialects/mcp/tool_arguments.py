@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, ValidationError
 
-from polyvox.api.errors import invalid_request
-from polyvox.api.requests.schemas import RequestBody, Speed, Text
+from polyvox.api.complaints import invalid_request
+from polyvox.api.requests.fields import RequestBody, Speed, Text
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.names import MAX_NAME_CHARS
 

@@ -4,7 +4,6 @@ import asyncio
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +22,6 @@ from polyvox.api.dialects.mcp.tool_arguments import (
     parsed,
     schema_of,
 )
-from polyvox.api.requests.body import off_the_loop
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, TextError
@@ -206,7 +204,7 @@ class SpeechTools:
         if not asked.audio:
             raise InvalidRequestError("'audio' is required: the recording's file in base64.", field="audio")
         written = asked.audio if asked.audio[:5].lower() == "data:" else f"base64+{asked.audio}"
-        reference = await off_the_loop(written, partial(parse_reference, max_bytes=most, field="audio"))
+        reference = await asyncio.to_thread(parse_reference, written, max_bytes=most, field="audio")
         assert isinstance(reference, InlineVoice)
         return reference.data
 

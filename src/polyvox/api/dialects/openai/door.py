@@ -9,9 +9,10 @@ from pydantic import ConfigDict
 from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
+from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import adapted_body, speech_request
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
@@ -22,6 +23,7 @@ from polyvox.api.responses.downloads import (
     CaptionSidecar,
     RecordedAudio,
 )
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat

@@ -19,8 +19,8 @@ from polyvox.api.dialects.openai_realtime.client_events import (
 from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
+from polyvox.api.requests.fields import RequestBody, Speed
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import RequestBody, Speed
 
 BETA_HEADER = "openai-beta"
 BETA_VALUE = "realtime=v1"

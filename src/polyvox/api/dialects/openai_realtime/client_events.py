@@ -6,7 +6,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
-from polyvox.api.requests.schemas import PRINTABLE, Integer, RequestBody, Text, VoiceName, VoiceReference
+from polyvox.api.requests.fields import PRINTABLE, Integer, RequestBody, Text
+from polyvox.api.requests.speech_body import VoiceName, VoiceReference
 
 _MAX_METADATA = 16
 _MAX_ITEMS = 256

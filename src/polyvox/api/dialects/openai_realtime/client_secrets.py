@@ -8,7 +8,7 @@ from polyvox.api.dialects.openai_realtime.ids import new_id
 from polyvox.api.dialects.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
-from polyvox.api.requests.schemas import Integer, RequestBody
+from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import Registry
 

@@ -18,7 +18,7 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys, Grant
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation

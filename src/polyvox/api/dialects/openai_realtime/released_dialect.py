@@ -20,8 +20,8 @@ from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
 from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
+from polyvox.api.requests.fields import Integer, RequestBody, Speed
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import Integer, RequestBody, Speed
 
 _BETA_NAMES = ("modalities", "voice", "output_audio_format", "input_audio_format", "input_audio_transcription")
 

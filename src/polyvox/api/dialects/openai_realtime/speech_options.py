@@ -6,7 +6,7 @@ from typing import Any
 
 from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.service.registry.registry import Registry
 
 _REALTIME_NAME = re.compile(r"gpt-(4o-|4o-mini-)?(realtime|audio)\b.*")

@@ -12,8 +12,8 @@ from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.fields import Boolean, Integer, RequestBody, Speed
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError

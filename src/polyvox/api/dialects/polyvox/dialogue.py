@@ -13,19 +13,13 @@ from polyvox.api.body_format import AudioFile, AudioStream
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
+from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES, CaptionFields
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.schemas import (
-    AUDIO_FIELD_NAMES,
-    CaptionFields,
-    ErrorBody,
-    Number,
-    RequestBody,
-    Text,
-    VoiceName,
-    VoiceReference,
-)
+from polyvox.api.requests.fields import Number, RequestBody, Text
+from polyvox.api.requests.speech_body import VoiceName, VoiceReference
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat

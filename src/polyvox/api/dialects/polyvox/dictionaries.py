@@ -11,8 +11,9 @@ from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute, is_json, off_the_loop, parse_json
+from polyvox.api.requests.fields import Boolean, RequestBody, Text
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import Boolean, ErrorBody, RequestBody, Text
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.dictionaries import entry_fields

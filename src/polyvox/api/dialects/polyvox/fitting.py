@@ -11,7 +11,7 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import openai_body
 from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.fitting import FitJob, FittingService

@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from polyvox.api.requests.fields import Boolean, Integer, Number, RequestBody, Speed, Text
 from polyvox.api.requests.forms import FormFile
 from polyvox.api.requests.languages import language_tag
-from polyvox.api.requests.schemas import Boolean, Integer, Number, RequestBody, Speed, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.books.manuscript import Chapter, Cover, Manuscript, ManuscriptLimits
-from polyvox.books.options import BookFormat, NarrationOptions
+from polyvox.books.narration.options import BookFormat, NarrationOptions
 from polyvox.books.pictures import read_cover
-from polyvox.books.reader_process import read_manuscript_apart
-from polyvox.books.reading import read_manuscript
+from polyvox.books.readers.reader_process import read_manuscript_apart
+from polyvox.books.readers.reading import read_manuscript
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, RequestTooLargeError
 from polyvox.service.jobs.record import JobOutput

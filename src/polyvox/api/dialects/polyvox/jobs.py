@@ -14,7 +14,7 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.ranged_file import RangedFile
 from polyvox.errors import NotFoundError, PolyvoxError
 from polyvox.service.jobs.narrator import Narrator

@@ -10,8 +10,9 @@ from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute, off_the_loop
+from polyvox.api.requests.fields import RequestBody
 from polyvox.api.requests.forms import json_or_form, read_fields
-from polyvox.api.requests.schemas import ErrorBody, RequestBody
+from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.prompts import CacheKind

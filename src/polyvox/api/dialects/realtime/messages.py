@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from polyvox.api.errors import invalid_request
-from polyvox.api.requests.schemas import PRINTABLE, RequestBody, SpeechBody, Text
+from polyvox.api.complaints import invalid_request
+from polyvox.api.requests.fields import PRINTABLE, RequestBody, Text
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
 from polyvox.service.contexts.speech_context import ContextOptions

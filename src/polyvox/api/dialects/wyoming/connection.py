@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from polyvox.api.dialects.wyoming.event import Event, EventError, EventReader, EventWriter
 from polyvox.api.dialects.wyoming.voices import WyomingVoices
 from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError

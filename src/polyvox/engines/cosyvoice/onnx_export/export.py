@@ -10,6 +10,8 @@ from polyvox import __version__
 from polyvox.bundles.disk import sha256_of, write_whole
 from polyvox.bundles.onnx_graphs.builder import shape_of
 from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.decoder.graph_networks import graph_flow, graph_vocoder
+from polyvox.engines.cosyvoice.decoder.self_test import deviation, stream_mel, stream_samples
 from polyvox.engines.cosyvoice.graph_files import (
     ESTIMATOR,
     INT8,
@@ -21,11 +23,9 @@ from polyvox.engines.cosyvoice.graph_files import (
     GraphManifest,
     source_hashes,
 )
-from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.onnx_export.estimator import estimator_graph
 from polyvox.engines.cosyvoice.onnx_export.token_encoder import token_encoder_graph
 from polyvox.engines.cosyvoice.onnx_export.vocoder_filter import filter_graph
-from polyvox.engines.cosyvoice.self_test import deviation, stream_mel, stream_samples
 from polyvox.engines.kit.onnx_export import replaced_folder, write_int8
 from polyvox.errors import BundleError, UnavailableError
 from polyvox.models.cosyvoice.flow import Flow

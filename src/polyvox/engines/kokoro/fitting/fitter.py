@@ -33,8 +33,8 @@ from polyvox.models.loading import StateDict
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.types import Pcm
 from polyvox.voices.fitted import FittedStyle
-from polyvox.voices.similarity import BUNDLE as CAMPPLUS
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.similarity import BUNDLE as CAMPPLUS
+from polyvox.voices.recognition.transcribe import Moonshine
 
 MODEL = "kokoro"
 RECOGNISER = "moonshine-base"

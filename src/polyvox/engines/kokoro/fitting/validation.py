@@ -18,7 +18,7 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.errors import PromptError
 from polyvox.models.kokoro.model import Kokoro, StyledTokens
 from polyvox.types import Pcm
-from polyvox.voices.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import Moonshine
 
 _MAX_WORD_ERRORS, _MAX_MOS_DROP = 0.04, 0.2
 # Scales tried for each way of scaling down; one takes a CPU twelve seconds.

@@ -1,0 +1,1 @@
+"""A manuscript spoken into a folder, and the files that are made of it."""

@@ -1,0 +1,115 @@
+"""The plan of a narration: every passage of a book in order, with its voice and the pause behind it."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count
+from typing import Final
+
+from polyvox.books.manuscript import Chapter, Manuscript
+from polyvox.books.narration.options import NarrationOptions, Pauses
+from polyvox.books.words import VOICE_TAG, pieces, speakable
+from polyvox.errors import ManuscriptError
+from polyvox.text.segmentation.segment import bounded_sentences
+from polyvox.text.tracked import TrackedText
+
+_SEED_BITS: Final = 63
+
+
+class Gap(StrEnum):
+    """The pause behind a passage, by what follows."""
+
+    SENTENCE = "sentence"
+    PARAGRAPH = "paragraph"
+    SCENE = "scene"
+    TITLE = "title"
+    CHAPTER = "closing"
+
+    def seconds(self, pauses: Pauses) -> float:
+        return float(getattr(pauses, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence, or the part of one that a voice speaks. `index` counts through the book; `voice` is None for the
+    book's own."""
+
+    text: str
+    voice: str | None
+    index: int
+    seed: int
+    gap: Gap = Gap.SENTENCE
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChapter:
+    """A chapter's title, empty where it has none, and its passages."""
+
+    title: str
+    passages: tuple[Passage, ...]
+
+
+def passage_seed(seed: int, index: int) -> int:
+    """The seed of one passage, which does not depend on any other."""
+    digest = hashlib.sha256(f"{seed}/passage/{index}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - _SEED_BITS)
+
+
+def plan_chapters(manuscript: Manuscript, options: NarrationOptions) -> tuple[PlannedChapter, ...]:
+    """The passages of a book; chapters with nothing to speak are left out."""
+    indices = count()
+    planned: list[PlannedChapter] = []
+    for chapter in manuscript.chapters:
+        parts = list(_parts(chapter, titles=options.titles))
+        if not parts:
+            continue
+        parts[-1] = (*parts[-1][:2], Gap.CHAPTER)
+        passages = [
+            Passage(text, voice, index, passage_seed(options.seed, index), gap)
+            for (text, voice, gap), index in zip(parts, indices, strict=False)
+        ]
+        planned.append(PlannedChapter(chapter.title.strip(), tuple(passages)))
+    if not planned:
+        raise ManuscriptError("The manuscript holds no words to speak; check that it is the right file.", field="file")
+    return tuple(planned)
+
+
+Part = tuple[str, str | None, Gap]
+
+
+def _parts(chapter: Chapter, *, titles: bool) -> Iterator[Part]:
+    """The passages of a chapter, each with its voice and what follows it."""
+    if titles and speakable(chapter.title):
+        yield " ".join(chapter.title.split()), chapter.voice, Gap.TITLE
+    voice = chapter.voice
+    held: Part | None = None
+    for paragraph in chapter.paragraphs:
+        if not speakable(paragraph):
+            held = None if held is None else (*held[:2], Gap.SCENE)
+            continue
+        for text, voice in _sentences(paragraph, voice, chapter.voice):  # noqa: B020 - the voice stays
+            if held is not None:
+                yield held
+            held = (text, voice, Gap.SENTENCE)
+        held = None if held is None else (*held[:2], Gap.PARAGRAPH)
+    if held is not None:
+        yield held
+
+
+def _sentences(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple[str, str | None]]:
+    """The sentences of a paragraph that can be spoken, and their voices."""
+    for turn, speaker in _turns(paragraph, voice, own):
+        for text in pieces(turn):
+            for sentence in bounded_sentences(TrackedText.of(text)):
+                if speakable(sentence.text):
+                    yield sentence.text.strip(), speaker
+
+
+def _turns(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple[str, str | None]]:
+    """The stretches of a paragraph between voice tags; a tag without a name goes back to the chapter's `own` voice."""
+    done = 0
+    for tag in VOICE_TAG.finditer(paragraph):
+        yield paragraph[done : tag.start()], voice
+        voice, done = tag["name"].strip() or own, tag.end()
+    yield paragraph[done:], voice

@@ -1,0 +1,1 @@
+"""Files of books as manuscripts, by format."""

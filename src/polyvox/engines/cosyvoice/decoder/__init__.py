@@ -1,0 +1,1 @@
+"""The audio decoder: speech tokens to samples, by flow and vocoder, for many streams together."""

@@ -1,0 +1,1 @@
+"""Text to the ids of the language model: normalisation, tags, tokenizers."""

@@ -1,0 +1,1 @@
+"""Recordings on their way in: fetched, decoded, checked."""

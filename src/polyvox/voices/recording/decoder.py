@@ -1,0 +1,105 @@
+"""Decoding of untrusted recordings in a sandboxed child process with limits on memory and time."""
+
+import asyncio
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import numpy as np
+import structlog
+
+from polyvox.audio.decode import TOO_LONG, container_of
+from polyvox.audio.pcm import MAX_RATE, MIN_RATE
+from polyvox.child_process import end_child, start_child
+from polyvox.errors import AudioDecodeError, UnavailableError
+from polyvox.types import Pcm
+from polyvox.voices.limits import PromptLimits, too_large
+from polyvox.voices.recording import decode_child
+from polyvox.voices.recording.decode_child import READY, REFUSAL, REPLY, REQUEST, SAMPLES
+
+_log = structlog.get_logger(__name__)
+
+_STARTING_SECONDS = 15.0
+_DECODING_SECONDS = 4.0
+_ENDING_SECONDS = 1.0
+_LONGEST_REFUSAL = 1_000
+
+
+async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
+    """The samples of a recording, mono or stereo, and their rate; AudioDecodeError if it is broken or over a limit.
+
+    A file whose magic bytes are not those of audio is refused before a process is started.
+    """
+    if len(data) > limits.max_bytes:
+        raise too_large(limits.max_bytes)
+    container_of(data)
+    async with _child() as child:
+        try:
+            async with asyncio.timeout(_DECODING_SECONDS):
+                return await _ask(child, data, limits)
+        except TimeoutError as error:
+            raise AudioDecodeError("The recording takes too long to decode; save it anew and send that.") from error
+        except (EOFError, OSError) as error:
+            _log.warning("decoding a recording ended early", bytes=len(data), status=await _status(child))
+            raise AudioDecodeError("The recording cannot be decoded; save it anew and send that.") from error
+
+
+async def _ask(child: Process, data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(REQUEST.pack(limits.decoded_seconds, limits.decoded_samples, len(data)))
+    child.stdin.write(data)
+    await child.stdin.drain()
+    kind, rate, channels, size = REPLY.unpack(await child.stdout.readexactly(REPLY.size))
+    if kind == REFUSAL and size <= _LONGEST_REFUSAL:
+        reason = (await child.stdout.readexactly(size)).decode(errors="replace")
+        if reason.startswith(TOO_LONG):
+            reason = f"{TOO_LONG} {limits.max_seconds:g} seconds; {limits.bounds}."
+        raise AudioDecodeError(reason)
+    # A file that has taken the child over may have it say anything.
+    whole = channels in (1, 2) and size > 0 and size % (4 * channels) == 0
+    if kind != SAMPLES or not whole or size > 4 * limits.decoded_samples or not MIN_RATE <= rate <= MAX_RATE:
+        raise EOFError("the reply is not one")
+    samples = np.frombuffer(await child.stdout.readexactly(size), "<f4").astype(np.float32, copy=False)
+    if not np.abs(samples).max() <= 1.0:
+        raise EOFError("the samples are none")
+    return (samples if channels == 1 else samples.reshape(-1, channels)), rate
+
+
+@asynccontextmanager
+async def _child() -> AsyncIterator[Process]:
+    """A process that waits for its recording. It is gone when the block is left, with all that it may have started."""
+    child = await _started()
+    try:
+        await _until_ready(child)
+        yield child
+    finally:
+        await end_child(child, _ENDING_SECONDS)
+
+
+async def _started() -> Process:
+    try:
+        command = (sys.executable, "-I", "-m", decode_child.__name__)
+        return await start_child(*command, environment={"OPENBLAS_NUM_THREADS": "1"})
+    except OSError as error:
+        raise UnavailableError(f"The decoder for recordings cannot be started: {error.strerror}.") from error
+
+
+async def _until_ready(child: Process) -> None:
+    assert child.stdout is not None
+    try:
+        async with asyncio.timeout(_STARTING_SECONDS):
+            if await child.stdout.read(1) == READY:
+                return
+    except TimeoutError:
+        _log.error("the decoder does not start", seconds=_STARTING_SECONDS)
+    raise UnavailableError("The decoder for recordings did not start; its reason is on the server's error output.")
+
+
+async def _status(child: Process) -> int | None:
+    """The exit status of the child; None if it has not ended."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_ENDING_SECONDS):
+            await child.wait()
+    return child.returncode
