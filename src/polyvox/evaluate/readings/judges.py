@@ -1,6 +1,7 @@
 """The judges of readings by language, and the sentences of a list that are misread."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,11 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _HAN: Final = "\u3400-\u9fff"
-_TOKEN: Final = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:['’-][^\W_{_HAN}]+)*")
+_SIGNS: Final = "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
+"""Vowel signs, nasals and nukta of Devanagari, which are letters of a word though `\\w` leaves them out."""
+_CHANDRABINDU: Final = "\u0901"
+_ANUSVARA: Final = "\u0902"  # both are written for one sound: पाँच, पांच
+_TOKEN: Final = re.compile(rf"[{_HAN}]|(?:[^\W_{_HAN}]|[{_SIGNS}])+(?:['’-](?:[^\W_{_HAN}]|[{_SIGNS}])+)*")
 _LETTERS: Final = re.compile(r"(?<![A-Za-z])[A-Z](?: [A-Z](?![A-Za-z]))+")
 _BRACE: Final = re.compile(r"[{|}]|[^\s{|}]+")
 _PLAIN_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
@@ -47,7 +52,8 @@ def normalized(language: str, written: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a reading, in small letters unless they are spelled; marks count for nothing."""
-    joined = _LETTERS.sub(lambda match: match.group().replace(" ", ""), text)
+    joined = _LETTERS.sub(lambda match: match.group().replace(" ", ""), unicodedata.normalize("NFC", text))
+    joined = joined.replace(_CHANDRABINDU, _ANUSVARA)
     return [token if token.isupper() else token.lower() for token in _TOKEN.findall(joined)]
 
 

@@ -23,6 +23,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.phone_normalization:
         text = figures.read_phones(text)
     text = measures.read_shares(text)
+    text = figures.read_powers(text)
     if options.unit_normalization:
         text = measures.read_units(text)
     text = figures.read(text)

@@ -116,7 +116,7 @@ def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = symbols.read_comparisons(text)
     text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)
     if _DIGIT.search(text.text):
-        text = _quantities(text, options)
+        text = _quantities(symbols.read_exponents(text), options)
     text = codes.read_numerals(text)
     if _DIGIT.search(text.text):
         text = codes.read(text)

@@ -62,6 +62,7 @@ _WHOLE_WORDS: Final = {
     "最終日": "さいしゅーび",
     "一昨日": "おととい",
     "私": "わたし",
+    "大谷": "おーたに",
 }
 # 今日中国 is China today.
 _WHOLE_WORD: Final = re.compile(
@@ -72,7 +73,9 @@ _WHOLE_WORD: Final = re.compile(
 )
 _MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十毎今来先翌同])月の?$")
 # What makes 1日 the first of a month and no length of time.
-_FROM_THE_FIRST: Final = re.compile("から(?!\\d+日(?!ま))|まで|付け?|現在|午[前後]|[朝夜]|の(?:午[前後]|朝|夜)|\\(")
+_FROM_THE_FIRST: Final = re.compile(
+    "から(?!\\d+日(?!ま))|まで|付け?|づけ|現在|午[前後]|[朝夜]|の(?:午[前後]|朝|夜)|\\("
+)
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"

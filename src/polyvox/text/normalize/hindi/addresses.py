@@ -14,6 +14,13 @@ _DOMAIN: Final = re.compile(
     r"(?<![A-Za-z0-9@./-])(?:[A-Za-z0-9-]++\.)+(?:com|in|org|net|edu|gov|io|ai|co|info)(?![A-Za-z0-9@-]|\.[A-Za-z])"
     rf"(?:[:/?#](?=[A-Za-z0-9]){_PATH}{_END})?"
 )
+_FILE: Final = re.compile(
+    r"(?<![A-Za-z0-9_@./\\-])(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)*+[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
+    r"(?:json|py|js|tsx?|jsx|html?|css|txt|pdf|docx?|xlsx?|pptx?|csv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|md|"
+    r"ya?ml|xml|sh|java|cpp|rs|rb|go|kt|php|sql|log|ini|cfg|conf|toml|lock|env|iso|apk|dll|jar|gradle|vue|swift|ipynb)"
+    r"(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])"
+)
+_NAMED_END: Final = re.compile(r"\.[A-Za-z]")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
 _MARKS: Final = {
@@ -38,8 +45,10 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 
 def read_urls(text: TrackedText) -> TrackedText:
-    """Web addresses, with their scheme left out, and bare domain names."""
-    return text.sub(_URL, _aloud).sub(_DOMAIN, _aloud)
+    """Web addresses, with their scheme left out, bare domain names, and names of files with their folders."""
+    if _NAMED_END.search(text.text) is None:
+        return text
+    return text.sub(_URL, _aloud).sub(_DOMAIN, _aloud).sub(_FILE, _aloud)
 
 
 def _aloud(match: re.Match[str]) -> str:

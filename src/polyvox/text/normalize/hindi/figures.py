@@ -36,6 +36,46 @@ ABBREVIATIONS: Final = {
     "उ.प्र.": "उत्तर प्रदेश",
     "म.प्र.": "मध्य प्रदेश",
     "ई.": "ईस्वी",
+    "अनु.": "अनुच्छेद",
+    "सोम.": "सोमवार",
+    "मंगल.": "मंगलवार",
+    "बुध.": "बुधवार",
+    "गुरु.": "गुरुवार",
+    "शुक्र.": "शुक्रवार",
+    "शनि.": "शनिवार",
+    "रवि.": "रविवार",
+    "जन.": "जनवरी",
+    "फर.": "फ़रवरी",
+    "अग.": "अगस्त",
+    "सित.": "सितंबर",
+    "अक्टू.": "अक्टूबर",
+    "नव.": "नवंबर",
+    "दिस.": "दिसंबर",
+    "श्री.": "श्री",
+    "सुश्री.": "सुश्री",
+    "एड.": "एडवोकेट",
+    "इंजी.": "इंजीनियर",
+    "ले.": "लेफ़्टिनेंट",
+    "कर्नल.": "कर्नल",
+    "मा.": "माननीय",
+    "जि.": "ज़िला",
+    "तह.": "तहसील",
+    "पो.": "पोस्ट",
+    "मो.नं.": "मोबाइल नंबर",
+    "क्र.": "क्रमांक",
+    "रजि.": "रजिस्ट्रेशन",
+    "लि.": "लिमिटेड",
+    "प्रा. लि.": "प्राइवेट लिमिटेड",
+    "प्रा.लि.": "प्राइवेट लिमिटेड",
+    "वि.सं.": "विक्रम संवत",
+    "मि.ग्रा.": "मिलीग्राम",
+    "वर्ग कि.मी.": "वर्ग किलोमीटर",
+    "उदा.": "उदाहरण",
+    "दि.": "दिनांक",
+    "अ.भा.": "अखिल भारतीय",
+    "आ.प्र.": "आंध्र प्रदेश",
+    "हि.प्र.": "हिमाचल प्रदेश",
+    "रु./": "रुपये प्रति ",
 }
 _ABBREVIATION: Final = re.compile(
     r"(?<![\w\u0900-\u097f.])(?:"
@@ -53,6 +93,24 @@ _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
 # A flight or a document: its letters, then three digits or more, one by one.
 _LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
+_ROMAN: Final = re.compile(r"(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{0,3}|IX|X)(?![A-Za-z0-9])")
+_ROMAN_ORDINALS: Final = {
+    "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "V": "पंचम", "VI": "षष्ठ",
+    "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
+}  # fmt: skip
+_TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])")
+_EXPONENT: Final = re.compile(
+    r"(?<=[\dA-Za-z)])(?:\^(?P<plain>-?\d{1,3})|(?P<raised>[⁰¹⁴-⁹⁻][⁰¹²³⁴-⁹]{0,3}|[²³][⁰¹²³⁴-⁹]{1,2}))"
+)
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SAID_ACRONYMS: Final = {
+    "RAM": "रैम", "ROM": "रोम", "SIM": "सिम", "PIN": "पिन", "NASA": "नासा", "ISRO": "इसरो",
+    "AIDS": "एड्स", "NATO": "नाटो",
+    "SAARC": "सार्क", "UNESCO": "यूनेस्को", "UNICEF": "यूनिसेफ़", "OPEC": "ओपेक", "COVID": "कोविड", "NEET": "नीट",
+    "AIIMS": "एम्स", "FIFA": "फ़ीफ़ा", "PAN": "पैन", "SEBI": "सेबी", "NABARD": "नाबार्ड", "TRAI": "ट्राई",
+    "BIMSTEC": "बिम्सटेक", "BRICS": "ब्रिक्स", "ASEAN": "आसियान", "CAT": "कैट", "GATE": "गेट",
+}  # fmt: skip
+_SAID_ACRONYM: Final = re.compile(f"(?<![A-Za-z0-9])(?:{'|'.join(_SAID_ACRONYMS)})(?![A-Za-z0-9])")
 _BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
 _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
@@ -68,7 +126,10 @@ _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ�
 _HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
-_SCORE: Final = re.compile(r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
+_SCORE: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
+    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
+)
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -100,8 +161,16 @@ def read_phones(text: TrackedText) -> TrackedText:
     return text.sub(_GROUPED, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
 
 
+def read_powers(text: TrackedText) -> TrackedText:
+    """Powers with their exponent, which stays in figures."""
+    return text.sub(_EXPONENT, _exponent)
+
+
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
+    text = text.sub(_TIMES, r"\1 बार")
+    text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
+    text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_LETTERED, _lettered).sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
@@ -130,7 +199,13 @@ def _phone(match: re.Match[str]) -> str:
 
 def _lettered(match: re.Match[str]) -> str:
     digits = match["digits"]
-    return " " + (spelled(digits) if len(digits) > 2 else cardinal(digits))
+    behind = " " if match.string[match.end() : match.end() + 1].isalpha() else ""
+    return " " + (spelled(digits) if len(digits) > 2 else cardinal(digits)) + behind
+
+
+def _exponent(match: re.Match[str]) -> str:
+    exponent = match["plain"] or match["raised"].translate(_SUPERSCRIPTS)
+    return " की घात " + ("माइनस " if exponent[0] == "-" else "") + exponent.lstrip("-")
 
 
 def _fraction(match: re.Match[str]) -> str:

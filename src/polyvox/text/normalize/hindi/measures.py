@@ -71,12 +71,33 @@ _EACH: Final = {
     "dL": "प्रति डेसीलीटर",
     "dl": "प्रति डेसीलीटर",
     "L": "प्रति लीटर",
+    "l": "प्रति लीटर",
+    "ml": "प्रति मिलीलीटर",
+    "mL": "प्रति मिलीलीटर",
+    "g": "प्रति ग्राम",
+    "mol": "प्रति मोल",
+    "m²": "प्रति वर्ग मीटर",
+    "cm²": "प्रति वर्ग सेंटीमीटर",
+    "cm³": "प्रति घन सेंटीमीटर",
+    "km²": "प्रति वर्ग किलोमीटर",
+    "km": "प्रति किलोमीटर",
+    "m": "प्रति मीटर",
+    "sec": "प्रति सेकंड",
+    "day": "प्रति दिन",
+    "दिन": "प्रति दिन",
+    "माह": "प्रति माह",
+    "मिनट": "प्रति मिनट",
+    "सेकंड": "प्रति सेकंड",
+    "लीटर": "प्रति लीटर",
+    "किलो": "प्रति किलो",
     "min": "प्रति मिनट",
     "m³": "प्रति घन मीटर",
 }
 _ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items()} | _UNITS
 _EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
 _LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
+_OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|पर|को)(?![\u0900-\u0963])")
+_INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
@@ -110,7 +131,7 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
-    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    return text.sub(_INCHES, " इंच").sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -141,4 +162,6 @@ def _degrees(match: re.Match[str]) -> str:
 def _measure(match: re.Match[str]) -> str:
     name = _UNITS.get(match["unit"]) or _ANY_CASE[match["unit"].lower()]
     unit = _POWERS.get(match["power"] or "", "") + name
+    if unit.endswith("घंटा") and _OBLIQUE.match(match.string, match.end()):
+        unit = unit.removesuffix("घंटा") + "घंटे"
     return f"{_amounts(match)} {unit}" + (f" {_EACH[match['each']]}" if match["each"] else "")

@@ -30,6 +30,14 @@ _MARKS: Final = {
     "+": "プラス",
     "~": "チルダ",
 }
+_SPELLED: Final = frozenset("www jp co or ne ac go ed ad gr lg tv io uk us".split())
+_FILE: Final = re.compile(
+    r"(?<![A-Za-z0-9_@./\\-])(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)*+[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
+    r"(?:json|py|js|tsx?|jsx|html?|css|txt|pdf|docx?|xlsx?|pptx?|csv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|md|"
+    r"ya?ml|xml|sh|java|cpp|rs|rb|go|kt|php|sql|log|ini|cfg|conf|toml|lock|env|iso|apk|dll|jar|gradle|vue|swift|ipynb)"
+    r"(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])"
+)
+_NAMED_END: Final = re.compile(r"\.[A-Za-z]")
 _PHONE: Final = re.compile(
     r"(?<![\dA-Za-z.-])(?:\+81[ -]?\d{1,4}|\(?0\d{1,4}\)?)[ -]?\d{1,4}-\d{3,4}(?![\d-])"
     r"|(?<![\dA-Za-z.-])0[5789]0\d{8}(?!\d)"
@@ -52,7 +60,8 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
     """Everything that one writes to, calls, or goes to."""
     if emails:
         text = text.sub(_EMAIL, lambda match: _aloud(match.group()))
-    if urls:
+    if urls and _NAMED_END.search(text.text):
+        text = text.sub(_FILE, lambda match: _aloud(match.group()))
         text = text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
     text = text.sub(_POSTCODE, lambda match: f"郵便番号{spelled(match['first'])}の、{spelled(match['last'])}")
     if phones:
@@ -61,7 +70,14 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         text = text.sub(_POLICE, "ヒャクトー")
     text = text.sub(_CODE, lambda match: _code(match))
     text = text.sub(_ROOM, lambda match: room(match.group()))
-    return text.sub(_LANDMARK, lambda match: "の".join(part for part in match.groups() if part))
+    return text.sub(_LANDMARK, _landmark)
+
+
+def _landmark(match: re.Match[str]) -> str | None:
+    """None for a score, which stands behind a particle."""
+    if match[3] is None and match.string[match.start() - 1] in "がはにをもで":
+        return None
+    return "の".join(part for part in match.groups() if part)
 
 
 def _code(match: re.Match[str]) -> str:
@@ -82,4 +98,4 @@ def _aloud(address: str) -> str:
 
 
 def _word(piece: str) -> str:
-    return "W W W" if piece.lower() == "www" else piece
+    return " ".join(piece.upper()) if piece.lower() in _SPELLED else piece

@@ -13,7 +13,7 @@ _SHORT_DATE: Final = re.compile(
     rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
     rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
 )
-_OF_MANY: Final = re.compile("(?:約|およそ|[者員人体民部数額量費生]の)\\Z")
+_OF_MANY: Final = re.compile("(?:約|およそ|ほぼ|さじ|カップ|うち|残り|[者員人体民部数額量費生りち]の)\\Z")
 _SHARED: Final = re.compile(
     "の(?:人|方々|割合|確率|生徒|学生|国|社|票|賛成|量|面積|大きさ|長さ|値段|価格|土地|住民|家庭|世帯|女性|男性|会社|企業|議員|議席|子|速)"
 )
@@ -23,6 +23,7 @@ _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
     r"(?::(?P<second>[0-5]\d))?(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
 )
+_DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
 
@@ -30,6 +31,7 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
     text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
+    text = text.sub(_DATED, "づけ")
     return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
 
 

@@ -11,7 +11,7 @@ _PRESSURE: Final = re.compile(r"(?<=血圧)(?P<gap>[はが:： ]{0,2})(?P<high>\
 _FEVER: Final = re.compile(r"(?<=\d度)(\d)分(?![の間])")
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _SCORE: Final = re.compile(
-    rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点)|と)"
+    rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引)|と|に(?:終|持))"
 )
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
@@ -23,6 +23,14 @@ _ENGLISH: Final = {"2": "ツー", "3": "スリー", "4": "フォー", "5": "フ�
 _LETTERS: Final = {"G": "ジー", "D": "ディー"}
 _LATIN: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d{1,4})(?![\dA-Za-z]|\.\d)")
 _NUMBER: Final = re.compile(rf"{NUMBER_START}{NUMBER}{NUMBER_END}")
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_POWER: Final = re.compile(
+    r"(?<=[\dA-Za-z)])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
+)
+_DESERTED: Final = re.compile(
+    "人気(?=[のが]な(?:い|く|かった)(?:[、,]|静|寂|夜|深|暗|場所|所|ところ|道|路|通り|裏|公園|広場|山|森|林|海|浜|島|川|街|町|村|駅|寺|神社|境内|校|教室"
+    "|部屋|廊下|建物|ビル|家|館|倉庫|オフィス))"
+)
 _FIRMS: Final = re.compile(r"\((?P<kind>[株有])\)|(?P<square>[㈱㈲])")
 _FIRM_NAMES: Final = {"株": "株式会社", "㈱": "株式会社", "有": "有限会社", "㈲": "有限会社"}
 _SIGNS: Final = {
@@ -53,6 +61,7 @@ def read_firms(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left, without its commas."""
+    text = text.sub(_DESERTED, "ひとけ").sub(_POWER, _power)
     text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation)
     text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた").sub(_FEVER, r"\1ブ")
     text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
@@ -66,6 +75,11 @@ def read(text: TrackedText) -> TrackedText:
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
     return text.sub(_SIGN, lambda match: _SIGNS[match[1]])
+
+
+def _power(match: re.Match[str]) -> str:
+    minus = "マイナス" if match["minus"] or match["raised_minus"] else ""
+    return f"の{minus}{match['plain'] or match['raised'].translate(_SUPERSCRIPTS)}ジョー"
 
 
 def _generation(match: re.Match[str]) -> str:

@@ -65,10 +65,51 @@ _UNITS: Final = {
     "ha": "ヘクタール",
     "px": "ピクセル",
     "rpm": "回転毎分",
+    "mol": "モル",
+    "mmol": "ミリモル",
+    "μg": "マイクログラム",
+    "µg": "マイクログラム",
+    "Pa": "パスカル",
+    "kPa": "キロパスカル",
+    "MPa": "メガパスカル",
+    "N": "ニュートン",
+    "J": "ジュール",
+    "kJ": "キロジュール",
+    "Ω": "オーム",
+    "mV": "ミリボルト",
+    "mA": "ミリアンペア",
+    "MW": "メガワット",
+    "cl": "センチリットル",
+    "dL": "デシリットル",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "m", "km"))
-_EACH: Final = {"h": "毎時", "s": "毎秒", "min": "毎分"}
+_EACH: Final = {
+    "h": "毎時",
+    "s": "毎秒",
+    "min": "毎分",
+    "s²": "毎秒毎秒",
+    "L": "パーリットル",
+    "l": "パーリットル",
+    "dL": "パーデシリットル",
+    "dl": "パーデシリットル",
+    "mL": "パーミリリットル",
+    "ml": "パーミリリットル",
+    "mol": "パーモル",
+    "kg": "パーキログラム",
+    "g": "パーグラム",
+    "cm²": "パー平方センチメートル",
+    "cm2": "パー平方センチメートル",
+    "cm³": "パー立方センチメートル",
+    "cm3": "パー立方センチメートル",
+    "m²": "パー平方メートル",
+    "m2": "パー平方メートル",
+    "m³": "パー立方メートル",
+    "m3": "パー立方メートル",
+    "km²": "パー平方キロメートル",
+    "km2": "パー平方キロメートル",
+}
+_ANY_EACH: Final = "|".join(sorted(_EACH, key=len, reverse=True))
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
@@ -88,10 +129,10 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
-_SYMBOL: Final = r"(?P<{0}>[A-Za-z]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z]){_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_SYMBOL.format('unit')}(?:/(?P<each>h|s|min))?(?![A-Za-z0-9])"
+    rf"{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
 )
 
 

@@ -46,6 +46,7 @@ _SHARED_TITLES: Final = {
 # Before the name or the number of a place.
 PLACES: Final = {
     "Jln": "Jalan",
+    "Seks": "Seksyen",
     "Jl": "Jalan",
     "Lrg": "Lorong",
     "Lrng": "Lorong",

@@ -39,8 +39,11 @@ _PARTS: Final = frozenset(
 _LETTERS: Final = frozenset("CDLM")
 _RULERS: Final = frozenset(
     (
-        "agong benedict charles dunia edward elizabeth felipe george henry john louis mehmed murad napoleon paul "
-        "paulus philip rama ramses selim william yohanes"
+        "abdul abdullah agong ahmad albert alexander alfonso bayezid benedict benediktus carlos catherine charles "
+        "dunia edward elizabeth faisal felipe franz frederick george gregorius gustaf hamid harald hassan henry "
+        "hussein innosensius iskandar ivan james john joseph juan khan leo leopold louis mahmud margrethe mehmed "
+        "mohammed muhammad murad mustafa napoleon nicholas osman otto paul paulus peter philip pius ptolemy rama "
+        "ramses richard salman selim suleiman sulaiman urbanus vajiravudh wilhelm willem william yohanes"
     ).split()
 )
 

@@ -53,6 +53,7 @@ _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARING: Final = re.compile(r"[#~∼<>=]")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _SIGNED_FIGURE: Final = r"(?= ?(?:RM|rm|[$€£])? ?-?\.?\d)"
+_EXPONENT: Final = re.compile(r"(?<=\d)\^(?=-?\d{1,3}(?!\d))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=(?:RM|rm|[$€£])?\d)|±(?= ?(?:RM|rm)?\d)")
 _LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
@@ -85,6 +86,11 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     text = text.sub(_NUMBER_SIGN, "nombor ")
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_MENU, ", ").sub(_LESS, " kurang daripada ").sub(_GREATER, " lebih daripada ")
+
+
+def read_exponents(text: TrackedText) -> TrackedText:
+    """Powers of a figure, whose exponent stays in figures before its unit: "10^8 m/s"."""
+    return text.sub(_EXPONENT, " kuasa ") if "^" in text.text else text
 
 
 def read_powers(text: TrackedText) -> TrackedText:

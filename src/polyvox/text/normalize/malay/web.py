@@ -21,6 +21,10 @@ _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|mil|info|biz|io|ai|co|me|my|sg|id|bn|uk|asia|tv|app|dev|shop|store|ly|gl)"
     rf"(?![\w@-]|\.\w)(?:[:/?#](?=\w){_INSIDE}*{_LAST})?"
 )
+_PATH: Final = re.compile(
+    r"(?<![\w@./\\-])(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)++[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
+    r"[a-z][a-z0-9]{0,7}(?![\w@-]|\.\w)"
+)
 _LOCAL: Final = re.compile(rf"(?<![\w@./\\-])localhost(?![\w@-])(?:[:/](?=\w){_INSIDE}*{_LAST})?", re.IGNORECASE)
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]{1,50})(?![\w@])")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]++)")
@@ -61,6 +65,8 @@ def read(text: TrackedText, options: NormalizationOptions, digits: ReadDigits, m
         text = text.sub(_EMAIL, aloud)
     if options.url_normalization:
         text = text.sub(_URL, aloud).sub(_DOMAIN, aloud).sub(_LOCAL, aloud)
+        if "/" in text.text:
+            text = text.sub(_PATH, aloud)
     return text
 
 

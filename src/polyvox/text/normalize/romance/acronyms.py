@@ -14,6 +14,13 @@ _SAID: Final = re.compile(
     rf"{_OPENING}?[{_VOWELS}]+(?:(?:[LMNRS]?{_OPENING}|SS|LL|TT)[{_VOWELS}]+)*(?:[BCDFGKLMNPRSTXZ]|[LNR][DKMNT])?"
 )
 _HAS_VOWEL: Final = re.compile(f"[{_VOWELS}]")
+_MIXED_CASE: Final = {
+    "NVMe": "N V M E", "PCIe": "P C I E", "IoT": "I O T", "PhD": "P H D", "mRNA": "M R N A", "ARNm": "A R N M",
+    "RNAm": "R N A M", "iOS": "I O S", "macOS": "mac O S", "QoS": "Q O S", "IPv": "I P V", "pH": "P H",
+    "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
+}  # fmt: skip
+_MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")
+_CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 _LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
 _REACH: Final = 16
 
@@ -26,6 +33,8 @@ class Acronyms:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Spell the capitals that are no word, and write as a word those that are."""
+        if _CAPITAL_BEHIND.search(text.text):
+            text = text.sub(_MIXED_NAME, lambda match: _MIXED_CASE[match.group()])
         return text.sub(_CAPITALS, self._read)
 
     def _read(self, match: re.Match[str]) -> str | None:

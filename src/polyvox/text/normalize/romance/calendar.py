@@ -89,7 +89,9 @@ class Calendar:
         if not 1 <= int(match[1]) <= 31:
             return None
         month = self.language.month_forms[match[2].lower()]
-        return self.language.date(int(match[1]), month, int(match[3]) if match[3] else None)
+        words = self.language.date(int(match[1]), month, int(match[3]) if match[3] else None)
+        written_out = match[2].lower() == self.language.months[month]
+        return f"{words}." if written_out and match.group().endswith(".") else words
 
     def _dotted_time(self, match: re.Match[str]) -> str | None:
         if _word_before(match) not in self.language.before_time:

@@ -17,10 +17,14 @@ _HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
 _LONG: Final = re.compile(rf"(?<![\w.,/$€£+-])\d{{7,15}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
-    r"(?<![\w@./-])[A-Za-z0-9][\w-]*(?:\.[\w-]+)*\."
-    r"(?:json|py|js|tsx?|jsx|html?|css|txt|pdf|docx?|xlsx?|pptx?|csv|tsv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|"
-    r"md|ya?ml|xml|sh|java|cpp|rs|go|php|sql|log|ini|cfg|toml|env|bak|iso|apk|dll)(?![\w@-]|\.\w)"
+    r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
+    r"(?:json|py|js|tsx?|jsx|html?|s?css|txt|pdf|docx?|xlsx?|pptx?|csv|tsv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|"
+    r"md|ya?ml|xml|sh|java|cpp|hpp|cs|rs|rb|go|kts?|php|sql|log|ini|cfg|conf|toml|lock|env|bak|iso|apk|dll|jar|gradle|"
+    r"vue|swift|dart|lua|bat|ps1|ipynb|webp|mov|avi|mkv|flac|ogg|rar|7z|msi|dmg|deb|rpm|odt|ods|rtf|epub|psd|tex|"
+    r"properties|parquet|onnx|safetensors|sqlite|db|(?<=\w\w\.)[ch])"
+    r"|\.(?:gitignore|env|bashrc|zshrc|dockerignore|npmrc|htaccess|vimrc|profile|ssh))(?![\w@-]|\.\w)"
 )
+_NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 _DIGITS: Final = re.compile(r"\d+")
@@ -59,8 +63,8 @@ class Codes:
         return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 
     def read_files(self, text: TrackedText) -> TrackedText:
-        """Names of files, part by part."""
-        return text.sub(_FILE, self._file)
+        """Names of files with the folders before them, part by part."""
+        return text.sub(_FILE, self._file) if _NAMED_END.search(text.text) else text
 
     def _labelled(self, match: re.Match[str]) -> str | None:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""

@@ -140,7 +140,7 @@ FRENCH: Final = RomanceLanguage(
     minus="moins",
     percent="pour cent",
     per=lambda name: f"par {name}",
-    rates=frozenset(("jour jours semaine mois an heure nuit personne kilo litre minute seconde pers unité").split()),
+    rates=frozenset(("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité").split()),
     upto="à",
     by="par",
     times=Noun("fois", "fois", feminine=True),
@@ -183,6 +183,7 @@ FRENCH: Final = RomanceLanguage(
     },
     units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("carré", "carrés"), "³": ("cube", "cubes")},
+    exponents={"2": "au carré", "3": "au cube", "^": "puissance"},
     fractions={
         2: Noun("demi", "demis"),
         3: Noun("tiers", "tiers"),
@@ -218,13 +219,19 @@ FRENCH: Final = RomanceLanguage(
     acronyms=ACRONYMS,
     labels=LABELS,
     roman_labels=frozenset(
-        "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe section "
-        "siècle guerre".split()
+        (
+            "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe "
+            "section siècle guerre alinéa tableau figure congrès classe"
+        ).split()
     ),
     rulers=frozenset(
-        "Louis François Henri Charles Napoléon Philippe Jean Paul Pie Benoît Élisabeth Elisabeth Georges Édouard "
-        "Edouard Guillaume Nicolas Pierre Catherine Albert Léopold Grégoire Léon Frédéric Richard Jacques Clément "
-        "Baudouin".split()
+        (
+            "Louis François Henri Charles Napoléon Philippe Jean Paul Pie Benoît Élisabeth Elisabeth Georges Édouard "
+            "Edouard Guillaume Nicolas Pierre Catherine Albert Léopold Grégoire Léon Frédéric Richard Jacques Clément "
+            "Baudouin Ramsès Alexandre Alphonse Ferdinand Amédée Victor-Emmanuel Emmanuel Mohammed Hassan Innocent "
+            "Urbain Boniface Sixte Jules Constantin Othon Rodolphe Sigismond Gustave Christian Olaf Hussein Ptolémée "
+            "Thoutmôsis Guillaume-Alexandre"
+        ).split()
     ),
     queens=frozenset(("Élisabeth Elisabeth Catherine Marie Isabelle Victoria Christine Anne Margrethe").split()),
     ruler_number=_ruler,

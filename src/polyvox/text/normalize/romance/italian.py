@@ -168,6 +168,7 @@ ITALIAN: Final = RomanceLanguage(
     },
     units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("quadrato", "quadrati"), "³": ("cubo", "cubi")},
+    exponents={"2": "al quadrato", "3": "al cubo", "^": "alla"},
     fractions={
         2: Noun("mezzo", "mezzi"),
         3: Noun("terzo", "terzi"),
@@ -202,10 +203,19 @@ ITALIAN: Final = RomanceLanguage(
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
     labels=LABELS,
-    roman_labels=frozenset(("capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo").split()),
+    roman_labels=frozenset(
+        (
+            "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
+            "tabella figura classe comma lettera guerra mondiale"
+        ).split()
+    ),
     rulers=frozenset(
-        "Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo Francesco "
-        "Federico Ferdinando Napoleone Elisabetta Giorgio Edoardo Alessandro Clemente Nicola".split()
+        (
+            "Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo "
+            "Francesco Federico Ferdinando Napoleone Elisabetta Giorgio Edoardo Alessandro Clemente Nicola Ramses "
+            "Innocenzo Urbano Bonifacio Sisto Giulio Costantino Ottone Rodolfo Guglielmo Amedeo Leopoldo Alberto "
+            "Alfonso Pietro Ludovico Cosimo Lorenzo Ranieri Gustavo Adriano Celestino Martino Eugenio"
+        ).split()
     ),
     queens=frozenset(("Elisabetta Caterina Maria Cristina Vittoria Margherita Giovanna Isabella Anna").split()),
     ruler_number=ordinal,

@@ -111,6 +111,7 @@ class RomanceLanguage:
     one_below_two: bool  # "1,5 million" rather than "1,5 millones"
     units: Mapping[str, Noun]
     powers: Mapping[str, tuple[str, str]]  # words behind one and many of a squared or cubed unit
+    exponents: Mapping[str, str]  # behind a number or a variable: "2", "3", and "^" before any other
     fractions: Mapping[int, Noun]
     signs: Mapping[str, str]
     web: Mapping[str, str]

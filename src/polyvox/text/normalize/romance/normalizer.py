@@ -56,9 +56,7 @@ class RomanceNormalizer:
             return speakable(text)
         text = fold(text)
         if options.url_normalization:
-            text = self.words.read_addresses(text)
-            if "." in text.text:
-                text = self.codes.read_files(text)
+            text = self.codes.read_files(self.words.read_addresses(text))
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
         if _DIGIT.search(text.text):
@@ -69,7 +67,7 @@ class RomanceNormalizer:
         return tidy(text, keep_symbols=True)
 
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
-        text = self.calendar.read(text.sub(_PRODUCT, " × "))
+        text = self.calendar.read(self.words.read_powers(text.sub(_PRODUCT, " × ")))
         if options.phone_normalization:
             text = self.phones.read(text)
         text = self.codes.read(text)

@@ -175,6 +175,7 @@ PORTUGUESE: Final = RomanceLanguage(
     },
     units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("quadrado", "quadrados"), "³": ("cúbico", "cúbicos")},
+    exponents={"2": "ao quadrado", "3": "ao cubo", "^": "elevado a"},
     fractions={
         2: Noun("meio", "meios"),
         3: Noun("terço", "terços"),
@@ -210,11 +211,18 @@ PORTUGUESE: Final = RomanceLanguage(
     acronyms=ACRONYMS,
     labels=LABELS,
     roman_labels=frozenset(
-        ("século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial").split()
+        (
+            "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial "
+            "inciso artigo anexo seção tabela figura classe alínea"
+        ).split()
     ),
     rulers=frozenset(
-        "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth Jorge "
-        "Eduardo Napoleão Francisco Fernando Sancho José".split()
+        (
+            "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth "
+            "Jorge Eduardo Napoleão Francisco Fernando Sancho José Ramsés Alexandre Clemente Inocêncio Urbano "
+            "Bonifácio Sisto Júlio Constantino Otão Rodolfo Frederico Guilherme Nicolau Ricardo Alberto Duarte "
+            "Sebastião Miguel Dinis Ramiro"
+        ).split()
     ),
     queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),
     ruler_number=_ruler,

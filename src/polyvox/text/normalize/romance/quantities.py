@@ -10,7 +10,10 @@ from polyvox.text.tracked import TrackedText
 
 _MINUS = r"(?P<minus>(?<!\w)[-–−])?"
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
-_INCHES = re.compile(r"(?:(?<=\d[.,]\d)[\"”]|(?<=\d)″)(?!\w)")
+_INCHES = re.compile(r"[\"”″](?<=\d.)(?!\w)")
+_QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
+_QUOTE_REACH: Final = 160
+_SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
@@ -67,7 +70,9 @@ class Quantities:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Sums of money, percentages, temperatures, and measures with the symbol of a unit."""
-        text = text.sub(_INCHES, f" {self.language.units['″'].many}")
+        text = text.sub(_INCHES, self._inches)
+        if "./" in text.text:
+            text = text.sub(_SHORT_RATE, "")
         text = text.sub(self.place, self._place).sub(_SPLIT_SUM, r"\1,\2 €")
         text = text.sub(self.before, self._sum).sub(self.behind, self._sum).sub(self.scaled, self._many)
         if "%" in text.text:
@@ -81,6 +86,12 @@ class Quantities:
         if match["upto"]:
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
+
+    def _inches(self, match: re.Match[str]) -> str | None:
+        """None for a mark that closes a quotation."""
+        if match.group() != "″" and _QUOTED.search(match.string[max(0, match.start() - _QUOTE_REACH) : match.start()]):
+            return None
+        return f" {self.language.units['″'].many}"
 
     def _place(self, match: re.Match[str]) -> str:
         """The unit in front of a figure, which is a place on a road."""

@@ -190,6 +190,7 @@ SPANISH: Final = RomanceLanguage(
     },
     units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("cuadrado", "cuadrados"), "³": ("cúbico", "cúbicos")},
+    exponents={"2": "al cuadrado", "3": "al cubo", "^": "elevado a"},
     fractions={
         2: Noun("medio", "medios"),
         3: Noun("tercio", "tercios"),
@@ -225,12 +226,18 @@ SPANISH: Final = RomanceLanguage(
     acronyms=ACRONYMS,
     labels=LABELS,
     roman_labels=frozenset(
-        "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
-        "mundial guerra página anexo artículo sección".split()
+        (
+            "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
+            "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición"
+        ).split()
     ),
     rulers=frozenset(
-        "Felipe Carlos Isabel Fernando Alfonso Juan Pablo Pío Luis Enrique Eduardo Jorge Benedicto Gregorio León "
-        "Napoleón Francisco Nicolás Pedro Catalina Guillermo Ricardo Sancho Jaime José".split()
+        (
+            "Felipe Carlos Isabel Fernando Alfonso Juan Pablo Pío Luis Enrique Eduardo Jorge Benedicto Gregorio León "
+            "Napoleón Francisco Nicolás Pedro Catalina Guillermo Ricardo Sancho Jaime José Ramiro Ordoño Bermudo "
+            "Amadeo Ramsés Alejandro Clemente Inocencio Urbano Bonifacio Sixto Julio Constantino Otón Rodolfo "
+            "Federico Hassan Mohamed Abdalá Humberto Víctor Emanuel Manuel Leopoldo Balduino Alberto Gustavo"
+        ).split()
     ),
     queens=frozenset(("Isabel Catalina María Cristina Juana Victoria Margarita Leonor Sofía Ana").split()),
     ruler_number=_ruler,

@@ -27,21 +27,31 @@ _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
-_PATH: Final = re.compile(r"(?<![^\s(\"“«'`])(?:~|\.{1,2})?/\w[\w.-]*+(?:/[\w.-]++)*+/?(?<![.,-])(?!\w)")
+_PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
+_PATH: Final = re.compile(rf"(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+/?(?!\w)")
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
-_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})x(?![\w/])")
+_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)")
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
-_NUMBER_LABELS: Final = frozenset(("número", "numéro", "numero"))
+_NUMBER_LABELS: Final = frozenset(
+    "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
+)
 _SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
 _POWER: Final = re.compile(r"[²³](?<=[\w)].)")
+_UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_TEN_TO: Final = re.compile(r" ?[x×·*] ?(?=10[\^⁰¹²³⁴-⁹⁻])")
+_EXPONENT: Final = re.compile(
+    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=10)[²³]))"
+)
+_RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|10[²³]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,20 @@ class Words:
                 text = text.sub(pattern, lambda match: self._aloud(match.group()))
         return text
 
+    def read_powers(self, text: TrackedText) -> TrackedText:
+        """Powers with their exponent, which stays in figures: "10^8", "x²"."""
+        if _RAISED.search(text.text) is None:
+            return text
+        return text.sub(_TEN_TO, f" {self.language.signs['×']} ").sub(_EXPONENT, self._exponent)
+
+    def _exponent(self, match: re.Match[str]) -> str:
+        exponent = match["plain"] or match["raised"].translate(_SUPERSCRIPTS)
+        based_on_letter = not match.string[match.start() - 1].isdecimal()
+        if based_on_letter and exponent in self.language.exponents:
+            return f" {self.language.exponents[exponent]}"
+        sign = f"{self.language.minus} " if exponent[0] in "-−" else ""
+        return f" {self.language.exponents['^']} {sign}{exponent.lstrip('-−')}"
+
     def read_numerals(self, text: TrackedText) -> TrackedText:
         """Roman numerals: of centuries, of rulers, behind a label, and those that can be nothing else."""
         return text.sub(_CENTURY, self._century).sub(_ROMAN, self._roman)
@@ -84,14 +108,22 @@ class Words:
         return text.sub(_NEGATIVE, f"{self.language.minus} ").sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
-        text = text.sub(_POWER, lambda match: f" {self.language.powers[match.group()][0]}")
+        text = text.sub(_POWER, self._power)
         if "/" in text.text:
             text = text.sub(self.rate, self._rate)
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
+    def _power(self, match: re.Match[str]) -> str:
+        """Of a unit without a figure, or of a variable."""
+        before = match.string[max(0, match.start() - 3) : match.start()]
+        if _UNIT_OF_LENGTH.search(before):
+            return f" {self.language.powers[match.group()][0]}"
+        return f" {self.language.exponents[match.group().translate(_SUPERSCRIPTS)]}"
+
     def _rate(self, match: re.Match[str]) -> str:
-        return f" {self.language.per(match[1])}"
+        unit = self.language.units.get(match[1])
+        return f" {self.language.per(match[1] if unit is None else unit.one)}"
 
     def _aloud(self, address: str) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
@@ -163,7 +195,9 @@ class Words:
         """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         descends = match[1].isdigit() and match[2].isdigit() and int(match[1]) > max(int(match[2]), _SERIAL)
-        return descends or (label is not None and label[1].lower() in _NUMBER_LABELS)
+        if label is None:
+            return descends
+        return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())
 
     def _number(self, match: re.Match[str]) -> str:
         text = match.string
