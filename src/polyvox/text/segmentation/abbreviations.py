@@ -83,6 +83,10 @@ def never_ends(word: str) -> bool:
     return word in _NEVER_ENDS or word in _BEFORE_FIGURES
 
 
+_SPELLED = re.compile(r"(?<!\w)[A-Z] I [A-Z]\Z")  # as V I H, and no "I" before an initial
+_SPELLED_REACH = 6
+
+
 def last_word(text: str, end: int) -> str:
     """The word before a position, with the full stops inside it."""
     last = _LAST_WORDS.search(text[max(0, end - _REACH) : end])
@@ -116,7 +120,8 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if word == "C" and following.islower():
         return text[stop - 3 : stop - 1] in ("a.", "d.") or text[stop - 4 : stop - 1] in ("a. ", "d. ")
     initial = len(word) == 1 and word.isupper() and following[0].isupper()
-    return initial and not starts_anew and not _names_letter(before)
+    spelled = _SPELLED.search(text[max(0, stop - _SPELLED_REACH) : stop]) is not None
+    return initial and not starts_anew and not spelled and not _names_letter(before)
 
 
 def _names_letter(before: str) -> bool:

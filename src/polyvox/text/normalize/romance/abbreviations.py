@@ -1,7 +1,7 @@
 """Abbreviations of the Romance languages."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from polyvox.text.normalize.romance.language import RomanceLanguage
@@ -21,7 +21,7 @@ class AbbreviationRules:
     may_end: frozenset[str]
     pattern: re.Pattern[str]
     calendar: "CalendarNames"
-    contexts: tuple[tuple[re.Pattern[str], str], ...]
+    contexts: tuple[tuple[str, re.Pattern[str], str], ...]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
@@ -33,19 +33,19 @@ class AbbreviationRules:
             (table.before_names, _NAME),
             (with_capitals(table.weekdays), _INSIDE),
         )
-        forms = "|".join(f"(?:{_any_of(words)}){behind}" for words, behind in groups if words)
         merged = {key: word for words, _ in groups for key, word in words.items()}
         return cls(
             merged,
             frozenset(groups[0][0]),
-            re.compile(rf"(?<![\w./-])(?:{forms})"),
+            re.compile(_by_first_letter(groups)),
             CalendarNames.of(language),
             table.in_context,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
-        for pattern, words in self.contexts:
-            text = text.sub(pattern, words)
+        for held, pattern, words in self.contexts:
+            if held in text.text:
+                text = text.sub(pattern, words)
         return self.calendar.read(text).sub(self.pattern, self._word)
 
     def _word(self, match: re.Match[str]) -> str:
@@ -72,17 +72,20 @@ class CalendarNames:
             for short, index in language.month_forms.items()
             if short != language.months[index] and len(short) < len(language.months[index])
         }
-        any_name, month = _any_of(weekdays | months), _any_of(months)
-        only_month = _any_of({short: name for short, name in months.items() if short not in weekdays})
+        any_name = _any_case(weekdays | months)
+        rest, month_rest = _any_case(weekdays | months, start=1), _any_case(months, start=1)
+        only_month = _any_case({short: name for short, name in months.items() if short not in weekdays}, start=1)
+        letters = "".join(sorted({letter for short in weekdays | months for letter in short[0] + short[0].upper()}))
         return cls(
             weekdays,
             months,
             language.upto,
             re.compile(
-                rf"(?<![\w./-])(?:(?P<first>{any_name})(?P<stop>\.)?(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
+                rf"[{letters}](?<![\w./-].)(?:(?P<first>{rest})(?P<stop>\.)?"
+                rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
                 rf"(?P<last>{any_name})(?:\.|(?!\w))"
-                rf"|(?P<of_year>{month})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))|(?P<month>{only_month})\.{_INSIDE})",
-                re.IGNORECASE,
+                rf"|(?P<of_year>{month_rest})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
+                rf"|(?P<month>{only_month})\.{_INSIDE})"
             ),
         )
 
@@ -91,12 +94,13 @@ class CalendarNames:
 
     def _names(self, match: re.Match[str]) -> str | None:
         """None for two words that only look like weekdays or months."""
+        letter = match.group()[0]
         if match["first"] is None:
-            return self.months[(match["of_year"] or match["month"]).lower()]
+            return self.months.get((letter + (match["of_year"] or match["month"])).lower())
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")
         if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped:
             return None
-        first, last = match["first"].lower(), match["last"].lower()
+        first, last = (letter + match["first"]).lower(), match["last"].lower()
         for names in (self.weekdays, self.months):
             if first in names and last in names:
                 words = f" {self.upto} " if joint.strip() in ("-", "–") else joint.replace("/", ", ")
@@ -118,5 +122,16 @@ def with_capitals(words: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _any_of(words: Mapping[str, str]) -> str:
-    return "|".join(re.escape(key) for key in sorted(words, key=len, reverse=True))
+def _any_case(words: Mapping[str, str], start: int = 0) -> str:
+    """Short names from a letter on: in small letters, with a capital in front, or all in capitals."""
+    forms = {form[start:] for key in words for form in (key, key.capitalize(), key.upper())}
+    return "|".join(sorted(forms, key=len, reverse=True))
+
+
+def _by_first_letter(groups: Iterable[tuple[Mapping[str, str], str]]) -> str:
+    """A pattern of all forms that begins with their letters, so that a search skips to the next of these."""
+    letters: dict[str, list[str]] = {}
+    for words, behind in groups:
+        for form in sorted(words, key=len, reverse=True):
+            letters.setdefault(form[0], []).append(f"{re.escape(form[1:])}{behind}")
+    return "|".join(rf"{re.escape(letter)}(?<![\w./-].)(?:{'|'.join(forms)})" for letter, forms in letters.items())

@@ -15,6 +15,7 @@ _DURATION = re.compile(r"(?<![\w.,/])(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)
 _DOTTED_TIME = re.compile(
     r"(?<=[^\W\d_] )([01]?\d|2[0-4])\.([0-5]\d)(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
 )
+_DASH = re.compile("[-–—]")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+),?[ ']$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
@@ -59,8 +60,12 @@ class Calendar:
         if "/" in text.text:
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
-        text = text.sub(_DURATION, r"\1 h \2 min").sub(_DOTTED_TIME, self._dotted_time)
-        return text.sub(self.hours, rf"\1 {self.language.upto} \2").sub(self.time, self._time)
+        if "h" in text.text:
+            text = text.sub(_DURATION, r"\1 h \2 min")
+        text = text.sub(_DOTTED_TIME, self._dotted_time)
+        if _DASH.search(text.text):
+            text = text.sub(self.hours, rf"\1 {self.language.upto} \2")
+        return text.sub(self.time, self._time)
 
     def _date(self, day: str, month: str, year: str) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):

@@ -57,8 +57,10 @@ class Codes:
         text = text.sub(self.labelled, self._labelled)
         if "." in text.text:
             text = text.sub(_DOTTED, self._dotted)
-        text = text.sub(_VERSION, self._version)
-        text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
+        if "v" in text.text or "V" in text.text:
+            text = text.sub(_VERSION, self._version)
+        if "0x" in text.text:
+            text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
         text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
         return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 

@@ -63,7 +63,7 @@ class Abbreviations:
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
     weekdays: Mapping[str, str]  # the figure of a day
-    in_context: tuple[tuple[re.Pattern[str], str], ...] = ()
+    in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
 
 
 @dataclass(frozen=True, slots=True)

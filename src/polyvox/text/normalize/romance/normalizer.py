@@ -67,7 +67,9 @@ class RomanceNormalizer:
         return tidy(text, keep_symbols=True)
 
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
-        text = self.calendar.read(self.words.read_powers(text.sub(_PRODUCT, " × ")))
+        if " x " in text.text:
+            text = text.sub(_PRODUCT, " × ")
+        text = self.calendar.read(self.words.read_powers(text))
         if options.phone_normalization:
             text = self.phones.read(text)
         text = self.codes.read(text)

@@ -30,6 +30,7 @@ class Quantities:
     """The patterns of one language."""
 
     language: RomanceLanguage
+    sign: re.Pattern[str]
     before: re.Pattern[str]
     behind: re.Pattern[str]
     scaled: re.Pattern[str]
@@ -52,6 +53,7 @@ class Quantities:
         per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
         return cls(
             language,
+            re.compile(sign),
             re.compile(
                 rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}"
                 rf"(?: (?P<code>{codes})(?!\w))?{per}"
@@ -73,11 +75,14 @@ class Quantities:
         text = text.sub(_INCHES, self._inches)
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
-        text = text.sub(self.place, self._place).sub(_SPLIT_SUM, r"\1,\2 €")
-        text = text.sub(self.before, self._sum).sub(self.behind, self._sum).sub(self.scaled, self._many)
+        text = text.sub(self.place, self._place)
+        if self.sign.search(text.text):
+            text = text.sub(_SPLIT_SUM, r"\1,\2 €").sub(self.before, self._sum).sub(self.behind, self._sum)
+        text = text.sub(self.scaled, self._many)
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
-        text = text.sub(self.degrees, self._degrees)
+        if "°" in text.text or "º" in text.text:
+            text = text.sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:

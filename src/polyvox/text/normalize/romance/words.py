@@ -43,6 +43,7 @@ _SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
+_ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
 _POWER: Final = re.compile(r"[²³](?<=[\w)].)")
 _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
@@ -103,9 +104,13 @@ class Words:
 
     def read_figures(self, text: TrackedText) -> TrackedText:
         """Sides and scores, ranges and every figure that is left."""
-        text = text.sub(_SLASH_LETTER, f" {self.language.slash} ")
-        text = text.sub(_BY, self._by).sub(_TIMES, self._times).sub(_RANGE, self._range)
-        return text.sub(_NEGATIVE, f"{self.language.minus} ").sub(_NUMBER, self._number)
+        if "/" in text.text:
+            text = text.sub(_SLASH_LETTER, f" {self.language.slash} ")
+        if "x" in text.text or "×" in text.text:
+            text = text.sub(_BY, self._by).sub(_TIMES, self._times)
+        if _ANY_DASH.search(text.text):
+            text = text.sub(_RANGE, self._range).sub(_NEGATIVE, f"{self.language.minus} ")
+        return text.sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
         text = text.sub(_POWER, self._power)
