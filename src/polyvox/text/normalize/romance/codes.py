@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import spelled, whole_number
+from polyvox.text.normalize.romance.numbers import any_label, spelled, whole_number
 from polyvox.text.tracked import TrackedText
 
 _END: Final = r"(?![\w/]|[.,]\d)"
@@ -43,11 +43,11 @@ class Codes:
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Codes":
         labels = language.labels
-        nouns = "|".join(sorted(map(re.escape, labels.codes | labels.files), key=len, reverse=True))
+        nouns = any_label(labels.codes | labels.files)
         return cls(
             language,
             re.compile(
-                rf"(?<!\w)(?P<label>(?i:{nouns}))(?!\w)"
+                rf"(?P<label>{nouns})(?!\w)"
                 r"(?P<between>(?:,? [^\W\d_]{1,14}\.?){0,4}? ?[:#=,]? ?[(\"“«']?)"
                 rf"(?<!\w)(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
             ),

@@ -1,6 +1,7 @@
 """Figures of the Romance languages: how they are written, and their parts as words."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
@@ -19,6 +20,15 @@ DASH: Final = r" ?[-–—] ?"
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _STOPPED: Final = re.compile(r"\d+\.\d+")
 _ENGLISH: Final = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
+
+
+def any_label(labels: Iterable[str]) -> str:
+    """A pattern of words in any case that begins with their letters, so that a search skips to the next of these."""
+    letters: dict[str, list[str]] = {}
+    for label in sorted(labels, key=len, reverse=True):
+        for letter in label[0], label[0].upper():
+            letters.setdefault(letter, []).append(re.escape(label[1:]))
+    return "|".join(rf"{letter}(?<!\w.)(?i:{'|'.join(rest)})" for letter, rest in letters.items())
 
 
 def parts(written: str) -> tuple[str, str]:

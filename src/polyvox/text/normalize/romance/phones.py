@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import spelled
+from polyvox.text.normalize.romance.numbers import any_label, spelled
 from polyvox.text.tracked import TrackedText
 
 _START: Final = r"(?<![\w.,/$€£+-])"
@@ -36,11 +36,11 @@ class Phones:
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Phones":
-        labels = "|".join(sorted(map(re.escape, language.labels.phones), key=len, reverse=True))
+        labels = any_label(language.labels.phones)
         return cls(
             language,
             re.compile(
-                rf"(?i:(?<!\w)(?:{labels})(?!\w)\.?(?: [^\W\d_]{{1,4}})?:? )"
+                rf"(?:{labels})(?!\w)\.?(?: [^\W\d_]{{1,4}})?:? "
                 rf"(?P<phone>\(?\d[\d() .-]{{3,18}}\d){_END}(?! ?[€$£%])"
             ),
         )
