@@ -7,6 +7,7 @@ heading ends there; only those that merely wrap a running sentence become spaces
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -171,7 +172,8 @@ _INLINE_TAG: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTE_MARK: Final = re.compile(r"^ {0,3}(?:> ?)+", re.MULTILINE)
-_FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,}) ?[\w+#.-]* *$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,})(?P<word> [\w+#.-]+|[\w+#.-]*) *$", re.MULTILINE)
+_FENCE_MARK: Final = re.compile(r"`{3,}|~{3,}")
 _RULE: Final = re.compile(r"^ {0,3}(?:(?:- ?){3,}|(?:\* ?){3,}|(?:_ ?){3,}|={2,}) *$", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"^ ?\|? ?:?-{2,}+:? ?\|(?: ?:?-++:? ?\|)*+ ?(?::?-++:?)? ?(?:\n|\Z)", re.MULTILINE)
 _TABLE_EDGE: Final = re.compile(r"^ *\| *| ?\| *$", re.MULTILINE)
@@ -201,7 +203,8 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BLOCK_TAG, "\n").sub(_INLINE_TAG, "")
     text = text.sub(_QUOTE_MARK, "")
     text = text.sub(_WRAP, _unwrapped).sub(_SPACES, " ")
-    for pattern in (_FENCE, _RULE, _TABLE_RULE, _TABLE_EDGE):
+    text = _without_fences(text)
+    for pattern in (_RULE, _TABLE_RULE, _TABLE_EDGE):
         text = text.sub(pattern, "")
     text = text.sub(_TABLE_BAR, ", ")
     for pattern in (_BLOCK_MARK, _CLOSING_HASHES, _FOOTNOTE):
@@ -212,6 +215,17 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     for pattern in (_TICKS, _STRIKES, _STARS, _UNDERSCORES, _ESCAPE):
         text = text.sub(pattern, "")
     return text.sub(_SPACES, " ").sub(_LINE_EDGE, "").sub(_BLANK_LINES, "\n\n")
+
+
+def _without_fences(text: TrackedText) -> TrackedText:
+    """The text without lines of fences; of one that closes a block, the word behind it stays (`` ``` after``)."""
+    marks = [mark.start() for mark in _FENCE_MARK.finditer(text.text)]
+
+    def removed(line: re.Match[str]) -> str | None:
+        closes = bisect_left(marks, line.start()) % 2 == 1
+        return None if closes and line["word"].startswith(" ") else ""
+
+    return text.sub(_FENCE, removed)
 
 
 _WRAP: Final = re.compile(r"(?<=[\w,;'’\"”)]) ?\n(?=[\w\"“'‘(])|(?<=[a-z]-)\n(?=[a-z])")
