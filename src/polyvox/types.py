@@ -266,7 +266,7 @@ class Voice:
     """A voice that an engine can speak with. `language` is a BCP 47 tag; `gender` is "female", "male" or "".
 
     `reason` says what its language lacks on this machine and how to get it; empty where the voice can speak. `grade` is
-    how good its makers find it, such as B-.
+    how good its makers find it, such as B-. Without `instructions` it follows none, though its model does.
     """
 
     id: str
@@ -276,6 +276,7 @@ class Voice:
     description: str = ""
     reason: str = ""
     grade: str = ""
+    instructions: bool = True
 
 
 class Streaming(StrEnum):

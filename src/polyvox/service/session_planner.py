@@ -44,6 +44,7 @@ class SessionPlanner:
         least_seconds: Callable[[str, float], float],
         dictionaries: Dictionaries,
         cache: SpeechCache,
+        fingerprints: ModelFingerprints,
         executor: DeviceExecutor,
         timing_threads: int,
     ) -> None:
@@ -54,7 +55,7 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
-        self._fingerprints = ModelFingerprints(settings)
+        self._fingerprints = fingerprints
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", timing_threads)
 
@@ -86,7 +87,8 @@ class SessionPlanner:
         """The form of a request's audio, whose text may come later; the rest of it is checked with the engine."""
         warnings, utterance = Warnings(), replace(request.utterance, text=_ANY_TEXT)
         if not utterance.voice:
-            utterance = replace(utterance, voice=self._registry.default_voice(model))
+            usual = self._registry.default_voice(model, instructed=bool(utterance.instructions))
+            utterance = replace(utterance, voice=usual)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
         utterance = adapted(utterance, engine, warnings)
         if voice is None:
@@ -108,8 +110,8 @@ class SessionPlanner:
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
         request = await self._read(request, call, engine, warnings)
         if not request.utterance.voice:
-            default = replace(request.utterance, voice=self._registry.default_voice(model))
-            request = replace(request, utterance=default)
+            usual = self._registry.default_voice(model, instructed=bool(request.utterance.instructions))
+            request = replace(request, utterance=replace(request.utterance, voice=usual))
         voice = None if request.resolve_voice is None else await request.resolve_voice()
         utterance = self._utterance(request, engine, warnings)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)

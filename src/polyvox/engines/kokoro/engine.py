@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ from polyvox.engines.kokoro.voices import (
     parse,
     resolved,
 )
-from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.phonemes.availability import unspoken
@@ -57,6 +58,8 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
+_SLOW_LANGUAGES = MappingProxyType({"zh": "你好。", "ja": "今日。"})
+"""A word of each language whose dictionary takes seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,13 @@ class KokoroEngine:
         if synthesis.workers is not None:
             seconds = sum(chunk.device_seconds for chunk in chunks)
             self.pace = synthesis.workers * sum(chunk.duration for chunk in chunks) / max(seconds, _SHORTEST_SECONDS)
+
+    def warm_up(self) -> None:
+        for language, word in _SLOW_LANGUAGES.items():
+            try:
+                self.phonemize(word, language)
+            except NotServedError as error:
+                log.debug("language not loaded", language=language, reason=error.message)
 
     async def close(self) -> None:
         if self._loaded is not None:
