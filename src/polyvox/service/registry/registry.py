@@ -225,11 +225,20 @@ class Registry:
         """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
+        refusal = f"The model {engine.name!r} cannot clone voices"
         cloning = [info.id for info in self.models() if info.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
         if registered and isinstance(engine, SupportsStyle):
             remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
-        raise InvalidRequestError(f"The model {engine.name!r} cannot clone voices; {remedy}.", field="model")
+        elif not cloning and (installable := self._absent_cloning()):
+            others = f" {', '.join(installable)} can." if len(installable) > 1 else ""
+            raise NotServedError(f"{refusal}; {remedy}.{others} {next(iter(installable.values()))}", field="model")
+        raise InvalidRequestError(f"{refusal}; {remedy}.", field="model")
+
+    def _absent_cloning(self) -> dict[str, str]:
+        """Known models that clone voices and are not here, each with what to do to have it."""
+        outline = self._outline
+        return {} if outline is None else {info.id: info.reason for info in self.absent() if outline(info.id).cloning}
 
     def model(self, model: str | None) -> ModelInfo:
         """One model, available or not."""
