@@ -46,6 +46,10 @@ class Readiness:
     warnings: dict[str, str] = field(default_factory=dict)
 
 
+_NAMED_MODELS = 6
+"""Models that a refusal names beside the one whose installation it explains."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A model for lists. `reason` says what to do when it is not available.
@@ -230,9 +234,10 @@ class Registry:
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
         if registered and isinstance(engine, SupportsStyle):
             remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
-        elif not cloning and (installable := self._absent_cloning()):
-            others = f" {', '.join(installable)} can." if len(installable) > 1 else ""
-            raise NotServedError(f"{refusal}; {remedy}.{others} {next(iter(installable.values()))}", field="model")
+        elif not cloning and (absent := self._absent_cloning()):
+            first, *others = absent
+            more = f" Others that clone: {', '.join(others[:_NAMED_MODELS])}." if others else ""
+            raise NotServedError(f"{refusal}; {remedy}. {absent[first]}{more}", field="model")
         raise InvalidRequestError(f"{refusal}; {remedy}.", field="model")
 
     def _absent_cloning(self) -> dict[str, str]:
