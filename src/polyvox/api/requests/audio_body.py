@@ -14,6 +14,10 @@ from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import CodeBlocks, NormalizationOptions, Utterance
 
+_UNKNOWN_RULES = ("remove_emoji", "caps_normalization")
+"""Rules of coming releases of Kokoro-FastAPI."""
+_NOT_OBEYED = "Not obeyed; the header X-Polyvox-Warning says so."
+
 
 class NormalizationBody(RequestBody):
     """Rules that the text normaliser may apply."""
@@ -28,6 +32,19 @@ class NormalizationBody(RequestBody):
     code_blocks: CodeBlocks | None = Field(
         None, description="Fenced blocks of code: `read`, `announce` or `skip`; the server's setting if absent."
     )
+    remove_emoji: Boolean | None = Field(None, description=_NOT_OBEYED)
+    caps_normalization: Boolean | None = Field(None, description=_NOT_OBEYED)
+
+    @property
+    def options(self) -> NormalizationOptions:
+        """The rules that there are."""
+        return NormalizationOptions(**self.model_dump(exclude=set(_UNKNOWN_RULES)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each rule that was given and is not known."""
+        given = (name for name in _UNKNOWN_RULES if getattr(self, name) is not None)
+        return tuple(f"The normalization option {name!r} is not known here; it changes nothing." for name in given)
 
 
 _TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()
@@ -126,7 +143,7 @@ class AudioBody(TokenFields, FlowFields):
 
     def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
         """A service request for a text in a voice, with these parameters."""
-        options = {} if self.normalization_options is None else self.normalization_options.model_dump()
+        rules = self.normalization_options
         utterance = Utterance(
             text=text,
             voice=voice,
@@ -134,7 +151,7 @@ class AudioBody(TokenFields, FlowFields):
             speed=self.speed,
             seed=self.seed,
             instructions=self.instructions,
-            normalization=NormalizationOptions(**options),
+            normalization=NormalizationOptions() if rules is None else rules.options,
             tuning=self.flow_tuning,
         )
         return SpeechRequest(
@@ -145,6 +162,7 @@ class AudioBody(TokenFields, FlowFields):
             loudness=self.loudness,
             door=door,
             dictionary_names=tuple(self.dictionaries),
+            warnings=() if rules is None else rules.warnings,
         )
 
 
