@@ -8,7 +8,7 @@ from typing import Final
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
 from polyvox.books.readers.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.words import VOICE_TAG, pieces
-from polyvox.errors import ManuscriptError, MarkupError
+from polyvox.errors import MarkupError
 from polyvox.text.markup import markup
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?P<fields>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -127,8 +127,8 @@ def _words(text: str) -> str:
 def _piece_words(text: str) -> str:
     try:
         found = markup.parse(text)
-    except MarkupError as error:
-        raise ManuscriptError(error.message, field="file") from error
+    except MarkupError:  # the plan of the narration refuses it, and names its sentence
+        return text
     words = found.text
     return "".join(
         char if markup.insert_at(char, found.inserts) is None else text[words.starts[index] : words.ends[index]]
