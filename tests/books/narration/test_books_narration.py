@@ -20,7 +20,7 @@ from polyvox.books.narration.journal import BrokenNarrationError
 from polyvox.books.narration.narration import Narration
 from polyvox.books.narration.options import BookFormats, NarrationOptions, Pauses
 from polyvox.books.narration.trimming import joined_passage
-from polyvox.errors import ConflictError, EngineError, NotFoundError, SilentTextError
+from polyvox.errors import ConflictError, EngineError, MarkupError, NotFoundError, SilentTextError
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import AudioChunk, Span, WordTiming
 from tests.helpers.narrated_book import RATE, book, narrate, tone
@@ -172,6 +172,13 @@ def test_passages_are_spoken_a_few_at_once_and_kept_in_order(tmp_path):
     assert most == 4
     assert begun == list(range(14))
     assert files(tmp_path / "many") == files(tmp_path / "one")
+
+
+def test_markup_that_cannot_be_obeyed_is_refused_before_anything_is_spoken(tmp_path):
+    late = Manuscript("", "", "", None, (Chapter("One", ("Fine.",)), Chapter("Two", ("So. Wait [pause:soon] there.",))))
+    with pytest.raises(MarkupError, match="Sentence 5, in chapter 2: The pause 'soon'"):
+        Narration.create(tmp_path, late, NarrationOptions())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failing_voice_loses_nothing_that_was_spoken(tmp_path):
