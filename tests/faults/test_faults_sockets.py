@@ -80,6 +80,25 @@ def test_a_flood_of_tiny_frames_costs_others_little(server: ProgramProcess, scal
     toll.check()
 
 
+BROKEN = (frame(b"\xff\xfe\x80"), bytes([0x01, 0x82]) + bytes(4) + b"\xe2\x82" + bytes([0x80, 0x81]) + bytes(4) + b"a")
+"""Text that is no UTF-8, in one frame and in two."""
+DOORS = (PATH, "/tts/websocket", "/v1/realtime?model=kokoro", "/v1/text-to-speech/af_heart/stream-input")
+
+
+def test_text_that_is_no_utf_8_ends_its_socket_and_is_not_logged_as_a_failure(server: ProgramProcess) -> None:
+    for path in DOORS:
+        for message in BROKEN:
+            client = opened(server, path)
+            client.sendall(message)
+            received = b""
+            while data := client.recv(65_536):
+                received += data
+            assert received.endswith(b"\x88\x02\x03\xef"), "a close with the code 1007"
+            client.close()
+    assert "Traceback" not in server.log()
+    assert 'polyvox_refused_connections_total{limit="invalid"}' in httpx.get(f"{server.url}/metrics").text
+
+
 STALL_SECONDS = 2.0
 SLOW = {
     "model_id": "sonic-3",

@@ -148,6 +148,11 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._frame_bytes = 0
         super().send_receive_event_to_app()
 
+    def handle_parser_exception(self) -> None:
+        """Count a client that breaks the protocol, by frames that cannot be or text that is no UTF-8."""
+        self.config.reports.closed("invalid")
+        super().handle_parser_exception()
+
     def _count(self, event: Frame) -> None:
         self._frames += 1
         self._frame_bytes += len(event.data) + PIECE_BYTES

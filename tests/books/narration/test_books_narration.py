@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import itertools
+import json
 import os
 import resource
 import signal
@@ -53,6 +54,14 @@ def test_a_narration_is_spoken_in_order_and_counts_its_sentences(tmp_path):
     assert opened.progress == narration.progress
     assert opened.progress.done
     assert [passage.voice for chapter in opened.plan.chapters for passage in chapter.passages][-2:] == [None, "bert"]
+
+
+def test_a_plan_that_version_0_1_wrote_is_gone_on_with(tmp_path):
+    plan = Narration.create(tmp_path, BOOK, NarrationOptions(seed=3)).plan
+    book, *rest = map(json.loads, (tmp_path / "plan.json").read_text(encoding="utf-8").splitlines())
+    chapters = [{"title": title, "passages": passages} for title, passages in zip(rest[::2], rest[1::2], strict=True)]
+    (tmp_path / "plan.json").write_text(json.dumps(book | {"version": 1, "chapters": chapters}), encoding="utf-8")
+    assert Narration.open(tmp_path).plan == plan
 
 
 def test_a_folder_holds_one_narration(tmp_path):

@@ -213,6 +213,7 @@ def _check_size(size: int, limits: ManuscriptLimits, field: str) -> None:
 
 
 def _stem(files: Mapping[str, FormFile]) -> str:
-    """A title from the name of the file, where there is no better one."""
-    stem = PurePath(files["file"].name.replace("\\", "/")).stem if "file" in files else ""
+    """A title from the name of the file, where there is no better one. In forms `%22` stands for a quote."""
+    name = files["file"].name.replace("%22", '"') if "file" in files else ""
+    stem = PurePath(name.replace("\\", "/")).stem
     return " ".join("".join(char if char.isprintable() else " " for char in stem).split())[:200]
