@@ -1,6 +1,7 @@
 # One command sets up and serves, one sets up and tests. Everything lives in .venv and the models folder.
 PYTHON ?= python3
-WORKERS ?= 2
+# More than two cores: tests wait for programs that start, for sockets and for paced streams.
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
@@ -8,7 +9,7 @@ CLIENTS := sdks livekit pipecat charts
 BY_FILE := --dist loadfile --no-loadscope-reorder
 UNIT := not slow and not long and not clients and not alone
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
-ALONE = tests/faults tests/load $(shell grep -rl 'mark\.alone' tests --include='test_*.py')
+ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*.py')
 
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -74,10 +75,10 @@ test:  ## Set up and run everything, with the real models.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pytest -n $(WORKERS) $(BY_FILE) -m "not alone"; side_by_side=$$?; \
-	$(BIN)/python -m pytest -m alone $(ALONE) && exit $$side_by_side
+	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m alone $(ALONE) && exit $$side_by_side
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
-	$(BIN)/python -m pytest -m "$(UNIT)" $(or $(DIR),-n auto $(BY_FILE))
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" -n auto $(BY_FILE) $(DIR)
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from benchmarks import cosyvoice_gpu, kokoro_native, speechlm_gpu, zipvoice
+from benchmarks import cosyvoice_gpu, kokoro_native, qwen3tts_gpu, speechlm_gpu, zipvoice
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
@@ -34,6 +34,8 @@ from polyvox.engines.kokoro.native_wren import NativeWren
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
+from polyvox.engines.qwen3tts.variants import VARIANTS as QWEN3TTS_VARIANTS
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
@@ -111,6 +113,8 @@ class Sizes:
     zipvoice: ZipVoiceConfig | None = None
     vocos: VocosConfig = field(default_factory=VocosConfig)
     kokoro: KokoroConfig = field(default_factory=KokoroConfig)
+    qwen3tts: qwen3tts_gpu.Sizes | None = None
+    """None are the released sizes."""
     wren: WrenConfig | None = None
     """None is the package's own network, with its weights."""
 
@@ -139,6 +143,7 @@ class Sizes:
                 max_frames=12,
                 decoder=DecoderConfig(width=24, text_residual=4, blocks=2, generator=IstftNetConfig(channels=16)),
             ),
+            qwen3tts=qwen3tts_gpu.tiny(),
             wren=WrenConfig(
                 width=16, blocks=1, text_dim=16, condition_dim=8, utterance_dim=4, refiner=RefinerConfig(8, 1)
             ),
@@ -176,7 +181,8 @@ class Seeded:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return SHORT_TEXTS if self.engine in ("cosyvoice2", "cosyvoice3", "speechlm") else LONG_TEXTS
+        told = ("cosyvoice", "speechlm", "qwen3tts")
+        return SHORT_TEXTS if self.engine.startswith(told) else LONG_TEXTS
 
     def placement(self, preferred: str) -> Placement:
         usual = preferred if self.device == "cuda" else "float32"
@@ -193,6 +199,12 @@ class Seeded:
         own: dict[str, dict[str, object]] = {
             "zipvoice": {"zipvoice_graph_seconds": 0} if self.eager else {},
             "cosyvoice": {"cosyvoice_streams": min(256, streams)},
+            "qwen3tts": {
+                "qwen3tts_streams": min(512, streams),
+                "qwen3tts_device": self.device,
+                "qwen3tts_layout": "streaming",
+                "qwen3tts_graphs": not self.eager,
+            },
             "speechlm": {
                 "speechlm_cache_bytes": (48 << 30) if self.device == "cuda" else (1 << 28),
                 "speechlm_prefill_rows": 2048,
@@ -262,11 +274,13 @@ def seeded_engine(seeded: Seeded, settings: Settings) -> SeededEngine:
         "speechlm": _speechlm,
         "kokoro": _kokoro,
         "wren": _wren,
+        "qwen3tts-0.6b": _qwen3tts,
+        "qwen3tts-1.7b": _qwen3tts,
     }
     return builders[seeded.engine](seeded, settings)
 
 
-ENGINES = ("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren")
+ENGINES = ("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren", "qwen3tts-0.6b", "qwen3tts-1.7b")
 
 
 class _SetLengthCosyVoice(CosyVoiceEngine):
@@ -392,6 +406,33 @@ def _speechlm(seeded: Seeded, settings: Settings) -> SeededEngine:
         codes = np.random.Generator(np.random.Philox(1)).integers(0, sizes.codes, count)
         voice = engine.voice_from_codes(codes.tolist(), SHORT_TEXTS[0])
         return Manner(prepared=voice, tuning=(("max_tokens", float(round(seeded.seconds * TOKENS_PER_SECOND))),))
+
+    return SeededEngine(engine, start)
+
+
+class _SetLengthQwen3Tts(Qwen3TtsEngine):
+    """Speaks as many frames as it is told to, whatever the random weights would have."""
+
+    def never_stop(self) -> None:
+        running = self._started()
+        parts = replace(running.parts, stop=frozenset(), banned=running.parts.stop)
+        self._running = replace(running, parts=parts)
+
+
+def _qwen3tts(seeded: Seeded, settings: Settings) -> SeededEngine:
+    """A model with built-in speakers; cloning computes the same and reads a longer prompt."""
+    engine = _SetLengthQwen3Tts(QWEN3TTS_VARIANTS[f"{seeded.engine}-custom-voice"], settings)
+
+    async def start() -> Manner:
+        placement = seeded.placement("bfloat16")
+        config = seeded.sizes.qwen3tts or qwen3tts_gpu.released(seeded.engine.removeprefix("qwen3tts-"))
+        networks = qwen3tts_gpu.random_networks(config, torch.device(placement.device), placement.dtype)
+        with TemporaryDirectory() as folder:
+            qwen3tts_gpu.write_tokenizer(Path(folder))
+            await engine.start_with(networks, Path(folder))
+        engine.never_stop()
+        frames = round(seeded.seconds * qwen3tts_gpu.FRAMES_PER_SECOND)
+        return Manner(voice=engine.voices[0].id, tuning=(("max_new_tokens", float(frames)),))
 
     return SeededEngine(engine, start)
 

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from polyvox.bundles.validate import Bundle
     from polyvox.voices.recognition.transcribe import Moonshine
 
-# A change is judged by the same examples every time; `make nightly` looks for new ones (`HYPOTHESIS_PROFILE=search`).
+# The same examples judge every change, fewer of them in `make unit`; `make nightly` looks for new ones (`search`).
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=10)
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
-
-# Folders of trials that time a server or weigh its memory.
-ALONE = {"faults", "load"}
 
 # Kernels for GPUs are interpreted, wherever the tests run. Triton reads this once, when it is imported.
 os.environ["TRITON_INTERPRET"] = "1"
@@ -49,11 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    tests = Path(__file__).parent
     for item in items:
-        if hasattr(getattr(item, "module", None), "run_client"):
+        module = getattr(item, "module", None)
+        if hasattr(module, "run_client"):
             item.add_marker(pytest.mark.clients)
-        if item.path.relative_to(tests).parts[0] in ALONE:
+        if hasattr(module, "watched"):  # all of a module's tests share the servers that it watches
             item.add_marker(pytest.mark.alone)
     # The longest files first: no worker is left with one of them when the others have nothing more to do.
     slow, long = ({item.path for item in items if item.get_closest_marker(mark)} for mark in ("slow", "long"))

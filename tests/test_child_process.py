@@ -50,6 +50,7 @@ async def test_what_a_child_started_ends_with_it(caplog: pytest.LogCaptureFixtur
     assert not caplog.records
 
 
+@pytest.mark.long
 async def test_what_has_left_the_session_of_a_child_is_named_and_not_waited_for(caplog: pytest.LogCaptureFixture):
     program = "import os, time\nif os.fork(): os._exit(0)\nos.setsid(); print(flush=True); time.sleep(3)"
     child = await start_child(sys.executable, "-I", "-c", program)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A search for lines takes a tenth of the time of a parser.
@@ -15,6 +17,7 @@ IMPORT = re.compile(r"^ *(?:import (?=[\w.]+(?: as \w+)?(?:  # .*)?$)|from (?=[\
 BROUGHT = {"triton": "torch"}
 
 
+@pytest.mark.long
 def test_every_module_that_is_imported_belongs_to_a_declared_package_or_to_one_that_it_brings():
     extras = PROJECT["optional-dependencies"]
     declared = names(PROJECT["dependencies"]) | names(

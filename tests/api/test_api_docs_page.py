@@ -40,6 +40,7 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
 
+@pytest.mark.long
 async def test_the_page_lists_every_operation_and_loads_nothing():
     async with called(tone_service()) as client:
         answer = await client.get("/docs")
@@ -58,6 +59,7 @@ async def test_the_page_lists_every_operation_and_loads_nothing():
     assert 'curl "$SERVER/v1/audio/speech" -H "Content-Type: application/json"' in unescape(answer.text)
 
 
+@pytest.mark.long
 async def test_its_policy_allows_its_own_style_and_nothing_else():
     async with called(tone_service()) as client:
         answer = await client.get("/docs")

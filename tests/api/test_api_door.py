@@ -127,6 +127,7 @@ def test_its_routes_are_not_built_again_when_the_first_request_comes():
     assert {id(route) for route in PARROT.router.routes} <= {id(route) for route in app.routes}
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_its_routes_are_served_and_shown_with_its_text():
     async with calling() as client:
@@ -214,6 +215,7 @@ async def test_its_settings_reach_its_routes():
     assert engine.heard[0].voice == "high"
 
 
+@pytest.mark.long
 def test_without_it_the_server_knows_nothing_of_it():
     app = create_app(tone_service())
     assert not [path for path in app.openapi()["paths"] if "parrot" in path]

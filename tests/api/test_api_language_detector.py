@@ -9,6 +9,7 @@ from polyvox.text import detect
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_the_detector_is_loaded_when_the_application_has_started():
     detect._identifier.cache_clear()
     app = create_app(tone_service(ToneEngine()))

@@ -93,11 +93,13 @@ def test_fastapis_own_error_is_nowhere() -> None:
     }, "only CosyVoice's and ElevenLabs' clients expect a 422"
 
 
+@pytest.mark.long
 @every(OPERATIONS)
 async def test_a_foreign_host_is_refused_as_described(path: str, method: str) -> None:
     check(await answered(path, method, base="http://evil.example"), path, method, worded_status(path, 403))
 
 
+@pytest.mark.long
 @every(OPERATIONS)
 async def test_a_missing_key_is_refused_as_described(path: str, method: str) -> None:
     response = await answered(path, method, key="a-long-enough-key")
@@ -110,6 +112,7 @@ async def test_a_missing_key_is_refused_as_described(path: str, method: str) -> 
         assert response.status_code != HTTPStatus.UNAUTHORIZED
 
 
+@pytest.mark.long
 @every(WITH_A_BODY)
 async def test_a_body_that_cannot_be_read_is_refused_as_described(path: str, method: str) -> None:
     broken = await answered(path, method, content=b"{", headers={"content-type": "application/json"})

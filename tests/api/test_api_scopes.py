@@ -100,6 +100,7 @@ def operations_of(app) -> RouteOperations:
     return installed
 
 
+@pytest.mark.long
 def test_every_route_and_socket_refuses_every_scope_but_its_operations(folder, keyed):
     """The bodies are empty: a key that is let in meets whatever is wrong with them, never a missing scope."""
     app = studio_app(folder)
@@ -229,6 +230,7 @@ async def outcome(work: Below, at: Services, owner: str) -> str:
     return ""
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_the_services_refuse_every_scope_but_their_operations(folder, keyed):
     assert set(BELOW) | ONLY_AT_THE_DOOR == {operation for operation in Operation if operation.scope is not None}

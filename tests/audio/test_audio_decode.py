@@ -9,10 +9,11 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.audio_signals import matched, tone, voice
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.audio import decode as decoding
 from polyvox.audio.decode import decode
@@ -136,8 +137,8 @@ def test_a_recording_cut_in_its_head_is_refused_and_one_cut_later_is_read_so_far
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=100)
 @given(st.sampled_from(list(FILES)), st.data())
+@examples(100)
 def test_damage_never_raises_anything_else(kind: AudioFormat, data: st.DataObject) -> None:
     damaged = bytearray(FILES[kind])
     for _ in range(data.draw(st.integers(1, 6))):

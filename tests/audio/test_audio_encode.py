@@ -76,6 +76,7 @@ EARLY = {
 }
 
 
+@pytest.mark.long
 @each_row("kind", PLAYABLE)
 def test_a_stream_plays_early_and_never_falls_behind(kind: AudioFormat) -> None:
     rate, step = 24_000, 480
@@ -93,6 +94,7 @@ def test_a_stream_plays_early_and_never_falls_behind(kind: AudioFormat) -> None:
     assert behind <= most_behind
 
 
+@pytest.mark.long
 @each_row("rate", [8_000, 22_050, 48_000])
 @each_row("kind", PLAYABLE)
 def test_no_rate_holds_more_than_a_fifth_of_a_second_back(kind: AudioFormat, rate: int) -> None:
@@ -107,6 +109,7 @@ def test_no_rate_holds_more_than_a_fifth_of_a_second_back(kind: AudioFormat, rat
     assert behind <= max(0.2, two_aac_frames + 0.02)
 
 
+@pytest.mark.long
 @each_row("kind", AudioFormat)
 def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None:
     pcm = voice(0.08, 24_000)
@@ -115,6 +118,7 @@ def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None
     assert streamed(pcm, kind, 24_000, 613) == whole
 
 
+@pytest.mark.long
 @each_row("kind", [AudioFormat.WAV, AudioFormat.FLAC, AudioFormat.WEBM])
 def test_a_million_samples_in_one_push(kind: AudioFormat) -> None:
     pcm = np.tile(voice(1.0, 24_000), 42)[:1_000_000]

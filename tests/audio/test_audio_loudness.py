@@ -57,6 +57,7 @@ def test_the_meter_agrees_with_another(rate: int, tolerance: float, channels: in
     assert measured_lufs(pcm, rate) == pytest.approx(reference_lufs(pcm, rate), abs=tolerance)
 
 
+@pytest.mark.long
 @each_row("gain", [0.15, 0.5, 1.6])
 @each_row("target", [-23.0, -16.0])
 def test_speech_of_any_level_is_brought_to_the_target(gain: float, target: float) -> None:

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.audio.pcm import check_rate, from_pcm16, scale, shaped, silence, to_pcm16
 from polyvox.errors import AudioDecodeError, InvalidRequestError
@@ -11,8 +12,8 @@ from polyvox.errors import AudioDecodeError, InvalidRequestError
 any_floats = hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32, allow_nan=True))
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=600).map(lambda data: data[: len(data) // 4 * 4]), st.sampled_from([1, 2]))
+@examples(60)
 def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
     pcm = from_pcm16(data, channels)
     assert pcm.dtype == np.float32
@@ -21,8 +22,8 @@ def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=60)
 @given(any_floats)
+@examples(60)
 def test_any_float_becomes_the_nearest_16_bit_value(pcm: np.ndarray) -> None:
     written = np.frombuffer(to_pcm16(pcm), "<i2")
     expected = np.clip(32768 * np.clip(np.nan_to_num(pcm.astype(np.float64)), -1, 1), None, 32767)
@@ -45,8 +46,8 @@ def test_half_a_sample_is_refused(data: bytes, channels: int) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=60)
 @given(hnp.arrays(np.float32, 50, elements=st.floats(-1, 1, width=32)), st.floats(0, 20))
+@examples(60)
 def test_scaling_never_leaves_full_scale(pcm: np.ndarray, gain: float) -> None:
     louder = scale(pcm, gain)
     assert louder.dtype == np.float32

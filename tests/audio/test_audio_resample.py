@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.audio_signals import at_rate, matched, pieces, tone, voice
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.audio.resample import StreamResampler, resampled
 from polyvox.errors import InvalidRequestError
@@ -11,8 +12,8 @@ from polyvox.errors import InvalidRequestError
 rates = st.sampled_from([4_000, 8_000, 11_025, 16_000, 22_050, 24_000, 37_123, 44_100, 48_000, 192_000])
 
 
-@settings(deadline=None, max_examples=60)
 @given(rates, rates, st.integers(0, 9_000), st.lists(st.integers(0, 2_500), max_size=8), st.sampled_from([1, 2]))
+@examples(60)
 def test_the_length_is_exact_however_the_input_is_cut(
     source: int, target: int, length: int, cuts: list[int], channels: int
 ) -> None:

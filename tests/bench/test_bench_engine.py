@@ -34,6 +34,7 @@ def test_the_table_says_what_was_missed() -> None:
     assert not any("three" in line and "met" in line for line in lines)
 
 
+@pytest.mark.long
 def test_cpu_time_grows_with_work_and_not_with_sleep() -> None:
     began = cpu_seconds_of(os.getpid())
     time.sleep(0.2)

@@ -1,8 +1,11 @@
 """The benchmark of CosyVoice's graphs, tried out on small networks."""
 
+import pytest
+
 from benchmarks.cosyvoice_onnx import measure
 
 
+@pytest.mark.long
 def test_graphs_are_compared_with_pytorch_in_one_run():
     said = []
     found = {check.name: check.value for check in measure([3], small=True, rounds=1, threads=1, progress=said.append)}

@@ -30,6 +30,7 @@ from polyvox.types import Utterance  # noqa: E402
 STYLE = read_style(None)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_every_stream_speaks_all_of_its_text():
     native = on_device(seeded_network(TINY), CPU, batch=4)
@@ -42,6 +43,7 @@ async def test_every_stream_speaks_all_of_its_text():
     assert figures.audio_seconds == pytest.approx(sum(map(len, alone)) / 24_000, rel=0.1), "at nearly the same speed"
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_few_streams_are_measured_several_times(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: "No.")
@@ -50,6 +52,7 @@ async def test_few_streams_are_measured_several_times(monkeypatch):
     assert [(figures.streams, len(figures.first_audio)) for figures in found] == [(3, 6), (5, 5)]
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
@@ -60,6 +63,7 @@ async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     assert await batched_snr(native, STYLE, 3) < 40, "nothing is the same twice"
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_what_is_kept_is_what_the_engine_says():
     native = on_device(seeded_network(TINY), CPU, batch=4)
@@ -92,6 +96,7 @@ def test_distances_are_in_decibels():
     assert near.spectral == pytest.approx(0.83, abs=0.01)
 
 
+@pytest.mark.long
 def test_sixteen_bits_are_measured_against_thirty_two_on_the_cpu():
     found = tolerance(seeded_network(TINY), STYLE, "cpu")
     assert sorted(found) == ["bfloat16", "float16"]

@@ -19,6 +19,7 @@ def test_a_recording_is_encoded_whole_and_the_cost_is_told():
     assert figures.megabytes > 10
 
 
+@pytest.mark.long
 def test_full_precision_changes_nothing_and_eight_bits_of_mantissa_do():
     encoder = random_encoder(TINY, torch.device("cpu"))
     assert changed_by_precision(encoder, 4.0, torch.float32) == 0

@@ -9,6 +9,7 @@ from polyvox.types import Utterance
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_every_text_has_the_same_length(tmp_path) -> None:
     engine = PacedEngine(tone_settings(data_dir=tmp_path))
     await engine.start()

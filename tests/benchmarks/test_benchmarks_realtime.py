@@ -9,6 +9,7 @@ from helpers.serving import served
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_every_door_is_measured_in_turns() -> None:
     with served(tone_service(ToneEngine(delay=0.01))) as url:
         seconds = await measured(url, "high", 2, list(DOORS))

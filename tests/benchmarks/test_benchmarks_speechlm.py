@@ -18,6 +18,7 @@ TINY = Sizes(
 )
 
 
+@pytest.mark.long
 def test_every_utterance_has_the_length_it_was_given(tmp_path):
     networks = random_networks(TINY, torch.device("cpu"), torch.float32)
     (figures,) = asyncio.run(run(networks, tiny_speechlm_settings(tmp_path), [4], tokens=50))

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.anyio
 SMALL = "--tiny --device cpu --at-once 4 --utterance-seconds 2 --prompt-seconds 1 --flow-bytes 40000".split()
 
 
+@pytest.mark.long
 async def test_others_speak_on_as_if_undisturbed():
     said = []
     rounds = {each.name: each for each in await run(arguments().parse_args(SMALL), said.append)}

@@ -11,6 +11,7 @@ from polyvox.models.zipvoice.zipformer import ZipformerConfig
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_every_request_is_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     small = {"heads": 1, "layers": (1,), "kernels": (3,), "downsampling": (1,), "feed_forward": 16}
     monkeypatch.setattr(bench, "TEXT", ZipformerConfig(8, 100, 8, **small))

@@ -56,6 +56,7 @@ async def spoken(chunks: AsyncIterator[AudioChunk]) -> int:
         return sum([len(chunk.pcm) async for chunk in each])
 
 
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.anyio
 async def test_pulled_checked_converted_and_heard(
@@ -81,6 +82,7 @@ async def test_pulled_checked_converted_and_heard(
     await engine.close()
 
 
+@pytest.mark.long
 def test_without_a_hub_the_answer_says_what_to_do_and_that_works(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

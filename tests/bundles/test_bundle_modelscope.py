@@ -34,6 +34,7 @@ def test_modelscope_is_asked_at_its_own_addresses(hub: LoopbackHub, tmp_path: Pa
     assert sorted(path for path, _ in hub.behaviour.requests) == sorted(hub.behaviour.files)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("loose_manifests")
 def test_the_other_hub_is_not(hub: LoopbackHub, tmp_path: Path) -> None:
     publish(hub, ON_HUGGING_FACE, "cosyvoice3")
@@ -50,6 +51,7 @@ def test_the_other_hub_is_not(hub: LoopbackHub, tmp_path: Path) -> None:
     assert pull("cosyvoice3", models_dir=tmp_path, folder=None, hub_url=hub.url, progress=SilentProgress()).folder
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("loose_manifests")
 def test_the_command_takes_the_hub_that_is_named(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -195,6 +195,7 @@ def test_a_client_that_cannot_be_started_is_no_source(context, npm):
         fetch(npm_source(tarball()), context)
 
 
+@pytest.mark.long
 def test_a_client_that_stalls_is_stopped(context, npm, monkeypatch):
     monkeypatch.setattr(packages, "_STALL_SECONDS", 0.3)
     npm.behave("time.sleep(60)")

@@ -50,6 +50,7 @@ def heard(engine):
     return [(utterance.text, utterance.voice) for utterance in engine.heard]
 
 
+@pytest.mark.long
 def test_a_book_is_narrated_into_one_file_with_captions(engine):
     result = book("tide.md", "-o", "tide.m4b", "--captions", "vtt", "--captions", "word_vtt", "--author", "Ann")
     assert result.exit_code == 0, result.stderr
@@ -120,6 +121,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_the_next_one_does(engine, monk
     assert chapters("tide.mp3") == ["One", "Two", "Three"]
 
 
+@pytest.mark.long
 def test_a_book_that_is_there_is_not_made_again_unasked(engine):
     Path("tide.m4b").write_bytes(b"dear")
     assert "--overwrite" in book("tide.md").stderr
@@ -155,6 +157,7 @@ def test_what_cannot_work_is_one_line_before_anything_is_spoken(engine, argument
     assert not list(Path().glob("*.parts"))
 
 
+@pytest.mark.long
 def test_the_bar_shows_the_chapter_and_the_pace(engine, monkeypatch):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)

@@ -33,6 +33,7 @@ def modules_of(program: str, *arguments: str, folder: Path) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["--help", "languages", "models", "config"])
 def test_a_command_that_looks_something_up_imports_nothing_heavy(command: str, tmp_path: Path) -> None:
     modules = modules_of(PROGRAM, command, folder=tmp_path)
@@ -40,6 +41,7 @@ def test_a_command_that_looks_something_up_imports_nothing_heavy(command: str, t
     assert not modules & HEAVY
 
 
+@pytest.mark.long
 def test_a_server_speaks_for_a_command_that_imports_no_engine_and_no_service(
     scripted_server: ScriptedServer, tmp_path: Path
 ) -> None:

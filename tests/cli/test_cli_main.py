@@ -36,6 +36,7 @@ def test_no_command_imports_anything_heavy_before_it_runs() -> None:
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.long
 def test_help_comes_at_once() -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "polyvox", "--help"], capture_output=True, check=True)

@@ -22,6 +22,7 @@ WORDS = (
 )
 
 
+@pytest.mark.long
 def test_words_appear_when_they_are_heard_and_the_text_is_whole_in_the_end():
     async def show():
         loop = asyncio.get_running_loop()

@@ -19,6 +19,7 @@ def polyvox(folder: Path, *arguments: str, **variables: str) -> subprocess.Compl
     )
 
 
+@pytest.mark.long
 def test_config_warns_once_and_its_output_stays_json(tmp_path: Path) -> None:
     result = polyvox(tmp_path, "config", "--json", POLYVOX_PROT="1")
     assert result.returncode == 0
@@ -26,6 +27,7 @@ def test_config_warns_once_and_its_output_stays_json(tmp_path: Path) -> None:
     assert json.loads(result.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
@@ -42,6 +44,7 @@ def test_serve_and_say_warn_once_before_anything_else(tmp_path: Path, command: t
     assert result.stdout == ""
 
 
+@pytest.mark.long
 def test_variables_of_clients_and_of_the_yaml_file_are_known(tmp_path: Path) -> None:
     (tmp_path / "server.yaml").write_text("port: 9000\n", encoding="utf-8")
     result = polyvox(tmp_path, "config", "--json", POLYVOX_API_KEY="sesame", POLYVOX_CONFIG="server.yaml")

@@ -13,10 +13,13 @@ from helpers.kokoro_recordings import spoken
 from polyvox.api.middleware.auth import owner_of
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.main import app
+from polyvox.service.voices.preset_prompts import PresetPrompts
+from polyvox.types import VoicePrompt
 from polyvox.voices.cache import PreparedVoiceFiles
 from polyvox.voices.records import Registration, Transcription, VoiceQuery
 from polyvox.voices.storage.recordings import prompt_digest
 from polyvox.voices.storage.store import FileVoiceStore
+from polyvox.voices.torch_file import torch_file
 
 RATE = 24_000
 
@@ -237,3 +240,26 @@ def test_repair_refuses_what_makes_no_sense(data_dir, tmp_path):
     assert (both.exit_code, "not both" in both.stderr) == (2, True)
     nothing = invoke("repair", "--data-dir", tmp_path / "nowhere")
     assert (nothing.exit_code, "nothing to repair" in nothing.stderr) == (1, True)
+
+
+def test_the_voice_packs_of_a_folder_are_kept_and_those_that_are_none_named(tmp_path, monkeypatch):
+    async def prompt(self, preset, style=None):
+        return VoicePrompt(spoken("fox"), RATE, kokoro_recordings.SENTENCES["fox"], "")
+
+    monkeypatch.setattr(PresetPrompts, "prompt", prompt)  # no network speaks the sentence
+    packs, models, data_dir = tmp_path / "packs", tmp_path / "models", tmp_path / "data"
+    (models / "kokoro").mkdir(parents=True)
+    packs.mkdir()
+    for name in ("bf_new", "af_bella"):
+        (packs / f"{name}.pt").write_bytes(torch_file(np.zeros((510, 1, 256), np.float32)))
+    (packs / "broken.pt").write_bytes(b"no pack")
+    places = ("--data-dir", data_dir, "--models-dir", models)
+    result = invoke("import-packs", packs, *places)
+    assert (result.exit_code, result.stdout) == (1, "bf_new: imported\n")
+    assert [line.partition(":")[0] for line in result.stderr.splitlines() if ": " in line] == ["af_bella", "broken"]
+    assert stored(data_dir) == [("bf_new", "")]
+    (file,) = (data_dir / "packs").iterdir()
+    assert json.loads(succeeded("list", "--data-dir", data_dir, "--json"))[0]["language"] == "en-gb"
+    succeeded("remove", "bf_new", "--data-dir", data_dir)
+    assert not file.exists()
+    assert invoke("import-packs", models, *places).exit_code != 0

@@ -118,7 +118,7 @@ def test_pipecats_services(server):
 
 @pytest.mark.slow
 def test_kokoro_says_what_arrives_word_by_word_in_every_context(models_dir, moonshine):
-    settings = settings_loader().given(models_dir=models_dir)
+    settings = settings_loader().given(models_dir=models_dir, kokoro_decoder="wren")
     texts = HARVARD_SENTENCES[4:6]
     with served(build_service(settings, Catalog.installed().factories)) as url:
         spoken = run_client("sdks", "cartesia_speaks.py", url, *texts)["spoken"]

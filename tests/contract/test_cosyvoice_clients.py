@@ -110,6 +110,7 @@ def test_forms_as_curl_posts_them(url, prompt_wav):
     assert requests.get(f"{url}/health", timeout=30).status_code == 200
 
 
+@pytest.mark.long
 @each_row("path", ["/inference_sft", "/v1/model/cosyvoice/tts"])
 def test_the_first_audio_leaves_before_the_last_is_made(path):
     """The engine waits for a gate after its first chunk, and the gate opens when that chunk has arrived."""

@@ -95,7 +95,7 @@ def test_errors_are_known_to_the_plugin(seen):
 @pytest.mark.slow
 def test_kokoro_is_understood_and_its_words_are_where_they_are_said(models_dir: Path, moonshine: Moonshine):
     sentences = ("Rice is often served in round bowls. ", "The juice of lemons makes fine punch. ")
-    settings = settings_loader().given(models_dir=models_dir)
+    settings = settings_loader().given(models_dir=models_dir, kokoro_decoder="wren")
     with served(build_service(settings, Catalog.installed().factories)) as url:
         found = run_client("livekit", "livekit_elevenlabs.py", url, "none", "21m00Tcm4TlvDq8ikWAM", *sentences)
     pcm = from_pcm16(base64.b64decode(found["pcm"]))

@@ -11,6 +11,7 @@ import pytest
 from helpers.agent_engine import ENDED, AgentEngine
 from helpers.client_environment import run_client
 from helpers.cloning import Studio, sample
+from helpers.documented_server import SMALL_DECODER
 from helpers.serving import decoded_seconds, served, wait_for
 from polyvox.audio.decode import decode
 from polyvox.evaluate.wer import word_error_rate
@@ -146,7 +147,8 @@ def test_a_client_that_comes_back_is_served(found):
 @pytest.mark.slow
 def test_what_an_agent_says_is_what_it_was_asked_to_say(models_dir, moonshine, tmp_path):
     text = "The boy was there when the sun rose."
-    target = stdio("-m", "polyvox", "mcp", HOME=str(tmp_path), POLYVOX_MODELS_DIR=str(models_dir), OMP_NUM_THREADS="1")
+    variables = {**SMALL_DECODER, "POLYVOX_MODELS_DIR": str(models_dir), "OMP_NUM_THREADS": "1"}
+    target = stdio("-m", "polyvox", "mcp", HOME=str(tmp_path), **variables)
     spoken = run_client("sdks", "mcp_speech.py", json.dumps(target | {"text": text}))
     pcm, rate = decode(base64.b64decode(spoken["audio"]), max_seconds=60, max_samples=60 * 48_000)
     assert word_error_rate(text, moonshine.transcribe(pcm, rate)).errors == 0

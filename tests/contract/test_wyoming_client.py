@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from helpers.client_environment import run_client
+from helpers.documented_server import SMALL_DECODER
 from helpers.fakes import TONES, ToneEngine
 from helpers.wyoming import served_wyoming
 from polyvox.audio.pcm import from_pcm16
@@ -98,7 +99,7 @@ def test_errors_and_bad_frames_close_the_connection(found):
 def test_kokoro_is_understood_through_it_and_the_server_ends_well(models_dir, moonshine, tmp_path):
     text = "The boy was there when the sun rose. Come back to the house."
     command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--wyoming-port", "0"]
-    variables = {"POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_DATA_DIR": str(tmp_path)}
+    variables = {**SMALL_DECODER, "POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_DATA_DIR": str(tmp_path)}
     with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
         try:
             uri = re.search(r"Wyoming at (tcp://127\.0\.0\.1:\d+)", process.stdout.readline())[1]

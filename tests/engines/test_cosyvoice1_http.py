@@ -30,6 +30,7 @@ async def door(tmp_path):
         await voices.close()
 
 
+@pytest.mark.long
 async def test_speakers_of_the_model_speak_and_follow_instructions(door: httpx.AsyncClient):
     assert (await door.get("/speakers")).json()[:2] == ["中文女", "english_m"]
     spoken = await door.post("/inference_sft", data={"tts_text": "er", "spk_id": "中文女"}, timeout=120)

@@ -15,6 +15,7 @@ from polyvox.service.local_service import build_service
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.long
 async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
     settings = load_settings(
         models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=tiny_model(tmp_path / "model", 3)
@@ -69,6 +70,7 @@ async def test_weights_of_a_wrong_shape_are_named_to_callers_and_to_whoever_asks
     assert "input_embedding.weight ((301, 80) for (300, 80))" in found.output
 
 
+@pytest.mark.long
 async def test_a_missing_gpu_is_shown_to_whoever_asks_whether_it_is_ready(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     settings = load_settings(

@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 from polyvox.audio.features import kaldi_fbank
@@ -160,8 +161,8 @@ def test_text_without_marks_is_cut_all_the_same():
         assert len(TOKENIZER.encode(piece.text)) <= HARD_LIMIT + 1
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from(list("ab 1.,;!?。，、“”（）- \n你好[]<|>²—é")), max_size=120))
+@examples(100)
 def test_any_text_gives_pieces_that_can_be_encoded(text):
     for piece in TEXT_FRONTEND.segments(text, OPTIONS):
         assert TOKENIZER.encode(piece.text)

@@ -26,6 +26,7 @@ def snake(samples, alpha, eps):
     return samples + (samples * alpha[:, None]).sin().square() / (alpha[:, None] + eps)
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_a_kernel_that_agrees_is_used_and_one_that_errs_or_fails_is_not(vocoder, samples):
     calls = []

@@ -20,6 +20,7 @@ def engines() -> int:
     return sum(type(each) is CosyVoiceEngine for each in gc.get_objects())
 
 
+@pytest.mark.long
 async def test_it_speaks_is_freed_and_speaks_again(tmp_path):
     folder = tiny_model(tmp_path / "model", 3)
     settings = tone_settings(cosyvoice3_dir=folder, cosyvoice_device="cpu", allow_unload=True, models_dir=tmp_path)

@@ -167,6 +167,7 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
     check_close(Probe(expected.durations, expected.samples * 1.01), expected)
 
 
+@pytest.mark.long
 @each_row(
     ("broken", "reason"),
     [
@@ -216,6 +217,7 @@ def capturing(**given):
     return native is eager, [line["event"] for line in logs]
 
 
+@pytest.mark.long
 def test_shapes_are_captured_and_tested():
     assert capturing() == (False, [])
 
@@ -224,11 +226,13 @@ def fallback(reason):
     return [f"Kokoro could not be captured ({reason}), so it runs eagerly and more slowly."]
 
 
+@pytest.mark.long
 @each_row("part", ["encode", "decode"])
 def test_where_nothing_can_be_captured_it_runs_eagerly(part):
     assert capturing(fault=part) == (True, fallback("operation not permitted when stream is capturing"))
 
 
+@pytest.mark.long
 def test_a_graph_that_gives_other_samples_is_not_used():
     assert capturing(gain=-1.0) == (True, fallback("its speech is not what it should be"))
 

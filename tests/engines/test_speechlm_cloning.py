@@ -94,6 +94,7 @@ async def test_the_engine_s_tokens_are_those_of_the_original_and_its_voice_speak
         assert len(await spoken(made, voice="mine", prepared=voice)) == 10 * 480
 
 
+@pytest.mark.long
 async def test_a_voice_depends_neither_on_others_at_once_nor_on_earlier_ones(networks):
     reports = []
     async with engine(networks, reports.append) as made:
@@ -115,6 +116,7 @@ async def test_speech_and_the_event_loop_do_not_wait_for_a_recording(networks):
         assert codes(await preparing) == list(range(5))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "words", "field"),
     [
@@ -140,6 +142,7 @@ async def test_half_a_minute_is_a_voice(networks):
     assert len(codes(voice)) == 1500
 
 
+@pytest.mark.long
 def test_the_network_is_loaded_with_the_first_recording_and_once(models):
     loads = []
     weights = EncoderWeights(models / "neucodec", models / "w2v-bert")
@@ -150,6 +153,7 @@ def test_the_network_is_loaded_with_the_first_recording_and_once(models):
     assert loads == [1]
 
 
+@pytest.mark.long
 def test_a_load_that_failed_is_tried_again(tmp_path):
     encoder = NetworkEncoder(lambda: EncoderWeights(tmp_path / "neucodec", tmp_path).load(CPU))
     with pytest.raises(BundleError, match="polyvox pull neucodec"):
@@ -177,6 +181,7 @@ def test_weights_of_the_decoder_alone_name_the_command(tmp_path):
     assert "encoder.onnx" in fault
 
 
+@pytest.mark.long
 def test_weights_of_w2v_bert_may_lie_in_a_folder_of_their_own(tmp_path):
     write_whole_codec(tmp_path / "neucodec", without="semantic_model.")
     weights = EncoderWeights(tmp_path / "neucodec", tmp_path / "w2v-bert")
@@ -228,6 +233,7 @@ def test_weights_are_copied_out_of_a_mapped_file(tmp_path, zipped):
     assert encoder.encode(CLIPS["short"]).tolist() == CODES["short"]
 
 
+@pytest.mark.long
 def test_the_decoder_is_the_same_with_the_encoder_beside_it(tmp_path):
     write_whole_codec(tmp_path / "whole")
     (tmp_path / "alone").mkdir()

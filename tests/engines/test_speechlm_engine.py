@@ -62,6 +62,7 @@ def samples(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
+@pytest.mark.long
 async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     async with engine(models) as made:
         chunks = await spoken(made, tuning={"max_tokens": 150, "temperature": 1.5})
@@ -97,6 +98,7 @@ async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
     assert len(other) != len(again) or np.abs(other - again).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_windows_of_many_sessions_share_a_call(models):
     reports = []
     async with engine(models, reports.append, speechlm_codec_wait=0.02) as made:
@@ -110,6 +112,7 @@ async def test_windows_of_many_sessions_share_a_call(models):
     assert most["speechlm prefill"] > 1
 
 
+@pytest.mark.long
 async def test_a_long_text_is_spoken_in_pieces_within_the_tokens_that_are_allowed(models):
     text = " ".join(f"Ini ayat yang ke {place} dalam teks ini." for place in range(40))
     async with engine(models, speechlm_max_tokens=12) as made:
@@ -131,6 +134,7 @@ async def test_a_pause_is_silence_of_its_length(models):
     assert 0 < silent[0].index < len(chunks) - 1
 
 
+@pytest.mark.long
 async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     reports = []
     async with engine(models, reports.append) as made:
@@ -146,6 +150,7 @@ async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     assert reads[1] < 40
 
 
+@pytest.mark.long
 async def test_tokens_that_the_model_does_not_have_are_refused(models):
     async with engine(models) as made:
         voice = made.voice_from_codes([5, 512], "Ini suara saya.")

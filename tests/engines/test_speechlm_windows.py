@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
+from helpers.examples import examples
 from helpers.seeded_codec import seeded_codec
 from helpers.tables import each_row
 from polyvox.engines.speechlm.windows import WindowCrossfade, WindowCursor, WindowPolicy
@@ -61,6 +62,7 @@ def assert_same_samples(ours, theirs):
     assert (steps > 0).mean() < 1e-3
 
 
+@pytest.mark.long
 @each_row(
     ("name", "playback_speed", "overlap"),
     [
@@ -93,6 +95,7 @@ def test_one_window_over_everything_is_the_unstreamed_speech():
     assert_same_samples(np.concatenate(spoken(ids, policy(10.0, 0.2))), golden("one_shot")["pcm"])
 
 
+@pytest.mark.long
 @each_row(
     ("name", "playback_speed", "overlap"),
     [("ps1.5_ov0.2", 1.5, 0.2), ("ps0.5_ov0.1", 0.5, 0.1), ("ps0.1_ov0.02", 0.1, 0.02)],
@@ -116,7 +119,6 @@ def test_the_original_without_crossfades_gives_the_same_samples_where_nothing_is
     assert_same_samples(np.concatenate(spoken(tensors["ids"], policy(10.0, 0.2))), tensors["pcm"])
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     count=st.integers(0, 400),
     first=st.integers(1, 60),
@@ -125,6 +127,7 @@ def test_the_original_without_crossfades_gives_the_same_samples_where_nothing_is
     past=st.integers(1, 100),
     ahead=st.integers(1, 40),
 )
+@examples(60)
 def test_windows_cover_every_token_once_and_in_order(count, first, growth, maximum, past, ahead):
     rule = WindowPolicy(ChunkPolicy(first, growth, maximum), past, ahead)
     windows = windows_of(count, rule)
@@ -138,8 +141,9 @@ def test_windows_cover_every_token_once_and_in_order(count, first, growth, maxim
     assert all(len(window.decoded) <= past + ahead + max(first, maximum) + ahead for window in windows)
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.long
 @given(lengths=st.lists(st.integers(1, 50), min_size=1, max_size=8), context=st.integers(1, 9))
+@examples(60)
 def test_a_steady_signal_passes_the_seams_unchanged(lengths, context):
     count = sum(lengths)
     signal = np.sin(np.arange(count * 480) / 50).astype(np.float32)

@@ -74,6 +74,7 @@ async def arriving() -> AsyncIterator[str]:
         yield TEXT[start : start + 5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("started", [cosyvoice, zipvoice, speechlm])
 async def test_every_word_has_its_time_and_the_samples_stay(tmp_path, started):
     engine, utterance = await started(tmp_path)

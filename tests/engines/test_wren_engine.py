@@ -68,6 +68,7 @@ async def spoken(engine: KokoroEngine, text: str = TEXT, **options):
     return [chunk async for chunk in engine.speak(Utterance(text, "af_heart", **options))]
 
 
+@pytest.mark.long
 async def test_pieces_are_the_chunks_that_the_same_network_gives_whole(engine: KokoroEngine, model: WrenModel) -> None:
     pieces = await spoken(engine)
     requests = list(engine.requests(Utterance(TEXT, "af_heart")))
@@ -94,6 +95,7 @@ async def test_text_goes_with_the_words_that_end_in_a_piece_and_every_word_is_ti
     assert [piece.start for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
 
 
+@pytest.mark.long
 async def test_the_same_text_gives_the_same_pieces_whoever_speaks_beside_it(engine: KokoroEngine) -> None:
     alone = await spoken(engine)
     beside = await asyncio.gather(*(spoken(engine, speed=speed) for speed in (1.0, 1.3, 0.8)))

@@ -58,6 +58,7 @@ def decoded(given, heard, padded):
     return [row[: 600 * end].numpy() for row, end in zip(samples, ends.tolist(), strict=True)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lengths", [(48,), (48, 20, 34)], ids=["alone", "in a batch"])
 def test_rows_of_a_batch_are_what_the_graphs_decode(tmp_path, lengths):
     write_tiny_wren(tmp_path)
@@ -120,6 +121,7 @@ async def spoken(folder, network):
         await engine.close()
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_streams_that_share_batches_and_captured_shapes_sound_as_alone(tmp_path):
     replay = Fixed()

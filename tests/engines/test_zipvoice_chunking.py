@@ -1,8 +1,9 @@
 """Chunk boundaries of ZipVoice's texts."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import Clause, clauses, parse
@@ -79,7 +80,7 @@ def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("ab ,.;!?—…你好5$[]<>S12\n"), max_size=120), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_clauses_run_in_the_order_of_the_text(text: str, dialogue: bool) -> None:
     place = 0
     for item in clauses(parse(text), NormalizationOptions(), None, dialogue=dialogue):

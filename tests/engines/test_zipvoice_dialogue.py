@@ -146,6 +146,7 @@ async def test_a_dialogue_and_the_same_script_by_hand_are_the_same_speech(client
         assert np.abs(sides[:, 0] - sides[:, 1]).max() > 1e-3
 
 
+@pytest.mark.long
 async def test_a_pause_that_was_asked_for_is_silence_between_the_speakers(client: Any) -> None:
     http, channels = client
     turns = [{"voice": "bert", "text": "Hello."}, {"voice": "anna", "text": "Good morning."}]

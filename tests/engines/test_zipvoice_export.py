@@ -145,6 +145,7 @@ def test_the_interface_is_the_published_one(folders: Path, model: str) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("speed", [0.6, 1.0, 1.3, 9.0])
 def test_the_text_graph_has_the_published_rule_of_lengths(folders: Path, speed: float) -> None:
     graph = OrtGraph(folders / f"{DISTILLED}-onnx" / "text_encoder.onnx", 1)

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.job_server import PROGRAM
 from helpers.processes import ProgramProcess
 from polyvox.service.keys.record import Limits
 from polyvox.service.keys.store import KeyStore
+
+pytestmark = pytest.mark.long
 
 SENTENCES = 200
 SECONDS = 60.0

@@ -5,11 +5,15 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from helpers.attacked_server import attacked_server
 from helpers.killed_pulls import die_before_step, fetch, in_child, leftovers, opens_whole
 from helpers.quick_server import PROGRAM
 from helpers.sample_bundle import sample_manifest, write_files
 from helpers.voice_promises import Promises, live_and_die
+
+pytestmark = pytest.mark.long
 
 STEPS_OF_A_PULL = 60
 

@@ -24,7 +24,7 @@ from helpers.realtime_client import PATH
 from polyvox.service.keys.record import Limits
 from polyvox.service.keys.store import KeyStore
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 END_SECONDS = 5.0
 """Within which everything has ended: the file is looked at every second, and a call has one more to end by itself."""

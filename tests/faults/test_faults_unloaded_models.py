@@ -58,6 +58,7 @@ def test_home_assistant_finds_the_voices_of_a_model_that_is_not_loaded_and_speak
     assert after
 
 
+@pytest.mark.alone
 async def test_a_flood_of_describe_loads_nothing_and_every_answer_comes_within_a_second() -> None:
     speech = service()
     async with served_wyoming(service=speech) as served:

@@ -15,7 +15,7 @@ from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
 CAPACITY = 1.8
 """Seconds of audio per second, for all streams together."""

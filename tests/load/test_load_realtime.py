@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from helpers.attacked_server import attacked_server
-from helpers.documented_server import documented_server
+from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.frequency_server import PROGRAM, SAMPLE_RATE, WORD_SECONDS
 from helpers.processes import ProgramProcess
 from helpers.realtime_client import HeardContext, RealtimeClient, realtime_client
@@ -172,7 +172,7 @@ async def test_contexts_neither_leak_nor_hear_each_other(server: ProgramProcess,
 @pytest.mark.slow
 async def test_contexts_of_kokoro_say_their_own_words(models_dir: Path, moonshine: Moonshine, tmp_path: Path) -> None:
     sentences = (HARVARD_SENTENCES[4], "Kick the ball straight.")
-    with documented_server(models_dir, tmp_path) as server:
+    with documented_server(models_dir, tmp_path, SMALL_DECODER) as server:
         async with realtime_client(server.url) as one, realtime_client(server.url) as other:
             interrupted = await one.start("interrupted")
             await one.send("text", "interrupted", text=" ".join(HARVARD_SENTENCES[3:]))

@@ -51,6 +51,7 @@ def test_the_kernel_equals_norm_and_activation(dtype, time, kind):
     assert not ours[1, :, 1 + time // 2 :].any(), "nothing beyond a row's end"
 
 
+@pytest.mark.long
 def test_what_lies_beyond_a_rows_end_changes_nothing():
     _, fused, style, alphas = norms(torch.float32)
     rows, ragged = rows_of(700, torch.float32), StaticRagged(torch.tensor([700, 90, 600]), 700)

@@ -56,6 +56,7 @@ def test_keys_are_stored_in_their_own_blocks(dtype, rotated, heads):
         assert_close(ours, theirs)
 
 
+@pytest.mark.long
 @DTYPES
 @pytest.mark.parametrize(("groups", "inputs", "length"), [(2, 4, 7), (3, 20, 18)])
 def test_a_grouped_convolution_is_activated(dtype, groups, inputs, length):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from polyvox.models.lookup import lookup
@@ -15,6 +16,7 @@ def test_a_table_in_memory_has_random_values_as_ever():
     assert torch.equal(ours, torch.nn.Embedding(3, 4).weight)
 
 
+@pytest.mark.long
 def test_a_table_without_memory_needs_nothing_that_draws_them():
     asked = (
         "import sys, torch\n"

@@ -79,6 +79,7 @@ def test_padding_does_not_reach_a_row_through_the_kernels():
     assert torch.allclose(model(rows, padding, time)[1, :9], before, atol=1e-6)
 
 
+@pytest.mark.long
 def test_attention_weights_sum_to_one_and_leave_padding_out():
     layer = network().stacks[0].layers[0].self_attn_weights
     layer.kernels = zipformer_kernels

@@ -60,6 +60,7 @@ def test_the_noise_is_the_originals():
     assert_near(flow_noise()[:, :, : recorded.shape[2]], recorded, 1e-5)
 
 
+@pytest.mark.long
 @VERSIONS
 def test_the_speaker_is_projected(version):
     state = flow(version).start(flow_prompt(version), flow_noise())

@@ -64,6 +64,7 @@ def pieces(frames, sizes):
         yield piece, index == len(sizes) - 1
 
 
+@pytest.mark.long
 def test_version_2_streams_in_faded_pieces():
     """How near their samples are to the recorded ones is told by what both are in double precision: see rounding."""
     recorded = golden(2, "loop_stream")
@@ -93,6 +94,7 @@ def test_pieces_are_faded_by_a_hamming_window():
     assert_near(seam, torch.cat((3 * shape[:4] + 2 * shape[4:], torch.full((2,), 3.0)))[None], 1e-6)
 
 
+@pytest.mark.long
 @each_row(("name", "ahead"), [("final", 3), ("partial", 0)])
 def test_version_3_hears_the_pitch(name, ahead):
     expected = golden(3, "hift")

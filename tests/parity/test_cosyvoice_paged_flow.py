@@ -84,6 +84,7 @@ def test_a_captured_call_is_padded_and_depends_on_its_arguments_alone(version):
     assert replay.recorded == shapes
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_a_state_is_continued_twice_and_never_written_to():
     own = Streams(3)
@@ -100,6 +101,7 @@ def test_a_state_is_continued_twice_and_never_written_to():
     assert {lease.index for lease in first.state.blocks} & {lease.index for lease in second.state.blocks} == shared
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_a_stream_without_room_is_told_so_and_the_others_go_on():
     own = Streams(3, blocks=RESERVED_BLOCKS + 14)

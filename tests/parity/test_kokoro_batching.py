@@ -38,6 +38,7 @@ INPUTS = [tokens(5), tokens(1, 1.5), tokens(17), tokens(2, 0.7), tokens(5, 2.0),
 PARTS = ("durations", "text", "pitch", "energy", "style")
 
 
+@pytest.mark.long
 def test_prosody_in_a_batch_is_as_alone():
     for ours, alone in zip(
         tiny().predict_prosody(INPUTS), (tiny().predict_prosody([one])[0] for one in INPUTS), strict=True
@@ -65,6 +66,7 @@ def test_two_frames_decode_beside_a_long_row():
     assert len(together[1]) == 2 * 600
 
 
+@pytest.mark.long
 def test_rows_of_one_length_take_no_mask():
     prosodies = tiny().predict_prosody([tokens(9)])
     twice = tiny().decode(prosodies * 2, [noise_of(prosodies[0], 1), noise_of(prosodies[0], 2)])

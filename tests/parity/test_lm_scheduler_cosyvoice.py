@@ -38,6 +38,7 @@ def runtime(version, device):
     return LmScheduler(Adapted(version), LmSchedulerConfig(slots=4, capacity=512, prefill_rows=16), executor=device)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 async def test_greedy_tokens_are_those_of_the_original(version, device):
     expected = golden(version, "llm")["greedy.tokens"].tolist()
@@ -87,6 +88,7 @@ def limits_of(plan, most):
     return GenerationLimits(plan.fill_at - plan.produced, stop_tokens=frozenset({fill}), banned_tokens=others)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 async def test_text_that_arrives_is_spoken_as_step_by_step(version, device):
     most, spoken, plan = 40, [], bistream(version)

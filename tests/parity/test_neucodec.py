@@ -101,6 +101,7 @@ def test_equal_lengths_take_no_mask():
     assert torch.equal(torch.stack(codec().decode(rows)), codec()(torch.stack(rows)))
 
 
+@pytest.mark.long
 def test_sixteen_bits_are_enough_for_the_network():
     row = codes(30)
     exact = codec().decode([row])[0]

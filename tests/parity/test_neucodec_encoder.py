@@ -52,6 +52,7 @@ def padded(case):
     return encoder().padded(golden()[f"{case}.audio_in"])[None]
 
 
+@pytest.mark.long
 @each_row("case", CASES)
 def test_tokens_are_those_of_the_original(case):
     codes = encoder().encode(golden()[f"{case}.audio_in"].numpy())
@@ -104,6 +105,7 @@ def test_each_block_of_the_acoustic_branch_is_that_of_the_original():
         assert far(rows, tensors[f"short.acoustic.block{index}"]) < ROUNDING
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("values", [1 << 9, 6720, 3 * 6720, 1 << 30])
 def test_a_network_that_is_computed_in_small_parts_gives_the_same(monkeypatch, values):
     """Groups of channels, and stretches of time that end within a kernel."""
@@ -143,6 +145,7 @@ def test_a_recording_has_as_many_tokens_as_in_the_original(samples, tokens):
     assert encoder().encode(audio).shape == (tokens,)
 
 
+@pytest.mark.long
 def test_recordings_of_one_length_in_a_batch_are_as_alone():
     model, long = encoder(), golden()["long.audio_in"]
     parts = [long[:6400], long[6400:12800], long[12800:19200]]
@@ -195,6 +198,7 @@ def test_a_filter_of_another_model_is_refused():
         load_neucodec_encoder(encoder_config(weights()), weights() | {name: taps.flip(2).roll(1)})
 
 
+@pytest.mark.long
 def test_layers_that_are_not_used_do_not_matter():
     state = {
         name: tensor + 1 if ".layers.16." in name or "masked_spec" in name else tensor

@@ -34,6 +34,7 @@ def test_rows_of_every_length_from_1_to_16_in_one_step(variant):
         assert difference(ours.mel, alone.mel) <= ROUNDING
 
 
+@pytest.mark.long
 @VARIANTS
 def test_the_size_of_a_call_changes_nothing(variant):
     flows = [random_flow(variant, frames, frames, frames % 5, 1.5) for frames in (9, 30, 31, 12, 4)]

@@ -1,5 +1,6 @@
 """What the benchmark compares with is the original: its order of operations makes the original's samples."""
 
+import pytest
 import torch
 
 from benchmarks.zipvoice_original import OriginalZipVoice
@@ -8,6 +9,7 @@ from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, mani
 from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 
 
+@pytest.mark.long
 @each_row("straight", [False, True])
 @each_row("name", [name for variant, name in SAMPLES if variant == DISTILLED])
 def test_whole_samples(name: str, straight: bool) -> None:

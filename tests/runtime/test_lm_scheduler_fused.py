@@ -129,7 +129,9 @@ async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch
         lm_scheduler, "fused_backbone", lambda model, cache, *, float8: verified_backbone(model, cache, qwen_kernels)
     )
     draw = sampling_kernels.sample
-    monkeypatch.setattr(lm_scheduler, "fused_sampling", lambda size, device: verified_sampling(size, device, draw))
+    monkeypatch.setattr(
+        lm_scheduler, "fused_sampling", lambda size, device, *, nested: verified_sampling(size, device, draw)
+    )
     async with runtime(replay=at_once, slots=3, capacity=64, prefill_rows=8) as (lm, _):
         fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
     assert fused == plain

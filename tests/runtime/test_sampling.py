@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from polyvox.runtime.sampling import FEW_CANDIDATES, Sampler, SamplingPlan, sample_index, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
@@ -118,6 +119,7 @@ def test_of_several_ends_only_those_that_are_held_wait_for_the_least_length():
     assert set(draws(SamplingParams(), LOGITS, limits=limits).tolist()) == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.long
 def test_a_token_that_fills_the_window_is_drawn_again_from_the_others():
     rule = SamplingParams(top_k=1, repeat_window=4, repeat_share=0.5, seed=3)
     made = sampler(rule, vocabulary=6)
@@ -132,6 +134,7 @@ def test_a_token_that_fills_the_window_is_drawn_again_from_the_others():
     assert set(tokens) >= {0, 1, 2, 4}
 
 
+@pytest.mark.long
 def test_a_row_draws_the_same_whatever_its_neighbours_ask_for():
     rules = [
         SamplingParams(seed=1),
@@ -164,11 +167,12 @@ def test_a_batch_does_no_more_work_than_its_rules_ask_for():
     assert SamplingPlan.of([SamplingParams(repeat_window=3)], 1000).redraws
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.long
 @given(
     weights=st.lists(st.sampled_from([0.0, 1e-30, 0.1, 0.3, 1.0, 3.0]), min_size=1, max_size=40).filter(any),
     chance=st.sampled_from([0.0, 0.3, 0.999, 1 - 2**-24]),
 )
+@examples(200)
 def test_no_token_without_weight_is_ever_picked(weights, chance):
     index = sample_index(torch.tensor([weights]), torch.tensor([chance])).item()
     assert weights[index] > 0

@@ -17,6 +17,7 @@ from polyvox.server import process as server_module
 from polyvox.server.process import run_server
 
 
+@pytest.mark.long
 def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
     command = [sys.executable, "-m", "polyvox", "bench", "null-server", "--server", "granian"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -66,6 +66,7 @@ def connected(url: str) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=10)
 
 
+@pytest.mark.long
 @BOTH
 @pytest.mark.parametrize("path", ["/wire/stream", "/wire/whole"])
 def test_an_http_1_0_client_gets_no_chunks(served: Served, service: SpeechService, path: str) -> None:
@@ -109,6 +110,7 @@ def test_each_request_of_a_connection_has_the_whole_time_for_its_headers(url: st
         assert answer(client).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.long
 def test_a_connection_without_another_request_is_closed(url: str) -> None:
     with connected(url) as client:
         client.sendall(request_head("GET", "/wire/whole"))
@@ -141,6 +143,7 @@ def test_what_is_no_http_is_refused_counted_and_not_logged_each_time(
     assert "Invalid HTTP" not in caplog.text
 
 
+@pytest.mark.long
 def test_a_websocket_outlives_the_time_for_headers(url: str) -> None:
     with _websocket(url) as client:
         time.sleep(2 * HEADER_SECONDS)

@@ -82,6 +82,7 @@ def talk(url: str) -> None:
         connect(f"{socket}?api_key={WRONG}", subprotocols=[f"page-key.{WRONG}"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [served_by_uvicorn, served_by_granian])
 def test_no_log_holds_a_key_or_a_text(server, folder, capfd, caplog):
     service = tone_service(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 WORDS = 600
 
 
-@pytest.mark.alone
+@pytest.mark.long
 async def test_speech_under_way_ends_before_its_socket_is_closed(tmp_path):
     with attacked_server(tmp_path, program=PROGRAM) as server:
         url = server.url.replace("http", "ws", 1) + PATH

@@ -57,6 +57,7 @@ def closed(clients: list[socket.socket]) -> list[bool]:
     return [is_closed(client, 0.02) for client in clients]
 
 
+@pytest.mark.long
 def test_the_longest_silent_connections_make_room(stack: ExitStack) -> None:
     watched = Watched(stack)
     speaking, silent = watched.connected(4, speaking=True), watched.connected(ROOM - 4)
@@ -67,6 +68,7 @@ def test_the_longest_silent_connections_make_room(stack: ExitStack) -> None:
     assert watched.refused("total") == 3
 
 
+@pytest.mark.long
 def test_connections_that_speak_are_left_alone(stack: ExitStack) -> None:
     watched = Watched(stack)
     assert not any(closed(watched.connected(CAPACITY, speaking=True)))

@@ -100,6 +100,7 @@ def count(service: SpeechService, name: str, **labels: str) -> float:
     return service.metrics.registry.get_sample_value(name, labels) or 0.0
 
 
+@pytest.mark.long
 @EVERYWHERE
 def test_speech_and_sockets_come_over_tls(server: str, files: tuple[Path, Path]) -> None:
     trust = trusting(files[0])
@@ -117,6 +118,7 @@ def test_speech_and_sockets_come_over_tls(server: str, files: tuple[Path, Path])
     assert len(answers[0].content) > 1_000
 
 
+@pytest.mark.long
 @UVICORN
 def test_no_ticket_crosses_what_a_client_sends_first(server: str, files: tuple[Path, Path]) -> None:
     """Where one thread reads a ticket while another writes, OpenSSL drops what is written."""
@@ -130,6 +132,7 @@ def test_no_ticket_crosses_what_a_client_sends_first(server: str, files: tuple[P
         assert client.session is None or not client.session.has_ticket
 
 
+@pytest.mark.long
 @EVERYWHERE
 def test_a_client_that_does_not_finish_its_handshake_is_dropped_and_others_are_served(
     server: str, files: tuple[Path, Path]
@@ -152,6 +155,7 @@ def test_a_client_that_does_not_finish_its_handshake_is_dropped_and_others_are_s
         assert count(service, "polyvox_open_connections") == 0
 
 
+@pytest.mark.long
 @EVERYWHERE
 def test_a_request_that_stalls_behind_the_handshake_is_dropped(server: str, files: tuple[Path, Path]) -> None:
     with (
@@ -162,6 +166,7 @@ def test_a_request_that_stalls_behind_the_handshake_is_dropped(server: str, file
         assert is_closed(client, 5.0 + HEADER_SECONDS)
 
 
+@pytest.mark.long
 @UVICORN
 def test_handshakes_count_as_connections_and_the_oldest_makes_room(server: str, files: tuple[Path, Path]) -> None:
     trust, service = trusting(files[0]), tone_service(max_connections=16)
@@ -177,6 +182,7 @@ def test_handshakes_count_as_connections_and_the_oldest_makes_room(server: str, 
     assert count(service, "polyvox_open_connections") == 0
 
 
+@pytest.mark.long
 @UVICORN
 def test_where_all_connections_are_served_a_new_one_is_closed_before_its_handshake(
     server: str, files: tuple[Path, Path]
@@ -193,6 +199,7 @@ def test_where_all_connections_are_served_a_new_one_is_closed_before_its_handsha
         assert httpx.get(f"{url}/health", verify=trust).status_code == 200
 
 
+@pytest.mark.long
 @UVICORN
 def test_a_client_that_reads_nothing_over_tls_is_dropped(server: str, files: tuple[Path, Path]) -> None:
     engine = ToneEngine(chunks=400, chunk_seconds=2.0)
@@ -209,6 +216,7 @@ def test_a_client_that_reads_nothing_over_tls_is_dropped(server: str, files: tup
         wait_for(lambda: engine.speaking == 0)
 
 
+@pytest.mark.long
 @UVICORN
 def test_the_server_ends_at_once_though_a_handshake_is_under_way(server: str, files: tuple[Path, Path]) -> None:
     with serving(server, files, tone_service()) as url:
@@ -220,6 +228,7 @@ def test_the_server_ends_at_once_though_a_handshake_is_under_way(server: str, fi
     stalled.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", ["uvicorn", "granian"])
 def test_the_program_serves_by_https_and_ends_well(server: str, files: tuple[Path, Path]) -> None:
     chain, key = files
@@ -248,6 +257,7 @@ def test_one_file_may_hold_both(files: tuple[Path, Path], tmp_path: Path) -> Non
     assert Certificate.of(Settings()) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("chain", "key", "password", "said"),
     [
@@ -281,6 +291,7 @@ def test_files_that_are_of_no_use_are_named(
     assert "wrong" not in refusal.value.message
 
 
+@pytest.mark.long
 def test_a_bad_certificate_ends_the_program_before_it_looks_for_a_model(tmp_path: Path) -> None:
     options = ["--port", "0", "--models-dir", str(tmp_path), "--ssl-certfile", str(tmp_path / "absent.pem")]
     command = [sys.executable, "-m", "polyvox", "serve", *options]

@@ -215,6 +215,7 @@ async def test_the_work_is_done_off_the_loop(executor: DeviceExecutor, monkeypat
     assert where
 
 
+@pytest.mark.long
 @given(
     lengths=st.lists(st.integers(0, 6_000), min_size=1, max_size=8),
     rate=st.sampled_from([8_000, 16_000, 22_050, 24_000, 48_000]),

@@ -28,6 +28,7 @@ def request(text: str = "one two three", **options) -> SpeechRequest:
     return SpeechRequest(Utterance(text, "low"), **options)
 
 
+@pytest.mark.long
 @each_row("wanted", AudioFormat)
 async def test_a_stream_holds_the_whole_speech(wanted: AudioFormat) -> None:
     engine = ToneEngine(chunks=4, chunk_seconds=0.5)
@@ -55,6 +56,7 @@ async def test_bytes_of_a_chunk_leave_with_that_chunk(wanted: AudioFormat) -> No
         await stream.aclose()
 
 
+@pytest.mark.long
 @each_row("wanted", AudioFormat)
 async def test_a_whole_file_holds_the_whole_speech(wanted: AudioFormat) -> None:
     async with running(tone_service(ToneEngine(chunks=4, chunk_seconds=0.5))) as service:
@@ -92,6 +94,7 @@ async def test_a_runaway_engine_cannot_fill_the_memory() -> None:
             await encode_whole(session, AudioFormat.PCM)
 
 
+@pytest.mark.long
 async def test_a_failing_session_fails_its_stream_and_its_file() -> None:
     async with running(tone_service(ToneEngine(fail_at=1))) as service:
         async with await service.open(request(), LOCAL_CALL) as session:
@@ -155,6 +158,7 @@ async def test_the_encoder_is_closed_when_the_reader_leaves(recording: type[Reco
     assert recording.calls[::2] == ["encode", "close"]
 
 
+@pytest.mark.long
 async def test_the_encoder_is_closed_after_the_call_under_way_when_the_reader_is_cancelled(
     recording: type[Recording],
 ) -> None:

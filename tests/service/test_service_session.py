@@ -303,6 +303,7 @@ class TestDeadlines:
             assert first.state is SessionState.PREPARING
             first.cancel()
 
+    @pytest.mark.long
     @each_row(("own", "shorter"), [(0.05, True), (600.0, False), (None, False)])
     async def test_of_a_request_can_only_be_shorter_than_the_servers(self, own: float | None, shorter: bool) -> None:
         engine = ToneEngine(gate=asyncio.Event())

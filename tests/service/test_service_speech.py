@@ -341,6 +341,7 @@ class TestAccounts:
             assert sample("polyvox_real_time_factor_count", {"model": "tone"}) == 1
             assert sample("polyvox_session_seconds_count", {"state": "done"}) == 1
 
+    @pytest.mark.long
     async def test_leave_a_slow_clients_time_out_of_the_real_time_factor(self) -> None:
         async with running(tone_service(ToneEngine(chunks=4, chunk_seconds=0.1), session_buffer=1)) as service:
             async with await service.open(request(), LOCAL_CALL) as session:

@@ -125,7 +125,7 @@ def test_speech_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser,
 
 
 def test_kokoro_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser, models_dir, tmp_path):
-    settings = load_settings(models=["kokoro"], models_dir=models_dir, data_dir=tmp_path)
+    settings = load_settings(models=["kokoro"], models_dir=models_dir, data_dir=tmp_path, kokoro_decoder="wren")
     text = "The tide is out, and the boats lie on the sand. In an hour, the water will lift them again."
     with served(build_service(settings, Catalog.installed().factories)) as url:
         with studio_page(browser, url, script=LISTENER) as page:
@@ -241,6 +241,12 @@ def test_a_mix_is_made_heard_kept_and_spoken_with(browser, url, engine):
         expect(page.get_by_text("75 %")).to_be_visible()
         page.get_by_role("button", name="Hear the mix").click()
         page.locator(".word.heard").wait_for()
+        page.get_by_label("Name of the mix").fill("Dusk")
+        page.route("**/v1/voices", lambda route: route.fulfill(status=201, json={}))
+        with page.expect_request("**/v1/voices") as asked:
+            page.get_by_role("button", name="Keep it on the server").click()
+        assert asked.value.post_data_json == {"name": "Dusk", "mix": "low(6)+high(2)"}
+        expect(page.get_by_text("Dusk is a voice of this server now")).to_be_visible()
         page.get_by_label("Name of the mix").fill("Dusk")
         page.get_by_role("button", name="Keep the mix").click()
         page.get_by_role("link", name="Speak with Dusk").click()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.markup.markup import parse
@@ -467,8 +468,9 @@ def without_kept(heard: str, raw: str) -> str:
     return rest + heard
 
 
+@pytest.mark.long
 @given(anything)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_text_becomes_speakable(raw: str) -> None:
     """Sentences of other scripts aside, which may hold figures and signs that only their readers know."""
     parts = language_runs(fold(mask_runs(TrackedText.of(raw))[0]))
@@ -481,7 +483,7 @@ def test_any_text_becomes_speakable(raw: str) -> None:
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_kept_comes_out_whole_and_in_order(raw: str) -> None:
     _, runs = mask_runs(TrackedText.of(raw))
     heard, at = normalize(TrackedText.of(raw), NormalizationOptions()), 0
@@ -494,20 +496,20 @@ def test_what_is_kept_comes_out_whole_and_in_order(raw: str) -> None:
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_setting_aside_loses_nothing(raw: str) -> None:
     text = TrackedText.of(raw)
     assert unmask_runs(*mask_runs(text)) == text
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_language_runs_are_the_text_again(raw: str) -> None:
     assert "".join(run.text.text for run in language_runs(TrackedText.of(raw))) == raw
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert len(result.starts) == len(result.ends) == len(result.text)
@@ -517,7 +519,7 @@ def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_word_is_dropped(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     covered = {at for start, end in zip(result.starts, result.ends, strict=True) for at in range(start, end)}
@@ -534,7 +536,7 @@ def test_plain_words_stay(words: list[str]) -> None:
 @given(
     st.lists(st.sampled_from([*NEWS, *CHAT, *RECEIPTS_AND_ADDRESSES, *MIXED]), min_size=1, max_size=4).map("\n".join)
 )
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_what_has_been_read_needs_no_second_reading(raw: str) -> None:
     heard = spoken(raw)
     assert not re.search(r"\d|RM", heard)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.normalize.chinese.numbers import cardinal
@@ -210,7 +211,7 @@ PIECES = [
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_becomes_speakable(raw: str) -> None:
     result = normalize(TrackedText.of(raw), NormalizationOptions())
     assert not any(char.isdigit() for char in result.text)

@@ -7,14 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.reading_corpus import load
 from helpers.tables import each_row
 from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin, word_cutter
+from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin
+from polyvox.text.phonemes.chinese_words import word_cutter
 from polyvox.text.phonemes.english import EnglishPhonemizer
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.spoken import Pause, SpokenWord
@@ -94,8 +96,8 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
 HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.text(st.one_of(HAN, st.sampled_from("，。！？a1 \n“”")), max_size=30))
+@examples(100)
 def test_any_text_becomes_words_of_the_alphabet_in_order(text: str) -> None:
     place = 0
     for part in CHINESE(TrackedText.of(text), ()):

@@ -4,6 +4,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+import pytest
+
 from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.lexicon import Entry, Variant, dictionaries
@@ -11,6 +13,7 @@ from polyvox.text.phonemes.lexicon import Entry, Variant, dictionaries
 VARIANTS: tuple[Variant, ...] = ("us", "gb")
 
 
+@pytest.mark.long
 def test_the_english_dictionaries_give_misakis_files_again_byte_for_byte() -> None:
     for variant in VARIANTS:
         gold, silver = dictionaries(variant)
@@ -25,6 +28,7 @@ def test_the_japanese_words_give_misakis_file_again_byte_for_byte() -> None:
     assert misaki.sources("ja") == {"ja_words.txt": sha256(words)}
 
 
+@pytest.mark.long
 def test_every_sound_is_of_symbols_that_kokoro_knows() -> None:
     for variant in VARIANTS:
         for entries in dictionaries(variant):

@@ -4,9 +4,10 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.reading_corpus import load, misread
 from helpers.tables import each_row
@@ -45,7 +46,7 @@ PIECES = [
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["ja", "hi"])
 @given(raw=st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join)))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_spans_stay_inside_the_text_and_in_order(language: str, raw: str) -> None:
     result = normalizer_for(language)(TrackedText.of(raw), NormalizationOptions())
     assert len(result.starts) == len(result.ends) == len(result.text)
@@ -56,7 +57,7 @@ def test_spans_stay_inside_the_text_and_in_order(language: str, raw: str) -> Non
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join)))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_hindi_leaves_no_figure(raw: str) -> None:
     heard = normalizer_for("hi")(TrackedText.of(raw), NormalizationOptions()).text
     assert not any(char.isascii() and char.isdigit() for char in heard)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, CueRules, caption_words, captions, cues, cues_of
 from polyvox.text.captions.words import Boundary
@@ -231,8 +232,8 @@ def _check_times(found: Sequence[Cue]) -> None:
     assert all(before.start <= behind.start for before, behind in pairwise(spoken))
 
 
-@settings(max_examples=80, deadline=None)
 @given(_words())
+@examples(80)
 def test_every_word_comes_once_in_order_and_fits(words: list[CaptionWord]) -> None:
     found = cues_of(words)
 
@@ -261,8 +262,8 @@ def test_parsers_read_back_what_was_written(words: list[CaptionWord]) -> None:
     assert [cue["text"] for cue in json.loads(captions(found, CaptionFormat.JSON))["cues"]] == texts
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from(list("ab .,\n[]()<>/&*_-!:日「」")), max_size=120))
+@examples(80)
 def test_whatever_the_text_no_timed_word_is_lost(text: str) -> None:
     words = spoken(text, pattern=r"[ab]+|日")
     said = _squeezed("".join(word.text for word in caption_words(words, text)))

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, TextError
 from polyvox.text.dictionary import (
@@ -178,8 +179,8 @@ def test_a_text_that_grows_beyond_its_limit_is_refused_before_it_is_made() -> No
 _ENTRIES = (word("ab", "long words"), word("a b", "phrase"), word("日", "x"), word("B", phonemes="bˈi"))
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.text(st.sampled_from(list("abAB 日'\n[](/).")), max_size=60), st.booleans())
+@examples(120)
 def test_spans_always_are_those_of_the_callers_text(text: str, phonemes: bool) -> None:
     found = Lexicon([Dictionary("a", _ENTRIES)]).rewrite(TrackedText.of(text), LexiconRules("en", phonemes))
     spans = list(zip(found.text.starts, found.text.ends, strict=True))

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import BundleError
 from polyvox.text.tokenizers.emilia import (
@@ -100,7 +101,7 @@ def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_segments_hold_the_whole_text(text: str) -> None:
     assert "".join(part.text for part in segments(text)) == text
 

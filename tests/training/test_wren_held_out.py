@@ -51,6 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_every_speaker_says_a_sentence_of_its_language(folder: Path) -> None:
     recordings = write(folder, "one.npz")
     assert [row.speaker for row in recordings] == list(held_out.SPEAKERS)
@@ -60,6 +61,7 @@ def test_every_speaker_says_a_sentence_of_its_language(folder: Path) -> None:
     assert all(row.student.shape == (FRAMES * 600,) for row in recordings)
 
 
+@pytest.mark.long
 def test_the_seed_decides_the_noise(folder: Path) -> None:
     first, again, other = (
         write(folder, f"{name}.npz", "--seed", seed)[0].student

@@ -29,6 +29,7 @@ def test_rare_values_are_cut_off_where_that_costs_less_than_coarser_steps() -> N
     assert 5 < histogram.best_range()[1] < 55
 
 
+@pytest.mark.long
 def test_every_layer_of_every_frame_is_measured() -> None:
     ranges = tiny_ranges()
     blocks = [f"{prefix}blocks.{index}.{layer}" for prefix in ("", "refiner.") for index in (0, 1)

@@ -96,6 +96,7 @@ def test_steps_lower_the_loss() -> None:
     assert max(losses[-3:]) < losses[0]
 
 
+@pytest.mark.long
 def test_resuming_continues_as_if_training_had_not_stopped(tmp_path) -> None:
     first, second = trained(), new_trainer()
     Checkpoint.of(first, PROGRESS).write(tmp_path / "checkpoint")
@@ -104,6 +105,7 @@ def test_resuming_continues_as_if_training_had_not_stopped(tmp_path) -> None:
     assert_close(first, second)
 
 
+@pytest.mark.long
 def test_without_optimizer_state_training_resumes_from_the_ema(tmp_path) -> None:
     first, second = trained(), new_trainer()
     Checkpoint.of(first, PROGRESS).write(tmp_path / "checkpoint", optimizer=False)
@@ -115,6 +117,7 @@ def test_without_optimizer_state_training_resumes_from_the_ema(tmp_path) -> None
     assert second.metrics.isfinite().all()
 
 
+@pytest.mark.long
 def test_discriminators_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     first, second = trained(), new_trainer()
     first.discriminators = small_discriminators(band_sizes=())
@@ -144,6 +147,7 @@ def test_parts_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     assert not torch.equal(second.student.refiner.corrections.weight, before)
 
 
+@pytest.mark.long
 def test_the_student_loads_for_inference(tmp_path) -> None:
     trainer = trained()
     Checkpoint.of(trainer, PROGRESS).write(tmp_path / "checkpoint")
@@ -152,6 +156,7 @@ def test_the_student_loads_for_inference(tmp_path) -> None:
     assert torch.allclose(student.head.weight, trainer.ema.head.weight, atol=1e-3)
 
 
+@pytest.mark.long
 def test_reads_checkpoints_of_the_first_runs(tmp_path) -> None:
     first, second = trained(), new_trainer()
     write_legacy(Checkpoint.of(first, PROGRESS), tmp_path)

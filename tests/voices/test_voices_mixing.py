@@ -17,6 +17,7 @@ from polyvox.voices.mixing import MixTerm, parse_mix
         (" af_heart ( 0.5 ) + bf_emma ( 1.5 ) ", {"af_heart": 0.25, "bf_emma": 0.75}),
         ("af_heart(2)+bf_emma(1)-am_adam(1)", {"af_heart": 0.5, "bf_emma": 0.25, "am_adam": -0.25}),
         ("af_heart-bf_emma", {"af_heart": 0.5, "bf_emma": -0.5}),
+        ("af_bella-af_sky(.5)", {"af_bella": 2 / 3, "af_sky": -1 / 3}),
     ],
 )
 def test_a_mix_gives_each_voice_its_share(expression, shares):

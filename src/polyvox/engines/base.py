@@ -110,7 +110,10 @@ class SupportsStyle(Protocol):
     """Speak with a style vector that was fitted to a recording."""
 
     def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
-        """A blend of the engine's voices plus an offset; `language` is the default of utterances that name none."""
+        """A blend of the engine's voices plus an offset; `language` is the default of utterances that name none.
+
+        The offset may be a whole voice pack, to which an empty blend adds nothing.
+        """
 
 
 @runtime_checkable
@@ -170,6 +173,14 @@ class SupportsObstacle(Protocol):
     @property
     def obstacle(self) -> str:
         """The reason in one sentence, with the remedy; empty where it can speak."""
+
+
+@runtime_checkable
+class SupportsWarmUp(Protocol):
+    """Load ahead of time what the first text in some language would wait for, such as a dictionary."""
+
+    def warm_up(self) -> None:
+        """Load it; blocks. What is not installed is left out."""
 
 
 @runtime_checkable

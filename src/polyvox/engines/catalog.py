@@ -11,6 +11,7 @@ from typing import Self
 from polyvox.config import Settings, SettingsSection
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
+from polyvox.engines.qwen3tts.spec import QWEN3TTS
 from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, ModelOutline, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 GROUP = "polyvox.engines"
 """The entry-point group under which a package names its `EngineSpec`."""
 
-BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM)
+BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS)
 
 
 @dataclass(frozen=True, slots=True)

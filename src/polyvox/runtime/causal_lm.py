@@ -1,11 +1,14 @@
 """Protocols of networks that the scheduler runs: a causal language model and its backbone, plain or fused."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from torch import Tensor, nn
 
 from polyvox.models.cache import LayerCache
 from polyvox.runtime.kv_cache import CacheSizes
+from polyvox.runtime.lm_step import SlotStart, SlotText
+from polyvox.runtime.sampling import SamplingPlan
 
 
 class Backbone(Protocol):
@@ -52,3 +55,27 @@ class FusedBackbone(Protocol):
         self, rows: Tensor, slots: Tensor, write_slots: Tensor, positions: Tensor, extent: int, mask: Tensor
     ) -> Tensor:
         """Hidden states for chunks, `rows` [n, m, hidden], mapped as `SlotMapping` says."""
+
+
+class FrameSteps(Protocol):
+    """The part of a step that turns a token into a whole frame of codes, for models that generate several a position.
+
+    It keeps each slot's last frame and the text that is added to it. Where steps are captured, `rows` and `complete`
+    are part of the graph.
+    """
+
+    @property
+    def groups(self) -> int:
+        """Codes of a frame, the token included."""
+
+    def start(self, starts: Sequence[SlotStart]) -> None:
+        """Begin new sequences."""
+
+    def feed(self, texts: Sequence[SlotText]) -> None:
+        """Append text that is added to the slots' frames."""
+
+    def rows(self, slots: Tensor) -> Tensor:
+        """Input embeddings [n, hidden] of the slots' last frames, each with its next text."""
+
+    def complete(self, hidden: Tensor, tokens: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
+        """The frames [n, groups] that begin with `tokens` [n], which were sampled behind `hidden` [n, hidden]."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.runtime.causal_lm import CausalLm, FusedBackbone
+from polyvox.runtime.causal_lm import CausalLm, FrameSteps, FusedBackbone
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
 from polyvox.runtime.launched_step import LaunchedStep, StepMarks
@@ -38,7 +38,9 @@ class LmRunner:
         prefill_rows: int,
         replay: Replay | None = None,
         fused: FusedBackbone | None = None,
+        frames: FrameSteps | None = None,
     ) -> None:
+        self._frames = frames
         self._model = model
         self._cache = cache
         self._sampler = sampler
@@ -71,7 +73,7 @@ class LmRunner:
                 for extent in self._extents:
                     self._decode_token(self._replay, *self._idle[rows], extent, plan)
             for shape in self._prompt_shapes():
-                self._prefill_replayed(self._replay, (), shape, plan)
+                self._prefill_replayed(self._replay, (), shape, plan, embeds=self._frames is not None)
 
     def _prompt_shapes(self) -> Iterator[tuple[int, int, int]]:
         """Rows, width and extent of every bucket whose shortest chunks are within `prefill_rows`."""
@@ -119,6 +121,9 @@ class LmRunner:
                 self._cache.clear(start.slot)
             if start.prefix is not None:
                 self._cache.write_prefix(start.slot, start.prefix)
+        if self._frames is not None:
+            self._frames.start(plan.starts)
+            self._frames.feed(plan.texts)
         if plan.limits:
             self._sampler.set_all_limits([(each.slot, each.limits) for each in plan.limits])
 
@@ -126,36 +131,62 @@ class LmRunner:
         """Prefill chunks of any lengths in one batch; tokens, and which of them are behind the end of a prompt."""
         longest, extent = max(chunk.length for chunk in chunks), max(chunk.end for chunk in chunks)
         sampled = [index for index, chunk in enumerate(chunks) if chunk.last]
-        has_embeddings = any(isinstance(chunk.input, Tensor) for chunk in chunks)
-        if self._replay is None or has_embeddings or extent > self._prompt_extents[-1]:
+        embeds = any(isinstance(chunk.input, Tensor) for chunk in chunks)
+        captured = self._replay is not None and (not embeds or self._frames is not None)
+        if self._replay is None or not captured or extent > self._prompt_extents[-1]:
             return self._prefill_eager(chunks, sampled, longest, sampling), list(range(len(sampled)))
         shape = (
             bucket_for(len(chunks), self._batch_sizes),
             bucket_for(longest, self._widths),
             bucket_for(extent, self._prompt_extents),
         )
-        return self._prefill_replayed(self._replay, chunks, shape, sampling), sampled
+        return self._prefill_replayed(self._replay, chunks, shape, sampling, embeds=embeds), sampled
 
     def _prefill_replayed(
-        self, replay: Replay, chunks: Sequence[PrefillChunk], shape: tuple[int, int, int], sampling: SamplingPlan
+        self,
+        replay: Replay,
+        chunks: Sequence[PrefillChunk],
+        shape: tuple[int, int, int],
+        sampling: SamplingPlan,
+        *,
+        embeds: bool,
     ) -> Tensor:
         """A token behind each chunk, in a shape of rows, width and extent."""
         rows, width, extent = shape
 
-        def table(of: Sequence[PrefillChunk]) -> Tensor:
-            return upload(PrefillTable.pack(of, rows, width, self._cache.spare), self._device)
+        def given(of: Sequence[PrefillChunk]) -> tuple[Tensor, ...]:
+            table = upload(PrefillTable.pack(of, rows, width, self._cache.spare), self._device)
+            return (table, self._padded_rows(of, rows, width)) if embeds else (table,)
 
         work = partial(self._prefill_and_sample, extent=extent, sampling=sampling)
-        return replay(("prefill", *shape, sampling), work, (table(chunks),), (table(()),)).clone()
+        return replay(("prefill", *shape, sampling, embeds), work, given(chunks), given(())).clone()
 
-    def _prefill_and_sample(self, packed: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
+    def _padded_rows(self, chunks: Sequence[PrefillChunk], rows: int, width: int) -> Tensor:
+        """Input embeddings of chunks, [rows, width, hidden]."""
+        hidden = self._model.backbone.norm.weight.shape[0]
+        padded = torch.zeros(rows, width, hidden, dtype=self._dtype, device=self._device)
+        for row, chunk in zip(padded, chunks, strict=False):
+            row[: chunk.length] = self._embed(chunk)
+        return padded
+
+    def _prefill_and_sample(
+        self, packed: Tensor, rows: Tensor | None = None, *, extent: int, sampling: SamplingPlan
+    ) -> Tensor:
+        """A token behind each chunk of the table, whose input are its ids or `rows` [n, width, hidden]."""
         table = PrefillTable(packed)
-        last = self._model.embed_tokens(self._sampler.last[table.slots])[:, None]
-        rows = self._model.embed_ids(table.ids)
-        first = torch.where(table.prepend_last[:, None, None], last, rows[:, :1])
-        hidden = self._forward(torch.cat((first, rows[:, 1:]), dim=1), table, extent)
+        if rows is None:
+            last = self._model.embed_tokens(self._sampler.last[table.slots])[:, None]
+            rows = self._model.embed_ids(table.ids)
+            first = torch.where(table.prepend_last[:, None, None], last, rows[:, :1])
+            rows = torch.cat((first, rows[:, 1:]), dim=1)
+        hidden = self._forward(rows, table, extent)
         ends = torch.arange(len(packed), device=self._device), table.lengths - 1
-        return self._sampler.sample(self._model.logits(hidden[ends]), table.sampling_slots, sampling)
+        return self._sampled(hidden[ends], table.sampling_slots, sampling)
+
+    def _sampled(self, hidden: Tensor, slots: Tensor, sampling: SamplingPlan) -> Tensor:
+        """The tokens behind hidden states [n, hidden]: [n], or frames [n, groups] that begin with them."""
+        tokens = self._sampler.sample(self._model.logits(hidden), slots, sampling)
+        return tokens if self._frames is None else self._frames.complete(hidden, tokens, slots, sampling)
 
     def _prefill_eager(
         self, chunks: Sequence[PrefillChunk], sampled: Sequence[int], longest: int, sampling: SamplingPlan
@@ -167,8 +198,7 @@ class LmRunner:
         if not sampled:
             return None
         which = upload(torch.tensor(sampled), self._device)
-        logits = self._model.logits(hidden[which, table.lengths[which] - 1])
-        return self._sampler.sample(logits, table.slots[which], sampling)
+        return self._sampled(hidden[which, table.lengths[which] - 1], table.slots[which], sampling)
 
     def _embed(self, chunk: PrefillChunk) -> Tensor:
         if isinstance(chunk.input, Tensor):
@@ -221,10 +251,13 @@ class LmRunner:
     def _decode_and_sample(self, slots: Tensor, positions: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
         """Feed each slot its last token and sample the next one."""
         active = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
-        rows = self._model.embed_tokens(self._sampler.last[active])
+        if self._frames is None:
+            rows = self._model.embed_tokens(self._sampler.last[active])
+        else:
+            rows = self._frames.rows(active)
         decode = self._decode_eager if self._fused is None else self._fused.decode
         hidden = decode(rows, active, positions, extent)
-        return self._sampler.sample(self._model.logits(hidden), active, sampling)
+        return self._sampled(hidden, active, sampling)
 
     def _decode_eager(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
         mapping = SlotMapping(slots, slots[:, None], positions[:, None], extent)

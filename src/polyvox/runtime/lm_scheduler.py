@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,14 +11,22 @@ from functools import partial
 import structlog
 
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.runtime.causal_lm import CausalLm
+from polyvox.runtime.causal_lm import CausalLm, FrameSteps
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling
 from polyvox.runtime.kv_cache import KvCache, PrefixCache
 from polyvox.runtime.lm_runner import LmRunner
-from polyvox.runtime.lm_sequence import LmSequence
-from polyvox.runtime.lm_step import PrefillChunk, RunningStep, SlotLimits, SlotStart, StepOutput, StepPlan
+from polyvox.runtime.lm_sequence import LmSequence, first_of
+from polyvox.runtime.lm_step import (
+    PrefillChunk,
+    RunningStep,
+    SlotLimits,
+    SlotStart,
+    StepOutput,
+    StepPlan,
+    Token,
+)
 from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.slot_pool import SlotPool
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
@@ -63,6 +71,8 @@ class LmSchedulerConfig:
     decode_steps: int = 4
     float8: bool = False
     """True if a GPU's weights are rounded to float8."""
+    nested_top_p: bool = False
+    """True if top-p is a share of what top-k leaves, instead of all."""
 
 
 class LmScheduler:
@@ -83,13 +93,18 @@ class LmScheduler:
         executor: DeviceExecutor,
         observer: Callable[[LmReport], None] | None = None,
         replay: Replay | None = None,
+        frames: FrameSteps | None = None,
     ) -> None:
+        """With `frames`, each token becomes a frame of codes, and streams carry the codes of all frames in turn."""
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
         fused = None if replay is None else fused_backbone(model.backbone, cache, float8=config.float8)
-        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device)
-        sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample)
-        self._runner = LmRunner(model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused)
+        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device, nested=config.nested_top_p)
+        sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample, nested=config.nested_top_p)
+        self._runner = LmRunner(
+            model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused, frames=frames
+        )
+        self._groups = 1 if frames is None else frames.groups
         self._decode_steps = 1 if replay is None else config.decode_steps
         self._overlaps = replay is not None
         self._vocabulary = model.vocabulary
@@ -140,13 +155,16 @@ class LmScheduler:
             yield sequence.extend(prompt, limits)
 
     @asynccontextmanager
-    async def open(self, sampling: SamplingParams) -> AsyncIterator[LmSequence]:
-        """Wait for a slot; a sequence that may be extended more than once."""
+    async def open(self, sampling: SamplingParams, frame: SamplingParams | None = None) -> AsyncIterator[LmSequence]:
+        """Wait for a slot; a sequence that may be extended more than once.
+
+        `frame` samples the codes behind a frame's first.
+        """
         if sampling.repeat_window > MAX_REPEAT_WINDOW:
             raise ValueError(f"repeat_window is at most {MAX_REPEAT_WINDOW}")
         if self._closed:
             raise self._closed_error()
-        sequence = LmSequence(self._extend, await self._slots.acquire(), sampling)
+        sequence = LmSequence(self._extend, await self._slots.acquire(), sampling, frame, self._wake.set)
         self._open.add(sequence)
         try:
             yield sequence
@@ -195,19 +213,19 @@ class LmScheduler:
     def _slot_start(self, sequence: LmSequence, prompt: Prompt) -> SlotStart:
         """Skip a prefix that is in the prefix cache; one that is not will be saved there."""
         prefix = None
-        shared = min(prompt.shared, len(prompt.ids) - 1)
-        if shared > 0 and self._config.prefix_bytes:
-            key = prompt.ids[:shared]
+        shared = min(prompt.shared, len(sequence.pending) - 1)
+        key = prompt.ids[:shared] if prompt.embeds is None else prompt.key
+        if shared > 0 and key is not None and self._config.prefix_bytes:
             prefix = self._prefixes.get(key)
             if prefix is None:
                 sequence.save_prefix = (key, shared)
             else:
-                sequence.cached, sequence.pending = shared, prompt.ids[shared:]
+                sequence.cached, sequence.pending = shared, sequence.pending[shared:]
         given = sequence.sampling.seed
         seed = secrets.randbits(_SEED_BITS) if given is None else given
         clear = sequence.slot in self._tainted
         self._tainted.discard(sequence.slot)
-        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix, clear)
+        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix, clear, sequence.frame)
 
     def _finish(self, sequence: LmSequence) -> None:
         """Free all that a sequence holds."""
@@ -303,12 +321,13 @@ class LmScheduler:
         completed = [sequence for sequence, chunk in zip(prefilling, chunks, strict=True) if chunk.last]
         plan = StepPlan(
             starts=[self._starts.pop(sequence) for sequence in starting],
+            texts=[text for sequence in (*prefilling, *decoding) if (text := sequence.take_text()) is not None],
             limits=[self._limits.pop(sequence) for sequence in limited],
             chunks=chunks,
             decoding=[sequence.slot for sequence in decoding],
             lengths=[sequence.position for sequence in decoding],
             tokens=self._tokens_per_step(decoding),
-            sampling=SamplingPlan.of((one.sampling for one in (*completed, *decoding)), self._vocabulary),
+            sampling=SamplingPlan.of(_sampling((*completed, *decoding)), self._vocabulary),
         )
         for sequence in decoding:
             sequence.decodes(plan.tokens)
@@ -322,17 +341,19 @@ class LmScheduler:
         return _ScheduledStep(plan, prefilling, decoding)
 
     def _may_decode(self, sequence: LmSequence) -> bool:
-        """Return whether more tokens are allowed than are coming, and the reader is not far behind."""
-        allowed = sequence.limits.max_tokens - sequence.generated
-        return sequence.coming < allowed and not sequence.stream.is_ahead(self._config.max_unread, sequence.coming)
+        """Return whether tokens are allowed beyond those coming, with their text, and the reader is not far behind."""
+        if sequence.coming >= sequence.limits.max_tokens - sequence.generated or sequence.frames_with_text < 1:
+            return False
+        return not sequence.stream.is_ahead(self._groups * self._config.max_unread, self._groups * sequence.coming)
 
     def _tokens_per_step(self, decoding: Sequence[LmSequence]) -> int:
         """One while a prompt waits; else about as many as the reader waits for that will be served first."""
         if self._prefilling or not decoding:
             return 1
-        soonest = min(max(0, sequence.stream.missing - sequence.coming) for sequence in decoding)
+        soonest = min(max(0, sequence.stream.missing // self._groups - sequence.coming) for sequence in decoding)
         most = max(sequence.limits.max_tokens - sequence.generated - sequence.coming for sequence in decoding)
-        return min(self._decode_steps, most, max(soonest, (self._decode_steps + 1) // 2))
+        worded = min(sequence.frames_with_text for sequence in decoding)
+        return int(min(self._decode_steps, most, worded, max(soonest, (self._decode_steps + 1) // 2)))
 
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
@@ -365,14 +386,16 @@ class LmScheduler:
         for sequence, tokens in zip(scheduled.decoding, output.following, strict=True):
             self._append_tokens(sequence, next(streams), tokens, cached=1)
 
-    def _append_tokens(self, sequence: LmSequence, stream: TokenStream, tokens: Sequence[int], *, cached: int) -> None:
+    def _append_tokens(
+        self, sequence: LmSequence, stream: TokenStream, tokens: Sequence[Token], *, cached: int
+    ) -> None:
         """Pass on tokens of a stream; before each, `cached` more positions are in the KV cache."""
         for token in tokens:
             # An ended sequence may have been extended since, and the tokens are none of its new stream's.
             if sequence.closed or sequence.stream is not stream or stream.over:
                 return
             sequence.cached += cached
-            if token == NO_TOKEN:
+            if first_of(token) == NO_TOKEN:
                 self._tainted.add(sequence.slot)
                 self._fail([sequence], _not_finite())
                 return
@@ -392,6 +415,14 @@ class LmScheduler:
     @staticmethod
     def _closed_error() -> UnavailableError:
         return UnavailableError("The language model is closed; the engine is shutting down.")
+
+
+def _sampling(sequences: Iterable[LmSequence]) -> Iterator[SamplingParams]:
+    """All parameters by which a step's tokens and the codes behind them are sampled."""
+    for sequence in sequences:
+        yield sequence.sampling
+        if sequence.frame is not None:
+            yield sequence.frame
 
 
 def _failure() -> EngineError:

@@ -1,10 +1,11 @@
 """One sequence of a language model: its input, its KV cache's length, and its tokens on their way out."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Hashable, Iterable
 
 from torch import Tensor
 
-from polyvox.runtime.lm_step import PrefillChunk
+from polyvox.runtime.lm_step import PrefillChunk, SlotText, Token
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
 Extend = Callable[["LmSequence", Prompt, GenerationLimits], TokenStream]
@@ -13,10 +14,20 @@ Extend = Callable[["LmSequence", Prompt, GenerationLimits], TokenStream]
 class LmSequence:
     """One sequence in its slot. Its owner extends it by input and reads the tokens that follow."""
 
-    def __init__(self, extend: Extend, slot: int, sampling: SamplingParams) -> None:
+    def __init__(
+        self,
+        extend: Extend,
+        slot: int,
+        sampling: SamplingParams,
+        frame: SamplingParams | None = None,
+        on_text: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`frame` samples the codes behind a frame's first; `on_text` is called when text was appended."""
         self._extend = extend
+        self._on_text = on_text
         self.slot = slot
         self.sampling = sampling
+        self.frame = frame
         self.cached = 0
         """Positions in the KV cache."""
         self.pending: tuple[int, ...] | Tensor = ()
@@ -30,7 +41,13 @@ class LmSequence:
         """Tokens of steps that were launched and not read yet."""
         self.position = 0
         """Position at which the next step feeds the last token: `cached` and the tokens that are coming."""
-        self.save_prefix: tuple[tuple[int, ...], int] | None = None
+        self.text: list[int] = []
+        """Ids that are added to frames, one a frame, and that no step has been given yet."""
+        self.text_given = 0
+        """Ids that steps have been given."""
+        self.text_open = False
+        """True while more text may come: no frame may be fed without its text."""
+        self.save_prefix: tuple[Hashable, int] | None = None
         """Key and length of the prefix to be saved once it is in the KV cache."""
         self.stream = TokenStream()
         self.stream.finish()
@@ -42,6 +59,28 @@ class LmSequence:
         All tokens of the stream before stay part of the sequence, except the stop token that ended it.
         """
         return self._extend(self, prompt, limits)
+
+    def add_text(self, ids: Iterable[int], *, ended: bool) -> None:
+        """Append text that is added to the frames to come, one id a frame; a frame waits for its id until the end."""
+        self.text.extend(ids)
+        self.text_open = not ended
+        self._on_text()
+
+    @property
+    def frames_with_text(self) -> float:
+        """Further frames whose text is there: any number behind the text's end."""
+        # The frame behind the prompt needs none, and takes the first id when it is fed.
+        given = self.text_given + len(self.text) + 1
+        return given - self.generated - self.coming if self.text_open else math.inf
+
+    def take_text(self) -> SlotText | None:
+        """The text for the next step, which counts as given."""
+        if not self.text:
+            return None
+        text = SlotText(self.slot, self.text_given, tuple(self.text))
+        self.text_given += len(self.text)
+        self.text.clear()
+        return text
 
     def next_chunk(self, most: int) -> PrefillChunk:
         """The next chunk of the pending input, no longer than `most` positions."""
@@ -67,15 +106,20 @@ class LmSequence:
         self.position += tokens
         self.coming += tokens
 
-    def append_token(self, token: int) -> None:
+    def append_token(self, token: Token) -> None:
         """Pass a sampled token on to the reader; a stop token or the last one allowed ends the stream."""
         self.generated += 1
         self.coming -= 1
-        if token in self.limits.stop_tokens:
+        if first_of(token) in self.limits.stop_tokens:
             self.last_pending = False
             self.stream.finish()
             return
         self.last_pending = True
-        self.stream.push((token,))
+        self.stream.push((token,) if isinstance(token, int) else token)
         if self.generated >= self.limits.max_tokens:
             self.stream.finish()
+
+
+def first_of(token: Token) -> int:
+    """The token itself, or the one that a frame begins with."""
+    return token if isinstance(token, int) else token[0]

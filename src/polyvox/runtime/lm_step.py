@@ -10,6 +10,9 @@ from torch import Tensor
 from polyvox.runtime.sampling import SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
+Token = int | list[int]
+"""A token, or the codes of a frame that begins with one."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlotStart:
@@ -24,6 +27,17 @@ class SlotStart:
     seen: tuple[int, ...]
     prefix: Tensor | None
     clear: bool = False
+    frame: SamplingParams | None = None
+    """Sampling of the codes behind a frame's first, for models that generate frames."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotText:
+    """Ids of text that are added to a slot's frames, one a frame, from number `start` on."""
+
+    slot: int
+    start: int
+    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +78,7 @@ class StepPlan:
     """All that the device does before the scheduler is asked again: prefill chunks, then `tokens` decode steps."""
 
     starts: Sequence[SlotStart] = ()
+    texts: Sequence[SlotText] = ()
     limits: Sequence[SlotLimits] = ()
     chunks: Sequence[PrefillChunk] = ()
     decoding: Sequence[int] = ()
@@ -80,11 +95,12 @@ class StepOutput:
     """The tokens of one step and their cost.
 
     `first` has the tokens behind the last chunks of prompts, in their order; `following` all tokens of each decoding
-    slot. Tokens behind a sequence's end are meaningless.
+    slot. Tokens behind a sequence's end are meaningless. Where the model generates frames, each token is a list of a
+    frame's codes.
     """
 
-    first: list[int]
-    following: list[list[int]]
+    first: list[Token]
+    following: list[list[Token]]
     prefill_seconds: float
     decode_seconds: float
 

@@ -113,18 +113,27 @@ NO_TOKEN = -1
 """Stands where a row's logits are not finite; its sequence has ended."""
 
 FusedSampling = Callable[[Tensor, Tensor, SamplerState], Tensor]
-"""`sample(logits, slots, state)` for sequences that neither truncate nor draw again."""
+"""`sample(logits, slots, state)` for sequences that do not draw again, nor truncate unless top-p is nested in top-k."""
 
 
 class Sampler:
     """Samples for every slot by its own parameters.
 
-    With `fused`, that samples for the rows that neither truncate nor draw again, whatever the other rows need; the last
-    slot must then be spare.
+    With `fused`, that samples for the rows that it can, whatever the other rows need; the last slot must then be spare.
     """
 
-    def __init__(self, slots: int, vocabulary: int, device: torch.device, fused: FusedSampling | None = None) -> None:
+    def __init__(
+        self,
+        slots: int,
+        vocabulary: int,
+        device: torch.device,
+        fused: FusedSampling | None = None,
+        *,
+        nested: bool = False,
+    ) -> None:
+        """`nested` takes top-p as a share of what top-k leaves, instead of all; `fused` then does as well."""
         self.vocabulary = vocabulary
+        self._nested = nested
         self.state = SamplerState.zeros(slots, vocabulary, device)
         self._fused = fused
         self._seed, self._sampled, self._top_k, self._window = self.state.int_params.unbind(1)
@@ -198,32 +207,25 @@ class Sampler:
         """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails."""
         if self._fused is None:
             return self._sample(logits, slots, plan)
-        if not plan.candidates and not plan.redraws:
+        if not plan.redraws and (self._nested or not plan.candidates):
             return self._fused(logits, slots, self.state)
         spare = len(self.state.last) - 1
-        plain = self._keeps_all(slots) & (self._window[slots] == 0)
+        plain = (self._keeps_all(slots) | self._nested) & (self._window[slots] == 0)
         others = self._sample(logits, torch.where(plain, spare, slots), plan)
         return torch.where(plain, self._fused(logits, torch.where(plain, slots, spare), self.state), others)
 
     def _sample(self, logits: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
         sampled = self._sampled[slots]
         logits = self._constrained(logits.float(), slots, sampled)
-        greedy = logits.argmax(dim=-1)
         temperature = self._temperature[slots]
-        logits = logits / torch.where(temperature > 0, temperature, 1.0)[:, None]
-        probabilities = logits.softmax(dim=-1)
-        # One value that is not finite makes all of a row NaN, and so does a row of nothing but forbidden tokens.
-        sound = probabilities[:, 0].isfinite()
-        if plan.candidates:
-            truncated = _truncated(probabilities, self._top_k[slots], self._top_p[slots], plan.candidates)
-            probabilities = torch.where(self._keeps_all(slots)[:, None], probabilities, truncated)
-        tokens = sample_index(probabilities, uniforms(self._seed[slots], sampled, 0))
-        tokens = torch.where(temperature > 0, tokens, greedy)
+        draws = Draws(temperature, self._top_k[slots], self._top_p[slots], uniforms(self._seed[slots], sampled, 0))
+        tokens = draw(logits, draws, plan.candidates, nested=self._nested)
         if plan.redraws:
-            without = logits.scatter(-1, tokens[:, None], float("-inf")).softmax(dim=-1)
+            scaled = logits / torch.where(temperature > 0, temperature, 1.0)[:, None]
+            without = scaled.scatter(-1, tokens.clamp(min=0)[:, None], float("-inf")).softmax(dim=-1)
             others = sample_index(without, uniforms(self._seed[slots], sampled, 1))
-            tokens = torch.where(self._repeats(tokens, slots, sampled), others, tokens)
-        tokens = torch.where(sound, tokens, NO_TOKEN)
+            again = self._repeats(tokens, slots, sampled) & (tokens != NO_TOKEN)
+            tokens = torch.where(again, others, tokens)
         self._record(tokens, slots, sampled)
         return tokens
 
@@ -265,6 +267,41 @@ class Sampler:
         return upload(torch.tensor(values), self.state.last.device)
 
 
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Parameters of one draw a row, [n] each; temperature 0 is greedy."""
+
+    temperature: Tensor
+    top_k: Tensor
+    top_p: Tensor
+    uniform: Tensor
+
+
+def draw(logits: Tensor, draws: Draws, candidates: int, *, nested: bool = False) -> Tensor:
+    """A token for each row of `logits` [n, vocabulary]; `NO_TOKEN` where they are not finite."""
+    every = (logits / torch.where(draws.temperature > 0, draws.temperature, 1.0)[:, None]).softmax(dim=-1)
+    weights = within_limits(every, draws, candidates, nested=nested)
+    tokens = torch.where(draws.temperature > 0, sample_index(weights, draws.uniform), logits.argmax(dim=-1))
+    # One value that is not finite makes all of a row NaN, and so does a row of nothing but forbidden tokens.
+    return torch.where(every[:, 0].isfinite(), tokens, NO_TOKEN)
+
+
+def within_limits(weights: Tensor, draws: Draws, candidates: int, *, nested: bool = False) -> Tensor:
+    """The probabilities within top-k and top-p, of at most so many candidates; zeros for the others.
+
+    Top-p is a share of all, or where `nested` of what top-k leaves.
+    """
+    if not candidates:
+        return weights
+    values, ids = weights.topk(candidates, dim=-1)
+    values = values * (torch.arange(candidates, device=weights.device) < draws.top_k[:, None])
+    reached_before = values.cumsum(dim=-1) - values
+    share = draws.top_p[:, None] * values.sum(dim=-1, keepdim=True) if nested else draws.top_p[:, None]
+    kept = torch.zeros_like(weights).scatter(-1, ids, values * (reached_before < share))
+    keeps_all = (draws.top_k >= weights.shape[-1]) & (draws.top_p >= 1.0)
+    return torch.where(keeps_all[:, None], weights, kept)
+
+
 def sample_index(weights: Tensor, uniform: Tensor) -> Tensor:
     """An index for each row, in proportion to its weights: the inverse of their sum at `uniform` [n] in [0, 1)."""
     reached = weights.cumsum(dim=-1)
@@ -272,12 +309,3 @@ def sample_index(weights: Tensor, uniform: Tensor) -> Tensor:
     # The product may be rounded up to the total, which no token lies beyond.
     target = torch.minimum(uniform[:, None] * total, total.nextafter(torch.zeros_like(total)))
     return torch.searchsorted(reached, target, right=True)[:, 0]
-
-
-def _truncated(weights: Tensor, top_k: Tensor, top_p: Tensor, candidates: int) -> Tensor:
-    """The weights within top-k and top-p, of at most so many candidates; zeros for the others."""
-    values, ids = weights.topk(candidates, dim=-1)
-    reached_before = values.cumsum(dim=-1) - values
-    ranks = torch.arange(candidates, device=weights.device)
-    kept = values * ((reached_before < top_p[:, None]) & (ranks < top_k[:, None]))
-    return torch.zeros_like(weights).scatter(-1, ids, kept)

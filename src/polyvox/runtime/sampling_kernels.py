@@ -62,14 +62,14 @@ def sample(logits: Tensor, slots: Tensor, state: SamplerState) -> Tensor:
 
 
 @triton.jit
-def _mix(bits, FIRST: tl.constexpr, SECOND: tl.constexpr):
+def mix(bits, FIRST: tl.constexpr, SECOND: tl.constexpr):
     bits = (bits ^ ((bits >> 30) & 0x3FFFFFFFF)) * FIRST
     bits = (bits ^ ((bits >> 27) & 0x1FFFFFFFFF)) * SECOND
     return bits ^ ((bits >> 31) & 0x1FFFFFFFF)
 
 
 @triton.jit
-def _constrained(
+def constrained(
     logits,
     slots,
     int_params,
@@ -119,7 +119,7 @@ def _sum_up(
     BLOCK: tl.constexpr,
 ):
     start = tl.program_id(1) * BLOCK
-    logit, divisor = _constrained(
+    logit, divisor = constrained(
         logits, slots, int_params, float_params, min_length, seen, held, banned, stride, start, VOCABULARY, BLOCK
     )
     peak = tl.max(logit, axis=0)
@@ -176,15 +176,15 @@ def _draw(
     first = tl.min(tl.where(peak == highest, every, BLOCKS - 1), axis=0)
     greedy = tl.load(likeliest + row * blocks + tl.minimum(first, blocks - 1))
 
-    bits = _mix(tl.load(int_params + slot * 4), FIRST, SECOND) + (2 * sampled + 1) * GAMMA
-    bits = (_mix(bits, FIRST, SECOND) >> (64 - BITS)) & ((1 << BITS) - 1)
+    bits = mix(tl.load(int_params + slot * 4), FIRST, SECOND) + (2 * sampled + 1) * GAMMA
+    bits = (mix(bits, FIRST, SECOND) >> (64 - BITS)) & ((1 << BITS) - 1)
     target = bits.to(tl.float32) * (1.0 / (1 << BITS)) * total
     # Sums taken in another order may fall short of the target by their rounding: then the farthest is drawn.
     farthest = tl.max(tl.where(share > 0, every, 0), axis=0)
     beyond = (tl.cumsum(share, axis=0) > target) & (share > 0)
     block = tl.minimum(tl.min(tl.where(beyond, every, BLOCKS), axis=0), farthest)
     reached = tl.sum(tl.where(every < block, share, 0.0), axis=0)
-    logit, divisor = _constrained(
+    logit, divisor = constrained(
         logits,
         slots,
         int_params,

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -62,6 +62,8 @@ class Prompt:
     embeds: "Tensor | None" = None
     shared: int = 0
     seen: tuple[int, ...] = ()
+    key: Hashable | None = None
+    """Names the shared prefix of `embeds`; that of `ids` is its own name."""
 
 
 class TokenStream:

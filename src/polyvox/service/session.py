@@ -133,6 +133,11 @@ class Session:
         return self._plan.id
 
     @property
+    def voice(self) -> str:
+        """The name of the voice that speaks what has no other."""
+        return self._plan.utterance.voice
+
+    @property
     def sample_rate(self) -> int:
         return self._plan.delivery.sample_rate
 

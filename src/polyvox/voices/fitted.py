@@ -72,10 +72,12 @@ def fitted_style(report: Mapping[str, Any]) -> FittedStyle | None:
 
 
 def shown_report(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report for display, without the fitted style's offset."""
+    """A report for display, without the fitted style's offset and the name of a pack's file."""
     shown = dict(report)
     if isinstance(fitted := shown.get(KEY), Mapping):
         shown[KEY] = {name: value for name, value in fitted.items() if name != "offset"}
+    if isinstance(pack := shown.get("pack"), Mapping):
+        shown["pack"] = {name: value for name, value in pack.items() if name != "file"}
     return shown
 
 

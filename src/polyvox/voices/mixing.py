@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from polyvox.errors import UnknownVoiceError
 
 MAX_TERMS = 16
+MAX_MIX_CHARS = 1_000
 MAX_WEIGHT = 100.0
-_TERM = re.compile(r"([+,-]?)\s*([A-Za-z0-9][A-Za-z0-9_]{0,63})\s*(?:\(\s*(\d{1,4}(?:\.\d{1,6})?)\s*\))?\s*")
+_TERM = re.compile(r"([+,-]?)\s*([A-Za-z0-9][A-Za-z0-9_]{0,63})\s*(?:\(\s*(\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})\s*\))?\s*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, messageOf, saveFile } from '../api/client';
-import { useChosenModel, useVoices } from '../api/lists';
+import { forgetLists, useChosenModel, useVoices } from '../api/lists';
 import { Speech } from '../audio/speech';
+import { useAction } from '../components/action';
 import { Button, IconButton, Slider, TextField } from '../components/controls';
 import { Card, Empty, Failure, Loading, Notice, Page } from '../components/layout';
 import { toast } from '../components/toasts';
@@ -48,6 +49,7 @@ function Mixer({ model, names }: { model: string; names: string[] }) {
   const [text, setText] = useState(sampleText('en', 'a blend'));
   const [name, setName] = useState('');
   const { mixes } = usePreferences();
+  const keeping = useAction();
   useEffect(() => () => speech.stop(), [speech]);
   const expression = expressionOf(parts);
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
@@ -55,6 +57,12 @@ function Mixer({ model, names }: { model: string; names: string[] }) {
   const save = () => {
     setPreferences({ mixes: [...mixes.filter((mix) => mix.name !== name), { name: name.trim(), model, expression }] });
     toast(`${name.trim()} is kept in this browser, and is in every list of voices.`);
+    setName('');
+  };
+  const keep = async () => {
+    await call('v1/voices', { json: { name: name.trim(), mix: expression } });
+    forgetLists();
+    toast(`${name.trim()} is a voice of this server now: programs can name it too.`);
     setName('');
   };
   return (
@@ -98,7 +106,11 @@ function Mixer({ model, names }: { model: string; names: string[] }) {
         <Button icon="check" disabled={!name.trim() || !expression} onClick={save}>
           Keep the mix
         </Button>
+        <Button icon="voices" busy={keeping.busy} disabled={!name.trim() || !expression} onClick={() => void keeping.run(keep)}>
+          Keep it on the server
+        </Button>
       </div>
+      <Failure error={keeping.error} />
     </Card>
   );
 }

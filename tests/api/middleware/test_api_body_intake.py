@@ -31,6 +31,7 @@ def speech(**settings: object) -> SpeechService:
     return tone_service(**settings)
 
 
+@pytest.mark.long
 async def test_a_slow_but_steady_body_is_read_to_its_end() -> None:
     pieces = [b'{"input":"One two', *[b" " * 1_000] * 10, b'.","model":"tone","response_format":"pcm"}']
     async with called(speech(body_timeout_seconds=0.2, body_min_rate=2_000)) as client:

@@ -154,6 +154,7 @@ async def test_a_parent_that_makes_no_sense_is_as_none(traceparent):
     assert spans.one("POST /v1/audio/speech").parent is None
 
 
+@pytest.mark.long
 async def test_probes_and_pages_are_not_traced():
     service, spans = traced_service()
     async with called(service) as client:

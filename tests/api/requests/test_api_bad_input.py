@@ -5,9 +5,10 @@ import json
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from helpers.tables import each_row
@@ -155,7 +156,7 @@ KNOWN_FIELDS = st.sampled_from(
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.dictionaries(KNOWN_FIELDS, JSON_VALUES, max_size=6))
 async def test_no_json_at_all_makes_the_server_fail(body):
     async with called(tone_service(ToneEngine(chunks=1, chunk_seconds=0.02))) as client:
@@ -174,7 +175,7 @@ async def test_no_json_at_all_makes_the_server_fail(body):
         ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 9_000 + "1]}", "tags[0]"),
     ],
 )
-@pytest.mark.alone
+@pytest.mark.long
 async def test_a_long_list_does_not_hold_others_up(path, body, field):
     gaps, done = [], asyncio.Event()
 

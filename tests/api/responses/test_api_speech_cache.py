@@ -63,6 +63,7 @@ def state(answer: httpx.Response) -> str | None:
     return answer.headers.get("x-speech-cache")
 
 
+@pytest.mark.long
 async def test_a_hit_is_byte_identical_in_every_format_streamed_or_whole(tmp_path: Path):
     forms = [{"response_format": str(form), "stream": stream} for form in AudioFormat for stream in (True, False)]
     options: dict[str, Any] = {"input": "One two three. Four.", "speed": 1.25, "voice": "high"}
@@ -95,6 +96,7 @@ async def test_events_have_the_same_chunks_and_words(tmp_path: Path):
     assert timed[0].json()["timestamps"] == timed[1].json()["timestamps"] != []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

@@ -57,6 +57,7 @@ def test_a_client_that_leaves_frees_its_session_within_a_chunk(served, stream):
     assert 'polyvox_session_seconds_count{state="cancelled"} 1.0' in metrics
 
 
+@pytest.mark.long
 def test_a_client_that_leaves_the_queue_gives_up_its_place(served):
     engine = ToneEngine(chunks=1_000, delay=0.05)
     body = json.dumps(PCM).encode()
@@ -105,6 +106,7 @@ def test_a_whole_file_that_fails_late_still_has_its_status(served):
     assert error_of(response)["code"] == "engine_failed"
 
 
+@pytest.mark.long
 def test_a_deadline_before_the_first_audio_has_a_status(served):
     with served(tone_service(ToneEngine(delay=5.0), deadline_seconds=0.2)) as url:
         response = httpx.post(url + SPEECH, json=PCM)
@@ -139,6 +141,7 @@ def test_a_slow_reader_gets_everything(served):
     assert total == 20 * 48_000
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 async def test_many_streams_at_once_each_get_their_own_audio(served):
     engine = ToneEngine(chunks=5, delay=0.01)

@@ -223,6 +223,7 @@ def narration_seconds(narration, chapter):
     return audio.samples / audio.sample_rate
 
 
+@pytest.mark.long
 def test_the_same_book_is_bound_to_the_same_bytes(bound, narration):
     before = {name: bound[name].path.read_bytes() for name in ("book.m4b", "book.mp3", "book.opus")}
     again = bind(narration, books=tuple(BookFormat), narrator="af_heart")

@@ -107,6 +107,7 @@ def half_narrated(folder, sentences=6):
         asyncio.run(stop(Narration.create(folder, book(12, 2), NarrationOptions())))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [1, 10, 200])
 @pytest.mark.parametrize("ending", ["journal", "pcm"])
 def test_a_torn_end_is_spoken_again(tmp_path, cut, ending):
@@ -254,7 +255,7 @@ def test_a_voice_at_another_rate_is_resampled_to_the_first(tmp_path):
     assert {placed.entry.sample_rate for placed in audio.passages()} == {RATE}
 
 
-@pytest.mark.alone
+@pytest.mark.long
 def test_a_book_of_100_000_words_is_narrated_in_bounded_memory(tmp_path):
     sentence = "The tide came in and went out again, and nobody on the shore saw it, " * 2 + "for they slept. "
     chapters = tuple(Chapter(f"Chapter {n}", (sentence * 10,) * 10) for n in range(32))

@@ -26,6 +26,7 @@ def test_a_refusal_keeps_its_words():
         asyncio.run(read_manuscript_apart(b"long text", "book.txt", ManuscriptLimits(file_bytes=3)))
 
 
+@pytest.mark.long
 def test_a_file_that_takes_too_long_is_given_up_while_the_loop_goes_on():
     hostile = b"<p>a" * 4_000_000  # more tags than any Python reads in a second
 

@@ -7,9 +7,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
@@ -121,7 +122,7 @@ steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
 
 
 @given(steps=steps, max_active=st.integers(1, 4), max_waiting=st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
     steps: list[str | int], max_active: int, max_waiting: int
 ) -> None:

@@ -10,6 +10,7 @@ def figures(name: str) -> Figures:
     return TRIALS[name].run()[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["overload", "overload, one floods", "overload, one client", "overload, pages"])
 def test_who_is_admitted_is_heard_in_time_and_hardly_anyone_waits_in_vain(name: str) -> None:
     found = figures(name)
@@ -37,6 +38,7 @@ def test_the_first_streams_of_a_fresh_server_have_no_gap() -> None:
         assert (found["heard"], found["with a gap"]) == (found["asked"], 0.0), name
 
 
+@pytest.mark.long
 def test_a_flood_of_one_client_delays_the_first_audio_of_another_little() -> None:
     for name in ("flood of sentences", "flood of pages"):
         found = figures(name)
@@ -85,6 +87,7 @@ def test_a_trial_makes_the_same_decisions_each_time() -> None:
     assert first.log == second.log
 
 
+@pytest.mark.long
 def test_every_rule_changes_the_trial_of_the_problem_that_it_solves() -> None:
     with_all = {name: figures(name) for name in {rule.trial for rule in RULES.values()}}
     for name, rule in RULES.items():

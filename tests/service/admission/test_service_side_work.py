@@ -35,6 +35,7 @@ async def test_beyond_the_queue_a_call_is_refused_with_the_time_to_wait() -> Non
     side.close()
 
 
+@pytest.mark.long
 async def test_a_caller_who_leaves_the_queue_costs_nothing() -> None:
     side = SideWork(1, 2, 100)
     gate, ran = threading.Event(), []

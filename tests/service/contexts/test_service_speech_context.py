@@ -164,6 +164,7 @@ async def test_a_context_may_be_cancelled_before_its_session_opens():
         await freed(service)
 
 
+@pytest.mark.long
 async def test_silence_of_the_client_ends_it_unless_it_gives_a_sign():
     async with running(tone_service(ToneEngine())) as service:
         context = context_of(service, patience=0.15)

@@ -132,6 +132,7 @@ def test_without_a_list_of_hosts_there_are_no_webhooks():
         webhooks(lambda _: httpx.Response(204), job_webhook_hosts=[]).check(HOOK)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:192.168.1.1"])
 async def test_a_name_that_stands_for_a_private_address_is_not_called(address: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(webhook, "PAUSES", ())
@@ -162,6 +163,7 @@ async def test_a_failure_is_tried_again_a_few_times_and_a_redirect_is_one(monkey
     assert len(calls) == 3
 
 
+@pytest.mark.long
 async def test_the_end_of_a_job_is_told_and_a_hook_that_hangs_holds_nothing_up(tmp_path: Path):
     told: list[dict[str, Any]] = []
 

@@ -10,12 +10,13 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
-from polyvox.errors import MarkupError
+from polyvox.errors import MarkupError, UnknownVoiceError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
-from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
@@ -74,7 +75,7 @@ async def test_tags_are_dropped_unless_the_request_or_the_server_allows_them():
 
 async def test_an_unknown_voice_is_ignored_with_a_warning_and_aliases_bring_their_pace():
     engine = ToneEngine()
-    markup = MarkupRequest(voice_tags=True, aliases={"anna": VoiceAlias("high", 0.5)})
+    markup = MarkupRequest(voice_tags=True, aliases=VoiceAliases({"anna": VoiceAlias("high", 0.5)}))
     _, warnings = await spoken(engine, request("One. [voice:nobody] Two. [voice:Anna] Three. [rate:3] Four.", markup))
     assert heard(engine) == [
         ("One.", "low", 1.0),
@@ -83,6 +84,20 @@ async def test_an_unknown_voice_is_ignored_with_a_warning_and_aliases_bring_thei
         ("Four.", "high", 1.5),
     ]
     assert warnings == ("ignored-markup: [voice:nobody]",)
+
+
+async def test_an_unknown_voice_is_refused_where_the_caller_asks_for_tags():
+    markup = MarkupRequest(voice_tags=True, all_voices=True, aliases=VoiceAliases({"bert": VoiceAlias("nowhere")}))
+    for text in ("One. [voice:nobody] Two.", "One. [voice:bert] Two."):
+        with pytest.raises(UnknownVoiceError, match="which the text names") as refused:
+            await spoken(ToneEngine(), request(text, markup))
+        assert refused.value.field == "input"
+
+
+def test_an_alias_that_is_spelled_alike_goes_before_one_in_another_case():
+    aliases = VoiceAliases({"Bob": VoiceAlias("low"), "bob": VoiceAlias("high")})
+    found = {name: getattr(aliases.find(name), "voice", None) for name in ("bob", "Bob", " BOB ", "bo")}
+    assert found == {"bob": "high", "Bob": "low", " BOB ": "low", "bo": None}
 
 
 async def test_an_engine_without_its_own_pace_is_stretched_by_passages():
@@ -125,6 +140,43 @@ async def test_a_change_within_a_sentence_leaves_no_gap_in_it(mark, gap):
     assert seconds == pytest.approx(0.3 + gap + 0.6 + 0.04 + 0.3 + 0.5, abs=0.01)
     words = [word for chunk in chunks for word in chunk.words]
     assert words[2].start == pytest.approx(0.3 + gap + 0.4, abs=0.01)
+
+
+class PaddedEngine(TrailingEngine):
+    """A tone engine that begins every utterance with a time that is almost silent, and ends with half a second."""
+
+    def __init__(self, lead, **options):
+        super().__init__(**options)
+        self._lead = round(lead * 24_000)
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(utterance):
+            quiet = np.full(self._lead if chunk.index == 0 else 0, 1e-4, np.float32)
+            shift = self._lead / 24_000
+            words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in chunk.words)
+            start = chunk.start + (self._lead if chunk.index else 0)
+            yield replace(chunk, pcm=np.concatenate((quiet, chunk.pcm)), start=start, words=words)
+
+
+@each_row("lead", [0.0, 0.03, 0.25])
+@each_row("mark", ["", ",", "."])
+@each_row("seconds", [0.05, 0.1, 0.7, 2.5])
+async def test_a_break_is_as_long_as_it_says(lead, mark, seconds):
+    text = f"<speak>One two{mark}<break time='{seconds}s'/><mark name='m'/>three four.</speak>"
+    chunks, _ = await spoken(PaddedEngine(lead), request(text, MarkupRequest(ssml=True)))
+    pcm = np.concatenate([chunk.pcm for chunk in chunks])
+    loud = np.flatnonzero(np.abs(pcm) > 2e-3)
+    assert np.diff(loud).max() / 24_000 == pytest.approx(seconds, abs=0.002)
+    assert all(one.end == other.start for one, other in pairwise(chunks))
+    words = [word for chunk in chunks for word in chunk.words]
+    # A passage of this engine has its first word 0.1 s behind its beginning.
+    assert words[2].start == pytest.approx(lead + 0.3 + seconds + 0.1, abs=0.002)
+    assert [found.time for chunk in chunks for found in chunk.marks] == [words[2].start]
+
+
+async def test_a_break_behind_the_last_word_is_as_long_as_it_says():
+    chunks, _ = await spoken(TrailingEngine(), request("<speak>One.<break time='0.7s'/></speak>", MarkupRequest()))
+    assert sum(len(chunk.pcm) for chunk in chunks) / 24_000 == pytest.approx(0.3 + 0.7, abs=0.005)
 
 
 async def test_a_seed_makes_the_same_text_twice_sound_different_but_the_whole_repeatable():

@@ -154,6 +154,7 @@ class TestAPauseInTheText:
         words = [word for chunk in chunks for word in chunk.words]
         assert [word.word for word in words] == [whole[word.span.start : word.span.end] for word in words]
 
+    @pytest.mark.long
     async def test_without_a_delay_it_waits_for_a_boundary(self):
         heard_first, _, _ = await self.heard(ToneEngine(), ("Let me check that for you.", " Yes."), max_delay=None)
         assert heard_first == []

@@ -4,9 +4,10 @@ import asyncio
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, tone_settings
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.pronunciation.arriving_pronunciation import ArrivingPronunciation
@@ -43,8 +44,9 @@ async def spoken(made: ArrivingPronunciation, cuts: list[int]) -> list[str]:
     return [piece async for piece in made.rewritten(pieces())]
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.long
 @given(st.lists(st.integers(0, len(TEXT)), max_size=40).map(sorted))
+@examples(60)
 def test_what_is_found_does_not_depend_on_the_pieces(cuts: list[int]) -> None:
     assert "".join(asyncio.run(spoken(arriving(), cuts))) == SAID
 

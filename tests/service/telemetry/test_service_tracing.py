@@ -166,6 +166,7 @@ def test_a_collector_that_refuses_costs_spans_which_are_counted_and_named_once(m
     assert len([line for line in lines if line["log_level"] == "warning"]) == 1
 
 
+@pytest.mark.long
 def test_a_collector_that_says_nothing_holds_up_neither_speech_nor_the_close(monkeypatch):
     monkeypatch.setattr(span_queue, "_CLOSE_SECONDS", 0.2)
     with collector() as received:

@@ -102,6 +102,7 @@ async def test_every_word_comes_once_and_in_order_with_its_source(timer, executo
     assert chunks[-1].timing_source is TimingSource.ESTIMATE
 
 
+@pytest.mark.long
 async def test_words_come_while_the_segment_is_still_spoken(tmp_path, executor):
     engine = UntimedToneEngine(chunks=8, chunk_seconds=0.5, delay=0.05)
     chunks = await spoken(timed_engine(engine, ScriptedTimer(tmp_path), executor))

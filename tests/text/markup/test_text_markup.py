@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.errors import MarkupError
@@ -209,7 +210,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).m
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_parses_or_is_refused_by_name(raw: str) -> None:
     try:
         result = parse(raw)
@@ -258,6 +259,7 @@ BLOCKS = [
     ("````\n```\ninner\n```\n````\nAfter.", "CODE\n\nAfter."),
     ("One ```inline``` two.", "One inline two."),
     ("```one```\nTwo.\n```\nx\n```\nThree.", "one\nTwo.\n\nCODE\n\nThree."),
+    ("```\na\n``` Then restart it.\n```\nb\n```\nEnd.", "CODE\nThen restart it.\n\nCODE\n\nEnd."),
     ("```\na\n```\nMiddle.\n```\nb\n```\nEnd.", "CODE\n\nMiddle.\n\nCODE\n\nEnd."),
 ]
 

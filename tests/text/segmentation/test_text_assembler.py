@@ -5,9 +5,10 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.segmentation.assembler import MAX_SEGMENT_CHARS, TextAssembler
@@ -68,8 +69,8 @@ OPTIONS = st.sampled_from([{}, {"max_chars": 80}, {"max_chars": 80, "phrases": T
 
 
 @pytest.mark.long
-@settings(max_examples=120, deadline=None)
 @given(ANYTHING, st.lists(st.integers(0, 900), max_size=12), OPTIONS)
+@examples(120)
 def test_segments_do_not_depend_on_how_the_text_was_sent(raw, places, options):
     cuts = [0, *sorted(min(place, len(raw)) for place in places), len(raw)]
     pieces = [raw[start:end] for start, end in pairwise(cuts)]
@@ -107,8 +108,8 @@ PROSE = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(ANYTHING, STOPS, OPTIONS)
+@examples(60)
 def test_nothing_is_lost_or_moved_by_flushes_and_releases(raw, stops, options):
     whole = whole_characters(raw)
     segments = stopped(whole, stops, **options)
@@ -116,8 +117,8 @@ def test_nothing_is_lost_or_moved_by_flushes_and_releases(raw, stops, options):
     assert "".join("".join(texts(segments)).split()) == "".join(whole.split())
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PROSE), max_size=90).map("".join), STOPS, OPTIONS)
+@examples(60)
 def test_flushes_between_words_and_releases_anywhere_leave_the_words_whole(whole, stops, options):
     between = [(whole.find(" ", place), kind) if kind == "flush" else (place, kind) for place, kind in stops]
     segments = stopped(whole, between, **options)

@@ -3,9 +3,10 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.segmentation.split import clauses, sentences
@@ -35,6 +36,9 @@ def cut_clauses(text: str) -> list[str]:
         ["He lives in the U.S.", "He likes it."],
         ["J. R. R. Tolkien wrote it.", "C. S. Lewis did not."],
         ["George W. Bush spoke."],
+        ["It costs approx. $5 incl. £1 of tax.", "Good."],
+        ["VAT no. GB 123, ref. AB-12.", "Turn onto W. 42nd St."],
+        ["Go 12 mi. S on it.", "I said no.", "Then I left."],
         ["We took vitamin C.", "Apples have it."],
         ["Plan B.", "The end."],
         ["Fruit, e.g. apples, is good.", "Yes."],
@@ -123,7 +127,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).m
 @pytest.mark.long
 @pytest.mark.parametrize("cutter", [sentences, clauses])
 @given(raw=anything)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_parts_put_together_are_the_text(cutter, raw: str) -> None:
     text = TrackedText.of(raw)
     parts = cutter(text)

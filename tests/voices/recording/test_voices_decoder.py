@@ -231,6 +231,7 @@ async def test_what_a_child_leaves_running_is_not_waited_for(
     await asyncio.sleep(2)
 
 
+@pytest.mark.long
 async def test_whoever_gives_up_waiting_leaves_no_child_behind(children: Children) -> None:
     children.script = "time.sleep(60)"
     with pytest.raises(TimeoutError):

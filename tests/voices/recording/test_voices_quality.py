@@ -3,7 +3,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.tables import each_row
@@ -115,7 +115,6 @@ def test_silence_of_any_length_is_worth_nothing(samples: int) -> None:
     assert (report.score, report.clipped_ratio, report.speech_ratio) == (0.0, 0.0, 0.0)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 5_000), st.floats(0.0, 1.0), st.lists(st.integers(0, 5_000), max_size=6), st.integers(4_000, 48_000)
 )

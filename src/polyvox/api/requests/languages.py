@@ -39,3 +39,9 @@ def language_tag(code: str, field: str) -> str:
         return lowered
     language = lowered.partition("-")[0]
     return _DEFAULT_REGION.get(language, language)
+
+
+def language_of_pack(name: str) -> str | None:
+    """The language that the name of a Kokoro voice begins with, as in `bf_emma`; None for other names."""
+    letter, gender = name[:1], name[1:3]
+    return _KOKORO_LETTERS.get(letter) if gender in ("f_", "m_") else None

@@ -10,7 +10,8 @@ from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.requests.audio_body import CaptionFields
 from polyvox.api.requests.fields import Boolean, RequestBody, Speed, Text
 from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
-from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.speech_request import SpeechRequest
 
 
@@ -29,10 +30,14 @@ def _name_or_reference(voice: object) -> object:
 VoiceName = Annotated[str | VoiceReference, BeforeValidator(_name_or_reference)]
 
 
+AliasTarget = Annotated[str, Field(pattern=r"^[^\[\]]*[^\[\]\s][^\[\]]*$")]
+"""A voice or a mix; neither empty nor with brackets, which no tag could hold."""
+
+
 class AliasBody(RequestBody):
     """A voice that a short name stands for, and its pace."""
 
-    voice: str
+    voice: AliasTarget
     rate: Speed = 1.0
 
 
@@ -46,7 +51,38 @@ def _short_aliases(aliases: dict[str, object]) -> dict[str, object]:
     return aliases
 
 
-class SpeechBody(CaptionFields):
+class AliasFields(RequestBody):
+    """Short names for voices."""
+
+    voice_aliases: Annotated[dict[str, AliasTarget | AliasBody], AfterValidator(_short_aliases)] | None = Field(
+        None,
+        description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
+        '"rate": 0.9}}`.',
+    )
+
+    @property
+    def aliases(self) -> VoiceAliases:
+        given = (self.voice_aliases or {}).items()
+        return VoiceAliases(
+            {
+                name.strip(): VoiceAlias(one) if isinstance(one, str) else VoiceAlias(one.voice, one.rate)
+                for name, one in given
+            }
+        )
+
+
+class DownloadFields(RequestBody):
+    """Links to the finished file and to the times of its text."""
+
+    return_download_link: Boolean = Field(
+        False, description="true: the header X-Download-Path names the finished file, below `/v1`, for a while."
+    )
+    return_timing: Boolean = Field(
+        False, description="true, with `return_download_link`: X-Timing-Path names a file with the times of its text."
+    )
+
+
+class SpeechBody(CaptionFields, AliasFields, DownloadFields):
     """A request for speech: a text and a voice.
 
     A dialect that shares the path has a class of its own, which may make another request or another form of answer.
@@ -79,28 +115,22 @@ class SpeechBody(CaptionFields):
 
     allow_voice_tags: Boolean | None = Field(
         None,
-        description="Whether `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed; else they are dropped.",
+        description="true: `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed, an unknown voice is refused, and "
+        "words have a `voice`. false: they are dropped.",
     )
     ssml: Boolean | None = Field(
         None, description="true: the text is SSML. false: it is none. If absent, one that begins with `<speak` is."
-    )
-    voice_aliases: Annotated[dict[str, str | AliasBody], AfterValidator(_short_aliases)] | None = Field(
-        None,
-        description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
-        '"rate": 0.9}}`.',
-    )
-
-    return_download_link: Boolean = Field(
-        False, description="true: the header X-Download-Path names the finished file, below `/v1`, for a while."
-    )
-    return_timing: Boolean = Field(
-        False, description="true, with `return_download_link`: X-Timing-Path names a file with the times of its text."
     )
 
     @property
     def body_format(self) -> BodyFormat:
         """The form of the answer, where it is audio and nothing else."""
         return audio_body(self.audio_format, stream=self.stream)
+
+    @property
+    def openai_names(self) -> bool:
+        """True if OpenAI's voice names stand for voices of this server."""
+        return True
 
     @property
     def voice_name(self) -> str | None:
@@ -114,24 +144,12 @@ class SpeechBody(CaptionFields):
 
     @property
     def _alias(self) -> VoiceAlias | None:
-        return self.aliases.get((self._given_voice or "").casefold()) if self.voice_aliases else None
-
-    @property
-    def aliases(self) -> dict[str, VoiceAlias]:
-        """`voice_aliases` by their names in lower case."""
-        given = (self.voice_aliases or {}).items()
-        return {
-            name.strip().casefold(): VoiceAlias(one) if isinstance(one, str) else VoiceAlias(one.voice, one.rate)
-            for name, one in given
-        }
+        return self.aliases.find(self._given_voice or "") if self.voice_aliases else None
 
     @property
     def speaker_names(self) -> dict[str, str]:
         """Names in captions of the voices of a text with several: their aliases."""
-        return {
-            alias.voice: name.strip()
-            for name, alias in zip(self.voice_aliases or {}, self.aliases.values(), strict=False)
-        }
+        return {alias.voice: name for name, alias in self.aliases.by_name.items()}
 
     def speech_request(self, door: str) -> SpeechRequest:
         """The same as a request of the service; a text of punctuation alone is a short silence."""
@@ -139,4 +157,6 @@ class SpeechBody(CaptionFields):
         if is_only_marks(self.input):
             return replace(request, kind=SpeakSilence(self.input))
         rate = 1.0 if self._alias is None else self._alias.rate
-        return replace(request, markup=MarkupRequest(self.allow_voice_tags, self.aliases, rate=rate, ssml=self.ssml))
+        tags = self.allow_voice_tags
+        markup = MarkupRequest(tags, self.aliases, rate=rate, ssml=self.ssml, all_voices=tags is True)
+        return replace(request, markup=markup)

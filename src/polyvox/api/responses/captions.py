@@ -35,11 +35,14 @@ class CaptionStream:
     timestamps: bool
     chunks: bool = False
     """True if each object also has the position and the hash of the chunks in it."""
+    voiced: bool = False
+    """True if words have a voice also where all have the same."""
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        waiting = _Timings()  # an encoder may hold a chunk's audio back; its words then wait with it
+        voice = session.voice if self.voiced else ""
+        waiting = _Timings(voice)  # an encoder may hold a chunk's audio back; its words then wait with it
         chunks: list[dict[str, Any]] = []
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
@@ -49,7 +52,7 @@ class CaptionStream:
                 if part.data:
                     told = {"chunks": chunks} if self.chunks else {}
                     yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
-                    waiting, chunks = _Timings(), []
+                    waiting, chunks = _Timings(voice), []
             if self.timestamps and (waiting.words or waiting.marks):
                 yield _caption(self.format, b"", waiting) + b"\n"
 
@@ -63,11 +66,12 @@ class CaptionFile:
 
     format: AudioFormat
     timestamps: bool
+    voiced: bool = False
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        timings = _Timings()
+        timings = _Timings(session.voice if self.voiced else "")
         data = await encode_whole(session, self.format, timings.add)
         await session.output.grow_to(len(data) + 4 * len(data) // 3)
         head, tail = await session.executor.run(
@@ -87,11 +91,12 @@ class CaptionFile:
 class TimestampsFile:
     """One JSON object with all words, without the audio."""
 
+    voiced: bool = False
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        timings = _Timings()
+        timings = _Timings(session.voice if self.voiced else "")
         async for chunk in session:
             timings.add(chunk)
         found = Timestamps(timestamps=timings.words, timing_source=timings.source, marks=timings.marks or None)
@@ -151,8 +156,9 @@ def caption_types() -> dict[str, dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Timings:
-    """The words and marks of some audio."""
+    """The words and marks of some audio; `voice` is that of words whose chunk names none, if it is to be told."""
 
+    voice: str = ""
     words: list[WordTimestamp] = field(default_factory=list)
     marks: list[MarkTimestamp] = field(default_factory=list)
     source: TimingSource | None = None
@@ -160,7 +166,7 @@ class _Timings:
 
     def add(self, chunk: AudioChunk) -> None:
         self.source = least_exact(filter(None, (self.source, chunk.timing_source)))
-        self.words += (_stamp(word, chunk.voice) for word in chunk.words)
+        self.words += (_stamp(word, chunk.voice or self.voice) for word in chunk.words)
         self.marks += (MarkTimestamp(name=mark.name, time=round(mark.time, 4)) for mark in chunk.marks)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
 from fastapi import APIRouter, Query, Response
 
 from polyvox.api.body_format import AudioFile, AudioStream
@@ -29,8 +30,12 @@ router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 DOWNLOAD_HEADER = "X-Download-Path"
 TIMING_HEADER = "X-Timing-Path"
 CAPTIONS_HEADER = "X-Captions"
-_UNSAFE = re.compile(r"[^A-Za-z0-9 _.()+-]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _MAX_TIMED_CHUNKS = 20_000
+_PAUSE_SECONDS = 0.5
+"""Silence from which on it is a pause in the times of a text: longer than what engines leave between sentences."""
+_SILENCE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class RecordedAudio:
     timing: DownloadRecorder | None
     captions: CaptionSidecar | None = None
     _chunks: list[dict[str, Any]] = field(default_factory=list)
+    _begun: float | None = None
+    """Start of audio whose text has not come yet."""
 
     @classmethod
     def begun(
@@ -77,7 +84,8 @@ class RecordedAudio:
     ) -> "RecordedAudio":
         _check_enabled(downloads)
         recorder = downloads.record(str(body.format), body.media_type, owner)
-        return cls(body, recorder, downloads.record("json", "application/json", owner) if with_timing else None)
+        timing = downloads.record_beside(recorder, "json", "application/json") if with_timing else None
+        return cls(body, recorder, timing)
 
     @classmethod
     def captioned(cls, body: "AudioStream | AudioFile | RecordedAudio", captions: CaptionSidecar) -> "RecordedAudio":
@@ -142,20 +150,40 @@ class RecordedAudio:
             self.captions.track.add(chunk)
         if self.timing is None:
             return
-        if chunk.text and len(self._chunks) < _MAX_TIMED_CHUNKS:
-            start, end = chunk.start / chunk.sample_rate, chunk.end / chunk.sample_rate
-            times = {"start_time": round(start, 4), "end_time": round(end, 4)}
-            self._chunks.append({"text": chunk.text, **times, "words": []})
+        if chunk.end > chunk.start and len(self._chunks) < _MAX_TIMED_CHUNKS:
+            self._note_chunk(chunk)
         for word in chunk.words:
             self._note_word(word)
 
+    def _note_chunk(self, chunk: AudioChunk) -> None:
+        """Add a chunk and the pause behind it; audio that comes without its text is of the text before, or after."""
+        rate, pause = chunk.sample_rate, _pause_samples(chunk)
+        silent_from = chunk.end - pause
+        last: dict[str, Any] = self._chunks[-1] if self._chunks else {"text": ""}
+        if chunk.text:
+            voice = {"voice": chunk.voice} if chunk.voice else {}
+            times = _times(chunk.start / rate if self._begun is None else self._begun, silent_from / rate)
+            self._chunks.append({"text": chunk.text, **times, **voice, "words": []})
+            self._begun = None
+        elif silent_from > chunk.start and last["text"]:
+            last |= _times(last["start"], silent_from / rate)
+        elif silent_from > chunk.start and self._begun is None:
+            self._begun = chunk.start / rate
+        if not pause:
+            return
+        if self._chunks and not self._chunks[-1]["text"]:
+            self._chunks[-1] |= _times(self._chunks[-1]["start"], chunk.end / rate)
+        else:
+            self._chunks.append({"text": "", **_times(silent_from / rate, chunk.end / rate)})
+
     def _note_word(self, word: WordTiming) -> None:
         """Add a word to the text that it is of: the model's own times come with it, others may come later."""
-        texts = self._chunks if word.source is TimingSource.DURATIONS else self._chunks_until(word.start)
-        if texts:
+        begun = self._chunks if word.source is TimingSource.DURATIONS else self._chunks_until(word.start)
+        chunk = next((chunk for chunk in reversed(begun) if chunk["text"]), None)
+        if chunk is not None:
             times = {"start_time": round(word.start, 4), "end_time": round(word.end, 4)}
-            texts[-1]["words"].append({"word": word.word, **times})
-            texts[-1]["timing_source"] = word.source
+            chunk["words"].append({"word": word.word, **times})
+            chunk["timing_source"] = word.source
 
     def _chunks_until(self, seconds: float) -> list[dict[str, Any]]:
         begun = bisect_right(self._chunks, seconds, key=lambda chunk: cast(float, chunk["start_time"]))
@@ -163,6 +191,20 @@ class RecordedAudio:
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
+
+
+def _pause_samples(chunk: AudioChunk) -> int:
+    """Samples of silence at the end of a chunk, or in all of it, where they are a pause; else 0."""
+    sounding = np.flatnonzero(np.abs(chunk.pcm if chunk.pcm.ndim == 1 else chunk.pcm.max(axis=1)) > _SILENCE)
+    last = int(sounding[-1]) + 1 if len(sounding) else 0
+    silent = chunk.end - chunk.start - last
+    return silent if silent >= _PAUSE_SECONDS * chunk.sample_rate else 0
+
+
+def _times(start: float, end: float) -> dict[str, float]:
+    """Start and end, by the names of Kokoro-FastAPI's documents and of its web player."""
+    start, end = round(start, 4), round(end, 4)
+    return {"start": start, "end": end, "start_time": start, "end_time": end}
 
 
 @router.get(
@@ -185,7 +227,7 @@ async def download(
     """A file that `return_download_link` or `captions` announced, with the same key."""
     found = downloads.find(file, owner)
     suffix = found.name.rpartition(".")[2]
-    stem = _UNSAFE.sub("", name.rpartition("/")[2]).strip(". ").removesuffix(f".{suffix}")[:100] or "speech"
+    stem = _UNSAFE.sub("_", _SUFFIX.sub("", name)).strip("._")[:100] or "speech"
     headers = {
         "Content-Disposition": f'attachment; filename="{stem}.{suffix}"',
         "Cache-Control": "no-store",

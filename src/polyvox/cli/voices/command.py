@@ -246,6 +246,26 @@ def import_file(
     print(f"Registered {', '.join(names) or 'nothing: the file holds no voices'}.")
 
 
+@app.command("import-packs")
+def import_packs(
+    folder: Annotated[Path, typer.Argument(help="Folder with .pt voice packs of Kokoro's, or one such file.")],
+    replace: Replace = False,
+    key: Key = None,
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Keep the voice packs of a folder as voices; each is named as its file."""
+    from polyvox.cli.voices import registered_voices as registered
+
+    settings = _settings(data_dir, models_dir)
+    failed = False
+    for name, reason in registered.import_packs(settings, folder, registered.owner_named(key), replacing=replace):
+        print(f"{name}: {reason or 'imported'}", file=sys.stderr if reason else sys.stdout)
+        failed = failed or bool(reason)
+    if failed:
+        raise typer.Exit(1)
+
+
 @app.command()
 def copy(
     target: Annotated[str, typer.Argument(help="shared: from the folder to voice_database; folder: back.")],

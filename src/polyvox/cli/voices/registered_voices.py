@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from polyvox.api.middleware.auth import owner_of
+from polyvox.api.requests.languages import language_of_pack
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import build_service
+from polyvox.service.voices.kept_voices import KeptVoices
 from polyvox.service.voices.transcriber import Transcriber
 from polyvox.service.voices.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
@@ -29,6 +31,8 @@ from polyvox.voices.storage.archive import MAX_VOICES, read_archive, write_archi
 from polyvox.voices.storage.contract import VoiceStore
 from polyvox.voices.storage.location import StoreLocation, folder_of, location_of
 from polyvox.voices.storage.repair import RepairAction, RepairRow, repair
+from polyvox.voices.style_packs import MAX_PACK_BYTES, PACKS, PackFiles
+from polyvox.voices.styles import pack_reference
 
 
 @contextmanager
@@ -114,6 +118,34 @@ def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, 
     return asyncio.run(registered())
 
 
+def import_packs(settings: Settings, folder: Path, owner: str, *, replacing: bool) -> Iterator[tuple[str, str]]:
+    """Keep the `.pt` voice packs of a folder; yields each name with the reason why it was left out, if it was."""
+    paths = sorted(folder.glob("*.pt")) if folder.is_dir() else [folder]
+    if not paths:
+        raise NotFoundError(f"There is no .pt file in {folder}.")
+    with asyncio.Runner() as runner:
+        voices = runner.run(_operators_voices(settings))
+        try:
+            for path in paths:
+                yield path.stem, runner.run(_import_pack(settings, voices, path, owner, replacing=replacing))
+        finally:
+            runner.run(voices.close())
+
+
+async def _operators_voices(settings: Settings) -> VoiceService:
+    return VoiceService.for_service(build_service(settings, Catalog.installed().factories), OperatorAccess())
+
+
+async def _import_pack(settings: Settings, voices: VoiceService, path: Path, owner: str, *, replacing: bool) -> str:
+    try:
+        details = VoiceDetails.checked(name=path.stem, language=language_of_pack(path.stem))
+        data = read_recording(path, MAX_PACK_BYTES)
+        await KeptVoices(settings, voices).keep_pack(data, details, owner, replacing=replacing)
+    except (InvalidRequestError, ConflictError) as error:
+        return error.message
+    return ""
+
+
 def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, Any]:
     """Delete a voice; returns what was deleted with it. Running servers drop their caches of it within a minute."""
     record = found(store, reference)
@@ -121,6 +153,8 @@ def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, 
     prepared = 0
     if gone is not None and not gone.shared:
         prepared = _prepared_files(settings).remove(record.audio_digest, record.owner)
+    if gone is not None and (pack := pack_reference(record.report)) is not None:
+        PackFiles(settings.data_dir / PACKS).remove(pack.file)
     return {"name": record.name, "audio": gone is not None and not gone.kept, "prepared": prepared}
 
 

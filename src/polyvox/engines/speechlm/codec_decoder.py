@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch._dynamo.exc import BackendCompilerFailed
 
 from polyvox.models.speechlm.neucodec import NeuCodec
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
@@ -57,6 +56,8 @@ class CodecDecoder:
     def warm(self) -> None:
         """Capture every shape, or compile; RuntimeError where the machine cannot."""
         if self._compiled is not None:
+            from torch._dynamo.exc import BackendCompilerFailed  # seconds that only a decoder to be compiled needs
+
             try:
                 self.decode([np.zeros(_SHORTEST, np.int64)])
             except BackendCompilerFailed as error:

@@ -1,9 +1,12 @@
 """Fused Triton kernels of a language model, used where they build and agree with the eager network."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 
 import structlog
 import torch
+from torch import Tensor
 
 from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
@@ -15,6 +18,8 @@ from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+FusedDraws = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, tuple[int, int]], Tensor]
+"""`draw_kernels.draw_codes`."""
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 """Greatest RMS error of the kernels, relative to the standard deviation of the eager network's output."""
 _FLOAT8_TOLERANCE = 0.3
@@ -27,7 +32,7 @@ def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> 
 
     With `float8`, its weights are rounded to that where the GPU multiplies it.
     """
-    if not isinstance(model, Qwen) or not _has_triton(model.norm.weight.device):
+    if not isinstance(model, Qwen) or not has_triton(model.norm.weight.device):
         return None
     # Triton is only installed on machines with a GPU.
     from polyvox.models.qwen import qwen_kernels
@@ -38,16 +43,29 @@ def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> 
     return verified_backbone(model, cache, qwen_kernels, float8=float8)
 
 
-def fused_sampling(vocabulary: int, device: torch.device) -> FusedSampling | None:
+def fused_sampling(vocabulary: int, device: torch.device, *, nested: bool = False) -> FusedSampling | None:
     """The fused sampling kernel; None off a GPU, or where it cannot be built or samples other tokens."""
-    if not _has_triton(device):
+    if not has_triton(device):
         return None
-    from polyvox.runtime import sampling_kernels
+    from polyvox.runtime import draw_kernels, sampling_kernels
 
-    return verified_sampling(vocabulary, device, sampling_kernels.sample)
+    if nested and vocabulary > draw_kernels.MAX_VOCABULARY:
+        return None
+    kernel = draw_kernels.sample_limited if nested else sampling_kernels.sample
+    return verified_sampling(vocabulary, device, kernel, nested=nested)
 
 
-def _has_triton(device: torch.device) -> bool:
+def fused_draws(device: torch.device) -> FusedDraws | None:
+    """The kernel that draws codes within limits; None off a GPU."""
+    if not has_triton(device):
+        return None
+    from polyvox.runtime import draw_kernels
+
+    return draw_kernels.draw_codes
+
+
+def has_triton(device: torch.device) -> bool:
+    """Return whether kernels can be built for the device."""
     return device.type == "cuda" and find_spec("triton") is not None
 
 
@@ -67,10 +85,12 @@ def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels, *, floa
     return fused
 
 
-def verified_sampling(vocabulary: int, device: torch.device, fused: FusedSampling) -> FusedSampling | None:
+def verified_sampling(
+    vocabulary: int, device: torch.device, fused: FusedSampling, *, nested: bool = False
+) -> FusedSampling | None:
     """The fused sampling, tried beside the eager one; None where it fails or samples other tokens."""
     try:
-        eager, other = (_probe_tokens(vocabulary, device, way) for way in (None, fused))
+        eager, other = (_probe_tokens(vocabulary, device, way, nested=nested) for way in (None, fused))
     except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, eager sampling still works
         log.warning("Fused sampling failed, so tokens are sampled more slowly.", reason=str(failure)[:500])
         return None
@@ -81,15 +101,21 @@ def verified_sampling(vocabulary: int, device: torch.device, fused: FusedSamplin
 
 
 @torch.inference_mode()
-def _probe_tokens(vocabulary: int, device: torch.device, fused: FusedSampling | None) -> list[list[int]]:
+def _probe_tokens(
+    vocabulary: int, device: torch.device, fused: FusedSampling | None, *, nested: bool
+) -> list[list[int]]:
     """A few tokens of three sequences, from the same logits each time."""
-    sampler = Sampler(4, vocabulary, device, fused)
-    for slot, temperature in enumerate((0.0, 0.6, 1.0)):
-        sampler.start(slot, SamplingParams(temperature=temperature, repetition_penalty=1.15), slot, (slot,))
+    sampler = Sampler(4, vocabulary, device, fused, nested=nested)
+    every = [SamplingParams(temperature=each, repetition_penalty=1.15) for each in (0.0, 0.6, 1.0)]
+    if nested:
+        every = [replace(each, top_k=20, top_p=0.8) for each in every]
+    for slot, sampling in enumerate(every):
+        sampler.start(slot, sampling, slot, (slot,))
         sampler.set_limits(slot, GenerationLimits(max_tokens=4, min_tokens=2, stop_tokens=frozenset({0})))
     logits = 8 * torch.arange(3 * vocabulary, device=device, dtype=torch.float64).sin().float().view(3, vocabulary)
     slots = torch.arange(3, device=device)
-    return [sampler.sample(logits, slots, SamplingPlan(0, redraws=False)).tolist() for _ in range(4)]
+    plan = SamplingPlan.of(every, vocabulary)
+    return [sampler.sample(logits, slots, plan).tolist() for _ in range(4)]
 
 
 @torch.inference_mode()

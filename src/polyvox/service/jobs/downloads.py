@@ -54,6 +54,10 @@ class Downloads:
         """A file to be written; its name is known before its content."""
         return DownloadRecorder(self, f"{secrets.token_urlsafe(_NAME_BYTES)}.{suffix}", media_type, owner)
 
+    def record_beside(self, file: "DownloadRecorder", suffix: str, media_type: str) -> "DownloadRecorder":
+        """A file that belongs to another one: of the same owner, under the same name with a further suffix."""
+        return DownloadRecorder(self, f"{file.name}.{suffix}", media_type, file.owner)
+
     def find(self, name: str, owner: str) -> Download:
         """The file; the error is the same for one that is not there and one of another owner."""
         self._expire()
@@ -99,7 +103,7 @@ class DownloadRecorder:
         self.name = name
         self._downloads = downloads
         self._media_type = media_type
-        self._owner = owner
+        self.owner = owner
         self._parts: list[bytes] = []
         self._size = 0
         self._open = True
@@ -118,7 +122,7 @@ class DownloadRecorder:
     def finish(self) -> None:
         if self._open:
             self._open = False
-            self._downloads.add(self.name, self._owner, self._media_type, b"".join(self._parts))
+            self._downloads.add(self.name, self.owner, self._media_type, b"".join(self._parts))
             self._parts.clear()
 
     def discard(self) -> None:

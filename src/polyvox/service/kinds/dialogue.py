@@ -32,7 +32,7 @@ from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
-from polyvox.types import AudioChunk, PreparedVoice, Utterance
+from polyvox.types import SPEED_RANGE, AudioChunk, PreparedVoice, Utterance
 from polyvox.voices.references import parse_reference
 
 PAUSE_SECONDS = 0.3
@@ -82,7 +82,10 @@ async def resolve_dialogue(
 ) -> "SpeakDialogue":
     """Check the dialogue and resolve its voices, each once; preparing them waits until the request is admitted."""
     warnings = Warnings()
-    rules = tag_rules(resolver.engine(model))
+    engine = resolver.engine(model)
+    rules = tag_rules(engine)
+    if any(turn.rate != 1.0 for turn in turns) and not _paces_turns(engine):
+        warnings.add(f"The model {engine.name!r} speaks all turns at one pace; the rates of voices are ignored.")
     script = await asyncio.to_thread(_checked_script, turns, pause, settings, rules, warnings)
     read = partial(parse_reference, max_bytes=settings.prompt_max_bytes)
     resolved: dict[str, ResolvedVoice] = {}
@@ -93,6 +96,11 @@ async def resolve_dialogue(
         if found is not None:
             resolved[voice] = found
     return SpeakDialogue(script, resolved, speed, warnings)
+
+
+def _paces_turns(engine: Engine) -> bool:
+    """Return whether each turn can have a speed of its own."""
+    return engine.capabilities.native_speed and not engine.capabilities.dialogue
 
 
 def _checked_script(
@@ -126,7 +134,8 @@ class SpeakDialogue:
         pauses = len(self.script.turns) * (PAUSE_SECONDS if self.script.pause is None else self.script.pause)
         chars = max(self.chars, sum(len(turn.spoken_text) for turn in self.script.turns))
         marked = sum(markup.pause_seconds(turn.spoken_text) for turn in self.script.turns)
-        return max_speech_seconds(chars, self.speed) + pauses + marked
+        slowest = self.speed * min((turn.rate for turn in self.script.turns), default=1.0)
+        return max_speech_seconds(chars, max(slowest, SPEED_RANGE.lowest)) + pauses + marked
 
     async def pronounced(self, pronunciation: Pronunciation, engine: Engine, utterance: Utterance) -> "SpeakDialogue":
         """The same dialogue with what the dictionaries say."""
@@ -150,7 +159,11 @@ class SpeakDialogue:
         prepared = await self._prepared(engine)
         segments = self.script.segments(engine, prepared)
         voices = {segment.voices: self._voice(segment.voices, engine, prepared) for segment in segments}
-        utterances = [_segment_utterance(segment, utterance, voices[segment.voices]) for segment in segments]
+        paced = _paces_turns(engine)
+        utterances = [
+            _segment_utterance(segment, utterance, voices[segment.voices], segment.rate if paced else 1.0)
+            for segment in segments
+        ]
         for segment, part in zip(segments, utterances, strict=True):
             if part.prepared is not None:  # the engine's own voices were checked before
                 with turn_errors(segment.first_turn):
@@ -163,7 +176,8 @@ class SpeakDialogue:
             with turn_errors(segment.first_turn):
                 async with closing(speech):
                     async for chunk in speech:
-                        if (joined := joiner.append(chunk, segment, source)) is not None:
+                        voiced = replace(chunk, voice=part.voice) if len(segment.voices) == 1 else chunk
+                        for joined in joiner.append(voiced, segment, source):
                             yield joined
                 joiner.end()
         if (silence := joiner.flush()) is not None:
@@ -199,12 +213,13 @@ class SpeakDialogue:
 
 
 def _segment_utterance(
-    segment: DialogueSegment, utterance: Utterance, voice: tuple[str, PreparedVoice | None]
+    segment: DialogueSegment, utterance: Utterance, voice: tuple[str, PreparedVoice | None], rate: float
 ) -> Utterance:
     """The utterance of a segment; it has a seed of its own, or equal turns would sound equal."""
     seed = None if utterance.seed is None else derive_seed(utterance.seed, "turn", segment.first_turn)
     name, prepared = voice
-    return replace(utterance, text=segment.text, voice=name, seed=seed, prepared=prepared)
+    speed = min(max(utterance.speed * rate, SPEED_RANGE.lowest), SPEED_RANGE.highest)
+    return replace(utterance, text=segment.text, voice=name, speed=speed, seed=seed, prepared=prepared)
 
 
 @contextmanager

@@ -19,13 +19,14 @@ SPEAKERS = ("[S1]", "[S2]")
 class DialogueTurn:
     """The text of one voice before another speaks; `prompt_text` is the transcript of the voice's recording.
 
-    `spoken` is the text without markup that nobody obeys, None where it has none.
+    `spoken` is the text without markup that nobody obeys, None where it has none. `rate` is a factor on the speed.
     """
 
     voice: str
     text: str
     prompt_text: str | None = None
     spoken: TrackedText | None = None
+    rate: float = 1.0
 
     @property
     def spoken_text(self) -> str:
@@ -60,6 +61,7 @@ class DialogueSegment:
     voices: tuple[str, ...]
     text: str
     turn_spans: tuple[TurnSpan, ...]
+    rate: float = 1.0
 
     @property
     def first_turn(self) -> int:
@@ -106,6 +108,7 @@ def turn_segments(turns: Sequence[DialogueTurn]) -> list[DialogueSegment]:
             (turn.voice,),
             turn.spoken_text,
             (TurnSpan(index, Span(0, len(turn.spoken_text)), starts[index], turn.spoken),),
+            turn.rate,
         )
         for index, turn in enumerate(turns)
     ]

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TypeVar
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import ForbiddenError, InvalidRequestError, MarkupError
+from polyvox.errors import ForbiddenError, InvalidRequestError, MarkupError, UnknownVoiceError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script import SpeakScript
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice
@@ -36,27 +36,21 @@ ResolveVoice = Callable[[str], Awaitable[ResolvedVoice | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class VoiceAlias:
-    """A short name of a voice in one request, and the pace at which that voice speaks."""
-
-    voice: str
-    rate: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class MarkupRequest:
     """The markup of a text that is obeyed; None leaves it to the server's settings.
 
     `resolve_voice` looks up a voice that the markup names and that is not the engine's own. `rate` is the pace of the
     request's voice, where an alias gives it one; another voice of the text has its own. `ssml` says that the text is
-    SSML or that it is none; None takes one for it that begins with `<speak`.
+    SSML or that it is none; None takes one for it that begins with `<speak`. With `all_voices` a text that names an
+    unknown voice is refused; otherwise that name is ignored, with a warning.
     """
 
     voice_tags: bool | None = None
-    aliases: Mapping[str, VoiceAlias] = field(default_factory=lambda: MappingProxyType({}))
+    aliases: VoiceAliases = field(default_factory=VoiceAliases)
     resolve_voice: ResolveVoice | None = None
     rate: float = 1.0
     ssml: bool | None = None
+    all_voices: bool = False
 
 
 def check_voice_tags(settings: Settings) -> None:
@@ -175,12 +169,19 @@ class ScriptReader:
         resolved: dict[str, ResolvedVoice] = {}
         found: dict[str, VoiceAlias] = {}
         for name in script.voices:
-            alias = markup.aliases.get(name.casefold(), VoiceAlias(name))
+            alias = markup.aliases.find(name) or VoiceAlias(name)
             if len(found) == self._settings.dialogue_max_voices:
+                if markup.all_voices:
+                    raise InvalidRequestError(f"A text may name {len(found)} voices; name fewer.", field="input")
                 warnings.add(f"A text may have {len(found)} further voices; those named later are ignored.")
                 break
             if await self._exists(alias.voice, utterance, markup, resolved):
                 found[name] = alias
+            elif markup.all_voices:
+                raise UnknownVoiceError(
+                    f"There is no voice {alias.voice[:80]!r}, which the text names; GET /v1/audio/voices lists them.",
+                    field="input",
+                )
             else:
                 warnings.count(IGNORED, f"[voice:{name}]")
         parts = tuple(

@@ -6,22 +6,25 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
 
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.operations import Operation
-from polyvox.service.registry.registry import Registry
+from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.default_voice import DefaultVoice
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
-from polyvox.service.voices.voice_resolver import VoiceResolver, voice_tag
+from polyvox.service.voices.voice_resolver import Fingerprint, VoiceResolver, style_model_of, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
 from polyvox.voices.fitted import KEY, FittedStyle
@@ -42,15 +45,21 @@ from polyvox.voices.records import (
 from polyvox.voices.references import InlineVoice, UrlVoice
 from polyvox.voices.storage.contract import SupportsSidecars, VoiceStore
 from polyvox.voices.storage.location import location_of
+from polyvox.voices.style_packs import PACKS, PackFiles
+from polyvox.voices.styles import PACK_KEY, pack_reference, style_model
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
 _CHECK_SECONDS = 2.0
+_EVERY = 1_000_000_000
 _NO_TRANSCRIPT = (
     "It has no transcript yet, which most models need: send it, or have this server transcribe; run: "
     "polyvox pull moonshine-base"
 )
+
+
+Result = TypeVar("Result")
 
 
 class Transcribe(StrEnum):
@@ -84,6 +93,11 @@ class _SpeechCache(Protocol):
         """Delete all speech in a voice, by its tag; how many entries that were."""
 
 
+class _Fingerprints(Protocol):
+    async def of(self, model: str, engine: Engine) -> str:
+        """Identify the files of a model that is loaded."""
+
+
 class SpeechParts(Protocol):
     """The parts of a speech service that its voices share with it."""
 
@@ -102,12 +116,21 @@ class SpeechParts(Protocol):
     @property
     def accounts(self) -> Accounts: ...
 
+    @property
+    def fingerprints(self) -> _Fingerprints: ...
+
 
 class VoiceService:
     """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore, access: Access
+        self,
+        settings: Settings,
+        registry: Registry,
+        prompts: Prompts,
+        store: AsyncVoiceStore,
+        access: Access,
+        fingerprint: Fingerprint | None = None,
     ) -> None:
         self.access = access
         self._settings = settings
@@ -120,7 +143,11 @@ class VoiceService:
         self.forget_speech: Callable[[str], Awaitable[object]] = _nothing_cached
         """Deletes cached speech in the voice of a recording, by its digest."""
         self.presets = PresetPrompts(settings, registry, Catalog.installed())
-        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
+        self.keeping = asyncio.Lock()
+        """Held while a sentence is spoken for a kept voice: one at a time."""
+        self.packs = PackFiles(settings.data_dir / PACKS)
+        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets, self.packs, fingerprint)
+        self._default = DefaultVoice(settings, registry, store, self.presets, self.resolver)
 
     @classmethod
     def for_service(cls, speech: SpeechParts, access: Access | None = None) -> "VoiceService":
@@ -137,7 +164,8 @@ class VoiceService:
         )
         store = AsyncVoiceStore(location_of(settings))
         speech.metrics.watch_voice_store(lambda: store.state.available)
-        voices = cls(settings, speech.registry, prompts, store, access or speech.accounts.access)
+        access = access or speech.accounts.access
+        voices = cls(settings, speech.registry, prompts, store, access, speech.fingerprints.of)
         voices.forget_speech = lambda recording: speech.cache.forget(voice_tag(recording))
         return voices
 
@@ -151,30 +179,25 @@ class VoiceService:
         if not cloning:
             return ()
         lacking = []
-        if not self.presets.names:
-            lacking.append("Built-in voices need another model; run: polyvox pull kokoro.")
+        if not self.presets.is_installed:
+            there = f" other than {', '.join(self.presets.names)}" if self.presets.names else ""
+            lacking.append(f"Built-in voices{there} need another model; run: polyvox pull kokoro.")
         if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
             lacking.append(f"Recordings need a transcript, unless you run: polyvox pull {ASR_BUNDLE}.")
         return tuple(lacking)
 
-    async def obstacle(self) -> str:
-        """The reason why a request that brings no recording cannot be spoken by the default model; empty if it can."""
-        model = self._settings.default_model
-        info = self._registry.model(model)
-        if not (info.loaded and info.cloning) or self._registry.voices(model):
-            return ""
-        name = self._registry.default_voice(model)
-        if self.presets.names and self.presets.find(self._settings.aliases.get(name, name)) is not None:
-            return ""
-        try:
-            registered = await self._store.find(name, SHARED_OWNER)
-        except UnavailableError as error:
-            return error.message
-        remedy = f"run: polyvox pull {self.presets.model}, or set default_voice to a registered voice"
-        return "" if registered is not None else f"The model {model!r} has no voice of its own; {remedy}."
+    async def readiness(self, state: Readiness) -> Readiness:
+        """The readiness of a server with these voices: it is not ready while its default voice cannot be heard."""
+        obstacle = await self._default.obstacle() if state.ok else ""
+        if not obstacle:
+            return state
+        return replace(state, ok=False, reasons={self._settings.default_model: obstacle, **state.reasons})
 
     async def start(self) -> None:
-        """Resume transcriptions that the last process left, and start to look after caches and the store."""
+        """Resume transcriptions that the last process left, prepare the default voice, and start to look after caches
+        and the store.
+        """
+        self._default.expect()
         self._spawn(self._tidy_forever())
         await self._resume()
         await self._store.check()
@@ -187,6 +210,7 @@ class VoiceService:
             voices = await self._store.opened_if_any()
             if voices is not None:
                 swept = await self._store.run(partial(voices.sweep, self._forget_before()))
+                await self._store.run(partial(_sweep_packs, voices, self.packs))
                 log.info("voices ready", swept=swept)
                 if isinstance(voices, SupportsSidecars):
                     self._spawn(self._store.run(voices.update_sidecars))
@@ -197,7 +221,10 @@ class VoiceService:
             log.error("registered voices unavailable", reason=error.message)
 
     async def check(self) -> None:
-        """Find out whether the store works; one that was mended or replaced is taken up again."""
+        """Find out whether the store works; one that was mended or replaced is taken up again. A default voice that is
+        not prepared is tried again.
+        """
+        await self._default.prepare()
         replaced = await self._store.check()
         if replaced or (self._store.state.available and not self._resumed):
             self._last_forgotten = 0
@@ -220,8 +247,9 @@ class VoiceService:
         transcribe: Transcribe = Transcribe.INLINE,
         replacing: bool = False,
         fitted: FittedStyle | None = None,
+        style: Mapping[str, Any] = MappingProxyType({}),
     ) -> Registered:
-        """Check a recording and store it as a voice, with the style that was fitted to it, if any."""
+        """Check a recording and store it as a voice, with the style that was fitted to it or is kept by it, if any."""
         taken = await self.take(reference, details, owner, replacing=replacing)
         assert details.name is not None
         voices = await self._store.opened()
@@ -230,6 +258,8 @@ class VoiceService:
         registration = _registration(details.name, owner, details, taken, text, state, embedding)
         if fitted is not None:
             registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
+        if style:
+            registration = replace(registration, report={**registration.report, **style})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
         if state is Transcription.PENDING and not await self._can_transcribe():
             warnings += (_NO_TRANSCRIPT,)
@@ -237,6 +267,7 @@ class VoiceService:
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None:
             await self.forget_speech(added.replaced.record.audio_digest)
+            await self._forget_pack(added.replaced.record)
         if added.replaced is not None and not added.replaced.shared:
             await self._prompts.forget(added.replaced.record.audio_digest, owner)
         if state is Transcription.PENDING:
@@ -249,14 +280,19 @@ class VoiceService:
     ) -> AcceptedRecording:
         """Check the recording and the name of a voice to be registered; nothing is stored yet."""
         self.access.require(Operation.CHANGE_VOICES, owner)
-        voices = await self._store.opened()
         if details.name is None:
             raise InvalidRequestError("'name' is required.", field="name")
-        if not replacing and await self._store.run(partial(voices.find, owner, details.name)) is not None:
-            raise ConflictError(
-                f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
-            )
+        if not replacing:
+            await self.check_free(details.name, owner)
         return await self._prompts.take(reference, "audio", owner)
+
+    async def check_free(self, name: str, owner: str) -> None:
+        """ConflictError for a name that its owner has given already."""
+        voices = await self._store.opened()
+        if await self._store.run(partial(voices.find, owner, name)) is not None:
+            raise ConflictError(
+                f"There is a voice named {name!r} already; choose another name or remove it.", field="name"
+            )
 
     async def source(self, reference: InlineVoice | UrlVoice, field: str, owner: str) -> VoicePrompt:
         """The source recording of a conversion, checked like that of a voice."""
@@ -310,11 +346,31 @@ class VoiceService:
         if removed is None:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
         await self.forget_speech(record.audio_digest)
+        await self._forget_pack(record)
         if removed.shared:
             return Deleted(record, audio=False, cached=0, prepared=0)
         forgotten = await self._prompts.forget(record.audio_digest, owner)
         log.info("voice deleted", voice=record.id, cached=forgotten.cached, prepared=forgotten.prepared)
         return Deleted(record, audio=True, cached=forgotten.cached, prepared=forgotten.prepared)
+
+    async def forget_file(self, name: str) -> None:
+        """Delete the file of a pack that became no voice."""
+        await self._store.run(partial(self.packs.remove, name))
+
+    async def _forget_pack(self, record: VoiceRecord) -> None:
+        if (pack := pack_reference(record.report)) is not None:
+            await self.forget_file(pack.file)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Run blocking work on voices on a thread."""
+        return await self._store.run(work)
+
+    async def styles_of(self, engine: Engine, owner: str, limit: int) -> list[VoiceRecord]:
+        """The owner's fitted and kept voices that an engine speaks as its own."""
+        if not isinstance(engine, SupportsStyle):
+            return []
+        page, model = await self.page(VoiceQuery(limit=limit), owner), style_model_of(engine)
+        return [record for record in page.voices if style_model(record.report) == model]
 
     async def preview(self, voice_id: str, owner: str) -> bytes:
         """A voice's recording as a WAV file, for its owner."""
@@ -400,11 +456,11 @@ class VoiceService:
 
     async def _check_forever(self) -> None:
         while True:
-            await asyncio.sleep(_CHECK_SECONDS)
             try:
                 await self.check()
             except Exception:
-                log.exception("voice store not checked")
+                log.exception("voices not checked")
+            await asyncio.sleep(_CHECK_SECONDS)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -453,6 +509,13 @@ def _similar_voices(store: VoiceStore, new: Registration, audio_digest: str) -> 
     if not nearest or scores[nearest] < SAME_SPEAKER:
         return ()
     return (f"It sounds like your voice {nearest!r} (similarity {scores[nearest]:.2f}).",)
+
+
+def _sweep_packs(store: VoiceStore, packs: PackFiles) -> int:
+    """Delete files of packs that no voice names."""
+    every = store.page(VoiceQuery(limit=_EVERY)).voices
+    found = (record.report.get(PACK_KEY) for record in every)
+    return packs.sweep({str(pack.get("file")) for pack in found if isinstance(pack, Mapping)})
 
 
 async def _nothing_cached(_: str) -> None:

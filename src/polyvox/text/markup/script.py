@@ -97,21 +97,32 @@ class Script:
         return sum(part.seconds for part in self.parts if isinstance(part, Silence))
 
     def tagged(self, voice: str | None) -> str:
-        """The same in inline tags, without volume and pitch; `voice` is the request's own, to go back to."""
+        """The same in inline tags, without volume and pitch.
+
+        `voice` is the request's own, to which the tags go back; where it is not known, to that of whoever speaks them.
+        """
         text, style = "", PLAIN
-        for part in self.parts:
+        for part in (*self.parts, Passage(TrackedText.of(""))):
             if isinstance(part, Silence):
-                text += f" [pause:{part.seconds:g}s] "
+                text += f" [pause:{_decimal(part.seconds)}s] " if part.seconds else ""
             elif isinstance(part, Passage):
-                wanted = part.style
-                if wanted.voice != style.voice and (wanted.voice or voice):
-                    text, style = f"{text} [voice:{wanted.voice or voice}] ", PLAIN
-                if wanted.rate != style.rate:
-                    text += f" [rate:{wanted.rate:g}] "
-                text, style = text + part.text.text, wanted
+                text, style = text + _change(style, part.style, voice or "") + part.text.text, part.style
         return " ".join(text.split())
 
     @property
     def text(self) -> str:
         """The text that is spoken, passage after passage."""
         return "".join(chain.from_iterable(part.text.text for part in self.parts if isinstance(part, Passage)))
+
+
+def _change(style: Style, wanted: Style, voice: str) -> str:
+    """The tags between two passages; one for a voice also ends the rate before it."""
+    tags = ""
+    if wanted.voice != style.voice:
+        tags, style = f" [voice:{wanted.voice or voice}] ", PLAIN
+    return tags if wanted.rate == style.rate else f"{tags} [rate:{_decimal(wanted.rate)}] "
+
+
+def _decimal(value: float) -> str:
+    """A number with a decimal point; to four places, so that it is never in exponent notation."""
+    return str(round(float(value), 4))

@@ -16,7 +16,15 @@ from polyvox.hostile_xml import XmlError, XmlFault, XmlHandlers, XmlLimits, XmlR
 from polyvox.text.markup.inline_tags import TagRules, cleaned, joined
 from polyvox.text.markup.say_as import said_as
 from polyvox.text.markup.script import Bookmark, Part, Passage, Script, Silence, Style
-from polyvox.text.markup.ssml_values import MAX_BREAK_SECONDS, MAX_VOLUME, break_seconds, pitch_of, rate_of, volume_of
+from polyvox.text.markup.ssml_values import (
+    BREAK_SECONDS,
+    MAX_BREAK_SECONDS,
+    MAX_VOLUME,
+    break_seconds,
+    pitch_of,
+    rate_of,
+    volume_of,
+)
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import DROPPED, IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Span
@@ -49,6 +57,7 @@ _BEGINS: Final = re.compile(r"\s*(?:<\?xml[^<>]*\?>\s*)?<speak[\s/>]")
 _WHITE: Final = re.compile(r"\s+")
 _PHONEMES: Final = re.compile(r"[^/()\[\]\n]{1,200}")
 _WORD: Final = re.compile(r"[^\[\]\n]+")
+_CLOSING_MARKS: Final = re.compile(r"[.,;:!?…。，、；：！？)\]}”’»』」]+")
 _ROOT: Final = "<speak>", "</speak>"
 _DOCUMENT: Final = ("<speak", "<?", "<!")
 
@@ -152,7 +161,7 @@ class _Document:
                 self._flush(style)
             style = inner
             if name in ("p", "s"):
-                self._put("\n\n" if name == "p" else "\n", Span(self._position, self._position))
+                self._end_lines(1 + (name == "p"))
         self._open.append(_Element(name, style, silent, attributes, len(self._pieces)))
         if not silent:
             self._place(name, attributes)
@@ -164,7 +173,7 @@ class _Document:
             if (rewrite := _REWRITES.get(name)) is not None:
                 self._rewrite(element, rewrite)
             if name in ("p", "s"):
-                self._put("\n\n" if name == "p" else "\n", Span(self._position, self._position))
+                self._end_lines(1 + (name == "p"))
             if element.style != outer or not self._open:
                 self._flush(element.style)
 
@@ -193,9 +202,9 @@ class _Document:
             seconds = break_seconds(attributes.get("time"), attributes.get("strength"))
             if seconds is None or seconds > MAX_BREAK_SECONDS:
                 self._warnings.count(IGNORED, _shown(name, attributes))
-            seconds = 0.4 if seconds is None else min(seconds, MAX_BREAK_SECONDS)
-            self._flush(self._open[-1].style)
+            seconds = BREAK_SECONDS["medium"] if seconds is None else min(seconds, MAX_BREAK_SECONDS)
             if seconds:
+                self._flush(self._open[-1].style)
                 self.parts.append(Silence(seconds))
         elif name == "mark":
             label = attributes.get("name", "").strip()[:200]
@@ -216,7 +225,9 @@ class _Document:
         elif name == "voice":
             voice = attributes.get("name", "").strip()
             if voice:
-                style = replace(style, voice=voice[:200], rate=1.0, language=None)
+                # A voice has a pace of its own, and what `prosody` around it asks for is on top of that.
+                pace = self._outermost.rate if style.voice is None else 1.0
+                style = replace(style, voice=voice[:200], rate=style.rate / pace, language=None)
             else:
                 self._warnings.count(IGNORED, _shown(name, attributes))
         language = attributes.get("xml:lang", "").strip().lower()
@@ -273,9 +284,17 @@ class _Document:
         if text:
             self._pieces.append(TrackedText.of("").appended(text, source))
 
+    def _end_lines(self, lines: int) -> None:
+        """End a sentence or, with two lines, a paragraph: neither where it has ended already."""
+        for piece in reversed(self._pieces):
+            lines -= piece.text[len(piece.text.rstrip()) :].count("\n")
+            if piece.text.strip():
+                break
+        self._put("\n" * max(0, lines), Span(self._position, self._position))
+
     def _flush(self, style: Style) -> None:
         """End the passage that was spoken in this style."""
-        text = cleaned(joined(self._pieces), self._rules.tags, self._warnings)
+        text = self._closed(cleaned(joined(self._pieces), self._rules.tags, self._warnings))
         if any(char.isalnum() for char in text.text):
             self.parts.append(Passage(text, style, tuple(self._marks)))
         elif self._marks:
@@ -284,6 +303,15 @@ class _Document:
         self._pieces = []
         for element in self._open:
             element.first_piece = 0
+
+    def _closed(self, text: TrackedText) -> TrackedText:
+        """A text without the marks it begins with, which close the passage before it, as in `<s>...</emphasis>.`."""
+        before = self.parts[-1] if self.parts else None
+        marks = _CLOSING_MARKS.match(text.text)
+        if marks is None or not isinstance(before, Passage):
+            return text
+        self.parts[-1] = replace(before, text=before.text + text[: marks.end()])
+        return text[marks.end() :]
 
 
 _Rewrite = Callable[[_Document, _Element, str], str | None]

@@ -12,7 +12,7 @@ MAX_BREAK_SECONDS: Final = 60.0
 MAX_PITCH: Final = 12.0
 MAX_VOLUME: Final = 4.0
 BREAK_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
-    {"none": 0.0, "x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.7, "x-strong": 1.2}
+    {"none": 0.0, "x-weak": 0.0, "weak": 0.25, "medium": 0.5, "strong": 1.0, "x-strong": 1.5}
 )
 RATES: Final[Mapping[str, float]] = MappingProxyType(
     {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}

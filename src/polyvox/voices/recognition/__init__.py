@@ -1,1 +1,1 @@
-"""What is said in a recording, when, and by whom."""
+"""Recognition: the words of a recording, their times, and the voice that speaks them."""

@@ -176,7 +176,6 @@ def test_without_buffering_each_message_is_spoken_at_once(server):
         assert [event["type"] for event in until(socket)] == ["done"]
 
 
-@pytest.mark.alone
 def test_text_without_a_boundary_waits_no_longer_than_it_may(server):
     with server.connect() as socket:
         began = time.monotonic()
@@ -348,6 +347,7 @@ def test_a_socket_has_only_so_many_contexts(server):
         assert (error["context_id"], error["status_code"]) == ("context 8", 429)
 
 
+@pytest.mark.long
 def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     real = PlainToneEngine._chunk
 
@@ -367,6 +367,7 @@ def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     assert of(events, "good")[-1]["type"] == "done"
 
 
+@pytest.mark.long
 def test_a_socket_that_nobody_uses_is_closed():
     server = Server(socket_idle_seconds=0.2)
     with server.client, server.connect() as socket:

@@ -113,6 +113,7 @@ async def test_times_count_from_the_context_or_from_each_message(url, synced):
         assert all(one["charStartTimesMs"][0] == 0 for one in found)
 
 
+@pytest.mark.long
 async def test_contexts_do_not_mix_and_end_one_by_one(url):
     async with connected(url, MULTI, **PCM, auto_mode="true") as client:
         for name in "abc":
@@ -142,6 +143,7 @@ async def test_what_was_sent_before_a_close_is_still_spoken(url):
     assert characters(client.alignments()).split() == ["One", "two", "three", "four"]
 
 
+@pytest.mark.long
 async def test_a_second_close_interrupts_and_frees_the_slot(url, engine):
     async with connected(url, MULTI, **PCM, auto_mode="true") as client:
         for name in "ab":
@@ -171,6 +173,7 @@ async def test_silence_before_the_first_word_counts_as_time(url):
     assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
 
 
+@pytest.mark.long
 @each_row("timings", ["estimate", "durations"])
 async def test_words_of_an_engine_without_timings_are_told_in_their_order(timings):
     with served(tone_service(WordlessEngine(), word_timings=timings)) as at:

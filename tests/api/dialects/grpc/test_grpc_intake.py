@@ -32,6 +32,7 @@ async def test_a_burst_of_small_messages_is_taken_whole() -> None:
     assert received == [b"%d" % n for n in range(200)]
 
 
+@pytest.mark.long
 async def test_the_message_that_has_waited_longest_makes_room() -> None:
     receiving = intake()
     slow = [asyncio.create_task(receiving.first(after(0.6, b"late"))) for _ in range(4)]
@@ -54,6 +55,7 @@ async def test_a_call_without_a_message_is_told_so() -> None:
         await intake().first(after(0.0))
 
 
+@pytest.mark.long
 async def test_only_the_first_of_many_messages_has_to_hurry() -> None:
     async def conversation() -> AsyncIterator[bytes]:
         yield b"config"

@@ -132,6 +132,7 @@ async def test_a_message_over_the_limit_is_refused_before_it_is_read(tmp_path):
     assert len(studio.engine.heard) == 1
 
 
+@pytest.mark.long
 async def test_so_is_one_that_is_small_only_while_it_is_packed(tmp_path):
     studio = GrpcStudio(tmp_path)
     async with grpc_channel(studio) as channel:
@@ -161,6 +162,7 @@ async def test_bytes_that_are_no_message_are_refused(tmp_path):
         assert len(await read_all(speak(channel))) == 3 * CHUNK_BYTES
 
 
+@pytest.mark.long
 async def test_a_client_that_reads_nothing_stalls_only_itself_and_is_dropped(tmp_path):
     engine = CloneEngine(chunks=200, chunk_seconds=2.0)
     studio = GrpcStudio(tmp_path, engine, stall_seconds=0.5)
@@ -229,6 +231,17 @@ class TestHealth:
             await studio.speech.close()
             assert not studio.speech.ready.ok
             assert (await check(request)).status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+    async def test_a_model_without_any_voice_does_not_serve(self, tmp_path):
+        class Recorded(CloneEngine):
+            voices = ()
+
+        studio = GrpcStudio(tmp_path, Recorded(), default_voice="nobody")
+        async with grpc_channel(studio) as channel:
+            check = health_pb2_grpc.HealthStub(channel).Check
+            answer = await check(health_pb2.HealthCheckRequest())
+            assert studio.speech.ready.ok
+        assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
 
     async def test_a_service_that_is_not_there_is_not_found(self, tmp_path):
         async with grpc_channel(GrpcStudio(tmp_path)) as channel:

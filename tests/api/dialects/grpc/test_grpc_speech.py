@@ -172,6 +172,7 @@ async def test_a_recording_may_come_with_the_config(studio):
     assert studio.engine.prepared[0].transcript == "Words."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("messages", "expected"),
     [
@@ -211,6 +212,7 @@ async def test_more_text_than_the_server_takes_is_refused_while_it_arrives(tmp_p
     assert await refusal(studio, config(), *fragments) == ("INVALID_ARGUMENT", "invalid_text", "text")
 
 
+@pytest.mark.long
 async def test_a_client_that_falls_silent_loses_its_call(tmp_path):
     studio = GrpcStudio(tmp_path, stall_seconds=0.2)
     async with stub_of(studio) as stub:

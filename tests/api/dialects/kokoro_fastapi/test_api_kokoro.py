@@ -49,6 +49,7 @@ async def test_no_word_is_lost_when_an_encoder_holds_audio_back(audio_format):
     assert all(line["audio"] for line in lines)
 
 
+@pytest.mark.long
 async def test_captions_at_once_hold_a_whole_file():
     async with called(tone_service()) as client:
         response = await client.post(CAPTIONED, json=WISH | {"response_format": "wav", "stream": False})
@@ -113,7 +114,7 @@ async def test_combined_voices_come_as_a_file(voices):
     async with called(tone_service()) as client:
         response = await client.post(COMBINE, json=voices)
     assert response.status_code == 200
-    assert response.headers["content-disposition"] == 'attachment; filename="low+high.pt"'
+    assert response.headers["content-disposition"] == 'attachment; filename="low_high.pt"'
     with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         values = np.frombuffer(archive.read("archive/data/0"), "<f4")
     assert values.shape == (510 * 256,)
@@ -152,7 +153,7 @@ class LaxMixer(ToneEngine):
 async def test_a_file_name_holds_nothing_that_a_shell_or_a_header_minds():
     async with called(tone_service(LaxMixer())) as client:
         response = await client.post(COMBINE, json='a"; rm -rf ../x\r\nSet-Cookie: y=1')
-    assert response.headers["content-disposition"] == 'attachment; filename="arm-rf..xSet-Cookiey1.pt"'
+    assert response.headers["content-disposition"] == 'attachment; filename="a_rm_-rf_.._x_Set-Cookie_y_1.pt"'
     assert "set-cookie" not in response.headers
 
 
@@ -192,9 +193,11 @@ async def test_ssml_is_translated_to_tags_and_described():
         slow, other = "<prosody rate='slow'>two</prosody>", "<voice name='high'>x</voice>"
         text = f"<speak>One<break time='500ms'/>{slow}{other}y<hr/></speak>"
         translated = await client.post("/dev/ssml", json={"text": text, "voice": "low"})
+        nobody = await client.post("/dev/ssml", json={"text": text})
         support = (await client.get("/dev/ssml")).json()
     tagged = "One [pause:0.5s] [rate:0.75] two [voice:high] x [voice:low] y"
     assert translated.json() == {"text": tagged}
+    assert nobody.json() == {"text": tagged.replace("[voice:low]", "[voice:]")}
     assert translated.headers["x-polyvox-warning"] == "dropped-markup: <hr>"
     assert {"speak", "break", "prosody", "say-as"} <= set(support["elements"])
     assert support["break_strengths"]["none"] == 0.0
@@ -229,6 +232,57 @@ async def test_a_dialogue_by_kokoro_fastapis_names():
         refused = await client.post("/dev/dialogue", json=wish | {"pause_between_turns": 61})
     assert len(spoken.content) / 48_000 == pytest.approx(0.3 + 20 + 0.3)
     assert refused.status_code == 400
+
+
+async def test_a_dialogue_takes_elevenlabs_names_aliases_and_links():
+    engine = ToneEngine()
+    turns = [{"voice_id": "narrator", "text": "One."}, {"voice_id": "Low", "text": "Two."}]
+    aliases = {"narrator": {"voice": "high", "rate": 0.5}, "low": "low"}
+    wish = {"inputs": turns, "voice_aliases": aliases, "response_format": "pcm", "return_download_link": True}
+    async with called(tone_service(engine)) as client:
+        spoken = await client.post("/dev/dialogue", json=wish | {"return_timing": True})
+        times = (await client.get(f"/v1{spoken.headers['x-timing-path']}")).json()
+        unknown = await client.post("/dev/dialogue", json=wish | {"voice_aliases": {"narrator": "nobody"}})
+        refused = [
+            await client.post("/dev/dialogue", json=wish | wrong)
+            for wrong in ({"voice_aliases": {"narrator": " "}}, {"voice_aliases": {"n": "low]"}}, {"inputs": 5})
+        ]
+    assert [(one.voice, one.speed) for one in engine.heard] == [("high", 0.5), ("low", 1.0)]
+    assert len(spoken.content) / 48_000 == pytest.approx(0.6 + 0.3), "without a pause, as there"
+    assert [chunk.get("voice") for chunk in times["chunks"] if chunk["text"]] == ["high", "low"]
+    assert (unknown.status_code, error_of(unknown)["param"]) == (400, "turns[0].voice")
+    assert [answer.status_code for answer in refused] == [400] * 3
+
+
+async def test_a_model_without_its_own_pace_says_that_rates_of_aliases_are_ignored():
+    wish = {"turns": [{"voice": "slow", "text": "One."}], "voice_aliases": {"slow": {"voice": "low", "rate": 0.5}}}
+    async with called(tone_service(PlainToneEngine(native_speed=False))) as client:
+        spoken = await client.post("/dev/dialogue", json=wish)
+    assert "one pace" in spoken.headers["x-polyvox-warning"]
+
+
+async def test_words_have_a_voice_where_voice_tags_are_asked_for():
+    async with called(tone_service()) as client:
+        for more in ({"stream": False}, {"stream": True}):
+            tagged = await client.post(CAPTIONED, json=WISH | {"voice": "high", "allow_voice_tags": True} | more)
+            words = [word for line in tagged.text.splitlines() for word in json.loads(line)["timestamps"]]
+            assert [word["voice"] for word in words] == ["high"] * 3
+        times = await client.post("/dev/timestamp", json=WISH | {"allow_voice_tags": True})
+    assert [word["voice"] for word in times.json()["timestamps"]] == ["low"] * 3
+
+
+async def test_voices_by_name_are_exact_or_refused():
+    aliases = {"voice_aliases": {"Bob": "low", "bob": "high"}, "allow_voice_tags": True}
+    engine = ToneEngine()
+    async with called(tone_service(engine)) as client:
+        for voice in ("bob", "Bob"):
+            await client.post("/v1/audio/speech", json={"input": "One.", "voice": voice} | aliases)
+        unknown = await client.post("/v1/audio/speech", json={"input": "[voice:nobody] One."} | aliases)
+        listed, legacy = [(await client.get(f"/v1/audio/voices{at}")).json() for at in ("", "?legacy=true")]
+    assert [one.voice for one in engine.heard] == ["high", "low"]
+    assert (unknown.status_code, "nobody" in error_of(unknown)["message"]) == (400, True)
+    assert listed["default_voice"] == "low"
+    assert legacy == {"voices": ["low", "high"]}
 
 
 class ReadingEngine(ToneEngine):
@@ -317,9 +371,31 @@ class TestDownloads:
         assert odd.status_code == 400
         assert again.content == spoken.content
         assert again.headers["content-type"] == "audio/mpeg"
-        assert again.headers["content-disposition"] == 'attachment; filename="my tidex.mp3"'
+        assert again.headers["content-disposition"] == 'attachment; filename="my_tide_x.mp3"'
+        assert timing == f"{path}.json"
         assert [chunk["text"] for chunk in times["chunks"]] == ["One", "two", "three."]
+        assert {"start": 0.1, "end": 0.2, "start_time": 0.1, "end_time": 0.2}.items() <= times["chunks"][1].items()
         assert times["chunks"][2]["words"][0] == {"word": "three.", "start_time": 0.2, "end_time": 0.3}
+
+    async def test_pauses_and_voices_stand_in_the_times(self):
+        wish = {"input": "One two three. [pause:5s] [voice:high] Four.", "return_download_link": True}
+        wish |= {"return_timing": True, "allow_voice_tags": True, "voice": "low"}
+        async with called(tone_service()) as client:
+            spoken = await client.post(self.SPEECH, json=wish)
+            times = (await client.get(f"/v1{spoken.headers['x-timing-path']}")).json()
+        voices = [(chunk["text"], chunk.get("voice")) for chunk in times["chunks"]]
+        assert voices == [("One", "low"), ("two", "low"), ("three.", "low"), ("", None), ("Four.", "high")]
+        (pause,) = (chunk for chunk in times["chunks"] if not chunk["text"])
+        assert (pause["start"], pause["end"]) == (pytest.approx(0.3, abs=0.01), pytest.approx(5.3))
+
+    async def test_a_name_to_save_by_is_made_safe(self):
+        names = {"report.wav": "report", "../../etc/passwd": "etc_passwd", 'bad";name': "bad_name", "...": "speech"}
+        names |= {"af_bella+af_sky": "af_bella_af_sky", "x" * 200: "x" * 100}
+        async with called(tone_service()) as client:
+            spoken = await client.post(self.SPEECH, json={"input": "One.", "return_download_link": True})
+            for name, stem in names.items():
+                again = await client.get(f"/v1{spoken.headers['x-download-path']}", params={"name": name})
+                assert again.headers["content-disposition"] == f'attachment; filename="{stem}.mp3"'
 
     async def test_only_the_key_that_asked_may_fetch_it(self):
         service = tone_service(api_keys=["anna", "bert"])

@@ -202,6 +202,7 @@ def test_a_cloned_voice_is_its_owners_alone(keyed, anna):
     assert refused["isError"]
 
 
+@pytest.mark.long
 def test_audio_over_the_limit_is_refused_and_not_spoken_to_its_end(keyed, anna):
     refused = result_of(anna.call("speak", text="slow without end", format="wav"))
     assert refused["isError"]

@@ -273,6 +273,7 @@ def test_a_voice_that_does_not_exist_fails_its_response_and_nothing_else(client)
     assert transcript(client.speak(**out_of_band(TEXT))) == TEXT
 
 
+@pytest.mark.long
 def test_an_engine_that_breaks_in_the_middle_ends_the_item_and_fails_the_response():
     with realtime_app(tone_service(ToneEngine(fail_at=1))) as app, connected(app) as client:
         client.say(TEXT)

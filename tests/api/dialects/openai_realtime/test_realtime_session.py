@@ -1,9 +1,10 @@
 """The session and the conversation of OpenAI's Realtime API, and the errors that leave the socket open."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import tone_service
 from helpers.openai_realtime_client import BETA, RealtimeClient, connected, message, realtime_app, transcript
 
@@ -271,7 +272,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.long
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), fields=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4))
 def test_no_event_ends_the_socket(client, name, fields):
     client.socket.send_json({**fields, "type": name})

@@ -255,6 +255,7 @@ async def test_a_pair_takes_no_transcript(duet: Any) -> None:
 LONG = "x" * 80
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "field", "word"),
     [

@@ -313,6 +313,7 @@ async def test_default_dictionaries_are_heard_at_every_door(client, engine, path
     assert [utterance.text for utterance in engine.heard] == ["win."]
 
 
+@pytest.mark.long
 async def test_text_that_arrives_in_fragments_is_pronounced_and_its_words_are_the_callers(tmp_path):
     for engine in (ToneEngine(), UntimedStreamEngine()):
         service = tone_service(engine, data_dir=tmp_path, models_dir=tmp_path)

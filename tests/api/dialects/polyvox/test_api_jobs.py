@@ -61,6 +61,7 @@ def sentences(count: int) -> str:
     return " ".join(f"This is sentence number {index}." for index in range(count))
 
 
+@pytest.mark.long
 async def test_a_text_becomes_a_book_with_chapters_and_files_of_chapters(tmp_path: Path):
     chapters = [{"title": "The first", "text": "One. Two."}, {"title": "The second", "text": "Three.", "voice": "high"}]
     async with job_client(tmp_path) as client:
@@ -450,6 +451,7 @@ async def test_all_places_go_to_different_owners_and_the_one_served_longest_ago_
         engine.gate.set()
 
 
+@pytest.mark.long
 async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -474,6 +476,7 @@ async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
         assert len(again) == len(set(again)) < 8 + 2
 
 
+@pytest.mark.long
 async def test_a_job_without_quota_is_set_aside_and_goes_on_when_the_day_is_over(tmp_path: Path):
     keys = tmp_path / "keys.sqlite"
     poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=40)).secret
@@ -493,6 +496,7 @@ async def test_a_job_without_quota_is_set_aside_and_goes_on_when_the_day_is_over
         assert [spoken.text for spoken in client.engine.heard] == sentences(2).replace(". ", ".|").split("|")
 
 
+@pytest.mark.long
 async def test_a_revoked_key_ends_the_wait_of_its_jobs(tmp_path: Path):
     keys = tmp_path / "keys.sqlite"
     poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=10)).secret
@@ -531,6 +535,7 @@ async def test_pages_of_other_origins_change_nothing(tmp_path: Path):
         assert (await client.http.delete(f"/v1/jobs/{job['id']}", headers=foreign)).status_code == 403
 
 
+@pytest.mark.long
 async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
     async with job_client(tmp_path) as client:
         answer = await client.http.post(
@@ -577,6 +582,7 @@ class OneAtATime(ToneEngine):
             yield chunk
 
 
+@pytest.mark.long
 async def test_a_live_request_does_not_wait_for_jobs(tmp_path: Path):
     engine = OneAtATime()
     async with job_client(tmp_path, engine) as client:

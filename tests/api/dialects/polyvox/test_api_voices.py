@@ -279,6 +279,7 @@ async def test_no_key_learns_from_a_deletion_or_a_clearance_what_another_has(tmp
         assert len(studio.engine.prepared) == made
 
 
+@pytest.mark.long
 async def test_keys_share_the_servers_voices_but_cannot_change_or_hear_them(tmp_path):
     async with studio_client(tmp_path) as (_, client):
         voice = await registered(client)

@@ -181,6 +181,7 @@ async def test_granian_serves_it_too() -> None:
 # --- cancelling
 
 
+@pytest.mark.long
 async def test_a_cancel_stops_one_context_within_its_chunk_and_frees_its_slot(url: str, service: SpeechService) -> None:
     before = sample(service, "polyvox_cancel_seconds_sum", door="realtime")
     async with realtime_client(url) as client:
@@ -200,6 +201,7 @@ async def test_a_cancel_stops_one_context_within_its_chunk_and_frees_its_slot(ur
     assert sample(service, "polyvox_cancelled_contexts_total", door="realtime") >= 1
 
 
+@pytest.mark.long
 async def test_what_is_said_next_can_have_the_name_of_what_was_cancelled(url: str) -> None:
     async with realtime_client(url) as client:
         stopped = await client.start("a", model="slow")
@@ -234,6 +236,7 @@ async def test_a_context_that_waits_for_its_model_can_be_cancelled(url: str, ser
     assert stopped.final["type"] == "cancelled"
 
 
+@pytest.mark.long
 async def test_a_client_that_leaves_leaves_nothing_behind(url: str, service: SpeechService) -> None:
     async with realtime_client(url) as client:
         for name in ("a", "b"):
@@ -336,6 +339,7 @@ async def test_a_message_over_the_limit_closes_the_socket(url: str) -> None:
     assert end.value.rcvd.code == 1009
 
 
+@pytest.mark.long
 async def test_texts_count_as_bodies_until_their_contexts_end() -> None:
     service = tone_service(max_pending_body_bytes=1_048_576, max_input_chars=10**7)
     with served(service) as url:
@@ -353,6 +357,7 @@ async def test_texts_count_as_bodies_until_their_contexts_end() -> None:
             await until(lambda: service.bodies.used < 10_000)
 
 
+@pytest.mark.long
 async def test_a_client_that_does_not_read_pauses_only_its_own_synthesis() -> None:
     service = tone_service(ToneEngine(chunks=400, chunk_seconds=10.0))
     with served(service) as url:
@@ -367,6 +372,7 @@ async def test_a_client_that_does_not_read_pauses_only_its_own_synthesis() -> No
                 await heard.first_audio.wait()
 
 
+@pytest.mark.long
 async def test_a_client_that_never_reads_is_dropped_with_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded_websocket, "_LINGER_SECONDS", 0.2)
     service = tone_service(ToneEngine(chunks=400, chunk_seconds=10.0), stall_seconds=0.3)

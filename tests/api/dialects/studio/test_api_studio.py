@@ -31,6 +31,7 @@ async def test_browsers_get_the_page_without_a_key(path):
     assert all("immutable" in file.headers["cache-control"] for file in files)
 
 
+@pytest.mark.long
 async def test_a_setting_closes_it_and_nothing_else():
     async with called(tone_service(studio=False), headers=BROWSER) as client:
         answers = [await client.get(path) for path in ("/web", "/web/", "/web/index/")]

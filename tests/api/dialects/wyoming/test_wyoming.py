@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.cloning import Studio, sample
+from helpers.examples import examples
 from helpers.fakes import ToneEngine, tone_service, tone_settings
 from helpers.tables import each_row
 from helpers.wyoming import audio_of, served_wyoming
@@ -270,8 +271,8 @@ def bodies():
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=40))
+@examples(300)
 def test_no_bytes_make_the_reader_fail_otherwise(bodies, pieces):
     """It reads events, says that there are none, or refuses; what it holds is given back."""
 
@@ -309,6 +310,7 @@ async def test_half_an_event_that_does_not_go_on_is_dropped_and_an_idle_client_t
         assert (served.closed("invalid"), served.closed("idle")) == (1, 2)
 
 
+@pytest.mark.long
 async def test_a_client_that_listens_is_not_idle():
     engine = ToneEngine(chunks=4, delay=0.2)
     async with served_wyoming(engine, wyoming_idle_seconds=0.2) as served, await served.connect() as client:

@@ -20,6 +20,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.mark.long
 async def test_the_network_hears_of_the_server_for_as_long_as_it_runs() -> None:
     changes: asyncio.Queue[tuple[str, ServiceStateChange]] = asyncio.Queue()
 

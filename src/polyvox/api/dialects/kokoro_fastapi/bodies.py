@@ -12,6 +12,11 @@ class CaptionedBody(SpeechBody):
 
     return_timestamps: Boolean = Field(True, description="false: `timestamps` is null.")
 
+    @property
+    def voiced(self) -> bool:
+        """True if each word is to have its voice: only of those who ask for voice tags."""
+        return self.allow_voice_tags is True
+
 
 class PhonemizeBody(RequestBody):
     """A text to convert to phonemes."""

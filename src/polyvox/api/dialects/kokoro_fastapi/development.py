@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from polyvox.api.body_format import attachment, audio_body
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
@@ -14,12 +14,13 @@ from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.polyvox.dialogue import DIALOGUE_ANSWER, DialogueBody, create_dialogue
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import Number
-from polyvox.api.requests.speech_body import SpeechBody
+from polyvox.api.requests.speech_body import AliasFields, SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses.caption_bodies import Timestamps
 from polyvox.api.responses.captions import TimestampsFile
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
 from polyvox.service.kinds.script_reader import check_voice_tags
 from polyvox.text.markup.markup import MAX_PHONEME_CHARS
 
@@ -31,12 +32,32 @@ _UNWRITABLE = re.compile(r"[/()\[\]]+")
 _EDGES = re.compile(r"([.,;:!?…—\"“”¿¡«»]*)(.*?)([.,;:!?…—\"“”«»]*)", re.DOTALL)
 
 
-class KokoroDialogueBody(DialogueBody):
-    """A dialogue, by Kokoro-FastAPI's names."""
+class KokoroDialogueBody(DialogueBody, AliasFields):
+    """A dialogue, by Kokoro-FastAPI's names; `inputs` and `voice_id` are `turns` and their `voice`."""
 
     pause_between_turns: Number | None = Field(
-        None, ge=0.0, le=60.0, description="Silence between turns in seconds; in place of `pause`."
+        None, ge=0.0, le=60.0, description="Silence between turns in seconds, 0 if absent; in place of `pause`."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_elevenlabs_names(cls, body: object) -> object:
+        if not isinstance(body, dict):
+            return body
+        turns = body.get("turns", body.get("inputs"))
+        return {**body, "turns": list(map(_renamed_voice, turns)) if isinstance(turns, list) else turns}
+
+    @property
+    def dialogue_turns(self) -> list[DialogueTurn]:
+        aliases = self.aliases
+        turns = ((turn, aliases.find(turn.voice)) for turn in super().dialogue_turns)
+        return [turn if alias is None else replace(turn, voice=alias.voice, rate=alias.rate) for turn, alias in turns]
+
+
+def _renamed_voice(turn: object) -> object:
+    if isinstance(turn, dict) and "voice_id" in turn and "voice" not in turn:
+        return {**turn, "voice": turn["voice_id"]}
+    return turn
 
 
 @router.post("/dev/dialogue", response_class=Response, responses=DIALOGUE_ANSWER | SPEECH_ERRORS)
@@ -45,7 +66,7 @@ async def dialogue(
 ) -> SpeechResponse:
     """Speak a dialogue, as `/v1/audio/dialogue` does; the switch for voice tags is this path's too, as there."""
     check_voice_tags(service.settings)
-    pause = body.pause if body.pause_between_turns is None else body.pause_between_turns
+    pause = (body.pause or 0.0) if body.pause_between_turns is None else body.pause_between_turns
     return await create_dialogue(body.model_copy(update={"pause": pause}), service, voices, owner, downloads)
 
 
@@ -85,7 +106,7 @@ def marked_phonemes(phonemes: str) -> str:
 async def timestamp(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """The start and end of each word of a text, without the audio; the same request gives the same times as speech."""
     request = await speech_request(body, _NAME, service, voices, owner)
-    return SpeechResponse(service, replace(request, words=True), TimestampsFile())
+    return SpeechResponse(service, replace(request, words=True), TimestampsFile(voiced=body.voiced))
 
 
 @router.get("/v1/test")

@@ -40,25 +40,25 @@ from polyvox.service.speech import SpeechService
 from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
+from polyvox.voices.mixing import MAX_MIX_CHARS
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
 _NAME = "kokoro"
-_MAX_EXPRESSION_CHARS = 1_000
 _SSML_ERRORS: dict[int | str, dict[str, Any]] = {
     400: SPEECH_ERRORS[400],
     403: {"model": ErrorBody, "description": "The setting allow_ssml is off."},
     429: SPEECH_ERRORS[429],
 }
-_UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
+_UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def _mix_expression(voices: object) -> str:
     """A list of names is their mix in equal parts."""
     if isinstance(voices, list) and voices and all(isinstance(name, str) for name in voices):
         voices = "+".join(voices)
-    if isinstance(voices, str) and voices.strip() and len(voices) <= _MAX_EXPRESSION_CHARS:
+    if isinstance(voices, str) and voices.strip() and len(voices) <= MAX_MIX_CHARS:
         return voices.strip()
     raise PydanticCustomError("mix", "a mix such as 'af_heart(2)+bf_emma(1)', or a list of voice names")
 
@@ -85,9 +85,10 @@ async def captioned_speech(
     """
     body_format: BodyFormat
     if body.stream:
-        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=x_polyvox_chunks == "1")
+        chunks = x_polyvox_chunks == "1"
+        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=chunks, voiced=body.voiced)
     else:
-        body_format = CaptionFile(body.audio_format, body.return_timestamps)
+        body_format = CaptionFile(body.audio_format, body.return_timestamps, voiced=body.voiced)
     headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
     request = await speech_request(body, _NAME, service, voices, owner)
     request = replace(request, words=body.return_timestamps)
@@ -166,7 +167,7 @@ async def combine_voices(
             "Downloads of voices are off on this server; its setting allow_voice_download turns them on."
         )
     expression = str(voices)
-    name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
+    name = _UNSAFE_IN_A_FILE_NAME.sub("_", expression)[:100].strip("_.")
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
     work = partial(service.side_requests.mixed_voice, expression, None, torch_file, owner=owner)
     return SideResponse(work, "application/octet-stream", headers)

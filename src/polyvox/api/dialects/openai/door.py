@@ -181,18 +181,24 @@ async def list_audio_models(service: Service) -> dict[str, Any]:
 async def list_voices(
     service: Service, voices: Voices, owner: Owner, model: str | None = None, legacy: bool = False
 ) -> dict[str, Any]:
-    """The voices of a model, the default one unless named; with a model that clones, also those of `/v1/voices`.
+    """The voices of a model, the default one unless named; also those of `/v1/voices` that it speaks.
 
     `legacy` gives bare names, as old clients expect.
     """
     listed = await voices_of(model, service, voices, owner)
-    return {"voices": [voice.id if legacy else _voice(voice) for voice in listed]}
+    if legacy:
+        return {"voices": [voice.id for voice in listed]}
+    return {"voices": [_voice(voice) for voice in listed], "default_voice": service.registry.default_voice(model)}
 
 
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
     """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
-    if service.registry.model(model).cloning:
+    info = service.registry.model(model)
+    if info.loaded and not info.cloning:
+        styles = await voices.styles_of(service.registry.engine(model), owner, _MAX_REGISTERED)
+        listed += [Voice(record.name, record.name, record.language) for record in styles]
+    if info.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         listed += [Voice(record.id, record.name, record.language) for record in page.voices]
     return listed

@@ -16,7 +16,7 @@ from polyvox.api.door import Door
 from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES, CaptionFields
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import Number, RequestBody, Text
-from polyvox.api.requests.speech_body import VoiceName, VoiceReference
+from polyvox.api.requests.speech_body import DownloadFields, VoiceName, VoiceReference
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.responses.error_body import ErrorBody
@@ -61,7 +61,7 @@ class TurnBody(RequestBody):
         return DialogueTurn(voice, self.text, self.prompt_text)
 
 
-class DialogueBody(CaptionFields):
+class DialogueBody(CaptionFields, DownloadFields):
     """A dialogue, and how it is to be spoken and sent."""
 
     model_config = ConfigDict(
@@ -86,6 +86,11 @@ class DialogueBody(CaptionFields):
         le=10.0,
         description="Silence between turns in seconds; if absent 0.3, or what a dialogue model chooses.",
     )
+
+    @property
+    def dialogue_turns(self) -> list[DialogueTurn]:
+        """The turns as the service takes them."""
+        return [turn.turn for turn in self.turns]
 
     @property
     def speakers(self) -> list[str]:
@@ -122,7 +127,7 @@ async def create_dialogue(
     """
     captions_only, captions = body.captions_only, body.captions
     body = body.without_captions()
-    turns = [turn.turn for turn in body.turns]
+    turns = body.dialogue_turns
     resolve_kind = partial(
         resolve_dialogue,
         turns,
@@ -141,11 +146,16 @@ async def create_dialogue(
         check_captions_beside_events(captions)
         events = _events(body, turns, chunks=x_polyvox_chunks == "1")
         return SpeechResponse(service, replace(request, words=events.chunks), events)
+    audio: AudioStream | AudioFile | RecordedAudio
     audio = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
-    if captions is None:
-        return SpeechResponse(service, request, audio)
-    recorded = RecordedAudio.captioned(audio, CaptionSidecar.begun(captions, track, downloads, owner))
-    return SpeechResponse(service, replace(request, words=True), recorded, headers=recorded.headers)
+    if body.return_download_link:
+        request = replace(request, words=body.return_timing)
+        audio = RecordedAudio.begun(audio, body.return_timing, downloads, owner)
+    if captions is not None:
+        request = replace(request, words=True)
+        audio = RecordedAudio.captioned(audio, CaptionSidecar.begun(captions, track, downloads, owner))
+    headers = audio.headers if isinstance(audio, RecordedAudio) else {}
+    return SpeechResponse(service, request, audio, headers=headers)
 
 
 def _events(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> SpeechEvents:

@@ -11,13 +11,16 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute, off_the_loop
 from polyvox.api.requests.fields import RequestBody
-from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.forms import FormFile, json_or_form, read_fields
+from polyvox.api.requests.languages import language_of_pack
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
+from polyvox.service.voices.kept_voices import KeptVoices
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voices import Transcribe
 from polyvox.voices.fitted import shown_report
+from polyvox.voices.mixing import MAX_MIX_CHARS
 from polyvox.voices.names import MAX_NAME_CHARS, MAX_TAGS
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, UrlVoice, parse_reference
@@ -80,20 +83,38 @@ class NewVoice(VoiceChanges):
     audio: str | None = Field(
         None, description="The recording in base64, as a data URL, or as url+https://...; in a form, a file."
     )
+    mix: str | None = Field(
+        None,
+        max_length=MAX_MIX_CHARS,
+        description="In place of a recording: a mix of built-in voices to keep, such as af_heart(2)+bf_emma(1).",
+    )
     transcribe: Literal["inline", "background", "none"] = Field(
         "inline",
         description="Without a transcript, recognise it from the recording: before the answer, after it, or not.",
     )
 
 
-@router.post("", status_code=201, responses=_ERRORS, openapi_extra=json_or_form(NewVoice, "audio"))
+@router.post("", status_code=201, responses=_ERRORS, openapi_extra=json_or_form(NewVoice, "audio", "pack"))
 async def register_voice(request: Request, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Register a voice. The answer holds the quality of the recording, and warns of a voice that sounds the same."""
-    fields = await read_fields(request, "audio")
+    """Register a voice. The answer holds the quality of the recording, and warns of a voice that sounds the same.
+
+    In place of a recording, `mix` keeps a mix of built-in voices, and a form's file `pack` a `.pt` voice pack of
+    Kokoro's; the voice then speaks a sentence of its own, which is its recording.
+    """
+    fields = await read_fields(request, "audio", further_files=("pack",))
     body = fields.parsed(NewVoice)
-    details = body.details
-    reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
-    registered = await voices.register(reference, details, owner, transcribe=Transcribe(body.transcribe))
+    pack = fields.files.get("pack")
+    _check_one_source(body, fields.file, pack)
+    if body.mix is not None:
+        registered = await KeptVoices(service.settings, voices).keep_mix(body.mix, body.details, owner)
+    elif pack is not None:
+        language = body.language or language_of_pack(body.name)
+        details = body.model_copy(update={"language": language}).details
+        registered = await KeptVoices(service.settings, voices).keep_pack(pack.data, details, owner)
+    else:
+        details = body.details
+        reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
+        registered = await voices.register(reference, details, owner, transcribe=Transcribe(body.transcribe))
     return voice_json(registered.record, owner) | {"warnings": list(registered.warnings)}
 
 
@@ -173,6 +194,12 @@ async def preview_voice(voice_id: str, voices: Voices, owner: Owner) -> Response
         "X-Content-Type-Options": "nosniff",
     }
     return Response(data, media_type="audio/wav", headers=headers)
+
+
+def _check_one_source(body: NewVoice, file: bytes | None, pack: FormFile | None) -> None:
+    given = [source for source in (body.audio, file, body.mix, pack) if source is not None]
+    if len(given) > 1:
+        raise InvalidRequestError("Send one of 'audio', 'mix' and 'pack'.", field="audio")
 
 
 async def recording_of(audio: str | None, file: bytes | None, max_bytes: int) -> InlineVoice | UrlVoice:

@@ -3,15 +3,10 @@
 import json
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-
 from polyvox.engines.cosyvoice.frontend.tagged_tokenizer import TaggedTokenizer
 from polyvox.engines.cosyvoice.frontend.tags import BASE_TOKENS, Tags
 from polyvox.errors import BundleError
-
-_WORDS = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+from polyvox.text.tokenizers.byte_pairs import byte_pairs
 
 
 class TextTokenizer(TaggedTokenizer):
@@ -24,7 +19,7 @@ class TextTokenizer(TaggedTokenizer):
     def __init__(self, folder: Path, tags: Tags) -> None:
         self.source = folder
         try:
-            words = _byte_pairs(folder)
+            words = byte_pairs(folder)
             config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
             base = {str(token["content"]): int(number) for number, token in config["added_tokens_decoder"].items()}
         except Exception as error:
@@ -43,15 +38,3 @@ class TextTokenizer(TaggedTokenizer):
     def special(self, token: str) -> int:
         """The id of a special token."""
         return self._special[token]
-
-
-def _byte_pairs(folder: Path) -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt")))
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(_WORDS), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    return tokenizer
