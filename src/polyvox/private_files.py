@@ -16,3 +16,9 @@ def open_private(path: Path) -> BinaryIO:
     """Open a file to be written from its start, for this user alone; OSError where the path is a link."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file for this user alone."""
+    with open_private(path) as file:
+        file.write(data)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from polyvox.private_files import make_private_folder, open_private
+from polyvox.private_files import make_private_folder, write_private
 from polyvox.voices.storage.recordings import digest_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -48,8 +48,7 @@ class RecordingCopies:
         fresh = self._folder / f"incoming-{secrets.token_hex(8)}"
         try:
             make_private_folder(self._folder)
-            with open_private(fresh) as file:
-                file.write(data)
+            write_private(fresh, data)
             fresh.replace(self._path(digest))
             self.trim()
         except OSError as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from polyvox.bundles.disk import sync_file, sync_folder
 from polyvox.errors import UnavailableError
-from polyvox.private_files import make_private_folder, open_private
+from polyvox.private_files import make_private_folder, write_private
 from polyvox.types import Pcm
 from polyvox.voices.names import is_voice_id
 
@@ -162,8 +162,7 @@ class RecordingFiles:
         """Write a file atomically; what a failure leaves is removed at once, since a full disk needs the room."""
         make_private_folder(self._folder)
         try:
-            with open_private(self._incoming) as file:
-                file.write(data)
+            write_private(self._incoming, data)
             sync_file(self._incoming)
             _make_parent(path)
             self._incoming.replace(path)
