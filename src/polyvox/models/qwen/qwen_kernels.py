@@ -20,6 +20,7 @@ SPLIT = 256
 
 _KEY_BLOCK = 64
 _ATTENTION_WARPS = 4
+_SHORT_WARPS = 1
 _ATTENTION_STAGES = 3
 _MIN_GROUP = 16  # tl.dot needs at least so many rows
 _GATE_BLOCK = 1024
@@ -139,6 +140,7 @@ def attend_short(
         KEY_HEADS=key_heads,
         HALF=width // 2,
         KEYS=triton.next_power_of_2(capacity),
+        num_warps=_SHORT_WARPS,
         **_overlap(projected.device),
     )
     return out
@@ -460,6 +462,7 @@ def _attend_short(
     left = tl.where(itself, value_low[None, :], left).to(tl.float32)
     right = tl.load(values + place + HALF, mask=before, other=0.0)
     right = tl.where(itself, value_high[None, :], right).to(tl.float32)
+    rounded: tl.constexpr = out.dtype.element_ty
     for member in tl.static_range(GROUP):
         first = head * GROUP + member
         query_low, query_high = _turned(source + first * width, query_scale, cosine, sine, eps, NORM, HALF, kind)
@@ -469,7 +472,6 @@ def _attend_short(
         total = tl.sum(shares, axis=0)
         shares = shares.to(kind).to(tl.float32)[:, None]
         goal = out + (row * GROUP * KEY_HEADS + first) * width
-        rounded: tl.constexpr = out.dtype.element_ty
         tl.store(goal + half, (tl.sum(shares * left, axis=0) / total).to(rounded))
         tl.store(goal + HALF + half, (tl.sum(shares * right, axis=0) / total).to(rounded))
 
