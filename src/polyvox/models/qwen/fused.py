@@ -11,8 +11,6 @@ from polyvox.models.attention import attend
 from polyvox.models.qwen.float8 import Float8Weight, Weight, activation_dtype, project
 from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
 
-FEW = (1, 2, 4)
-"""Numbers of rows that are multiplied with each weight as it is read."""
 SHORT = 64
 """Positions of caches whose attention is one kernel with what stores them."""
 
@@ -108,7 +106,7 @@ class FusedQwen:
         self._rounded = activation_dtype(self._layers[0].out, self._final_norm.dtype)
         capacity = cache[0].shape[2]
         self._short = capacity <= SHORT
-        self._whole = torch.zeros(2, max(FEW), config.heads, 1, device=cache[0].device)
+        self._whole = torch.zeros(2, 1, config.heads, 1, device=cache[0].device)
         """Maximum and total of a single split that is complete: nothing is left to merge."""
         self._whole[1] = 1.0
         positions = torch.arange(capacity, device=cache[0].device)
@@ -121,8 +119,8 @@ class FusedQwen:
 
         All positions lie before `extent`. `rows` is overwritten.
         """
-        if len(rows) in FEW:
-            return self._decode_few(rows, slots, positions, extent)
+        if len(rows) == 1:
+            return self._decode_single(rows, slots, positions, extent)
         kernels, eps, kind, rounded = self._kernels, self._config.norm_eps, rows.dtype, self._rounded
         added: Tensor | None = None
         for layer in self._layers:
@@ -145,11 +143,11 @@ class FusedQwen:
     def _attended_parts(
         self, projected: Tensor, layer: _FusedLayer, slots: Tensor, positions: Tensor, extent: int
     ) -> tuple[Tensor, Tensor]:
-        """The same for few rows, before their splits are merged."""
+        """The same for a single row, before its splits are merged."""
         kernels, eps = self._kernels, self._config.norm_eps
         given = projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
         if self._short:
-            return kernels.attend_short(*given, torch.float32)[:, :, None], self._whole[:, : len(projected)]
+            return kernels.attend_short(*given, torch.float32)[:, :, None], self._whole
         return kernels.attend_split(kernels.rotate_and_store(*given), layer.cache, slots, positions, extent)
 
     def _feed_forward(self, rows: Tensor, added: Tensor, layer: _FusedLayer) -> Tensor:
@@ -184,8 +182,8 @@ class FusedQwen:
             added = self._feed_forward(rows, added, layer)
         return kernels.add_and_norm(rows, added, self._final_norm, eps).view(chunks, width, hidden)
 
-    def _decode_few(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
-        """Few rows are bound by the reading of weights, so each product is fused with what comes before it."""
+    def _decode_single(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """One row is bound by the reading of weights, so each product is fused with what comes before it."""
         kernels, eps = self._kernels, self._config.norm_eps
         added: Tensor | None = None
         for layer in self._layers:

@@ -215,10 +215,10 @@ def attend_split(
 def norm_and_project(
     row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Weight, bias: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """For few rows [n, width]: `row + added`, and its RMS norm times a weight."""
+    """For a single row: `row + added`, and its RMS norm times a weight."""
     weight, factor = _unpacked(weight)
-    count, width = row.shape
-    total, out = torch.empty_like(row), row.new_empty(count, len(weight))
+    total, out = torch.empty_like(row), row.new_empty(1, len(weight))
+    width = row.shape[1]
     _norm_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         row,
         row if added is None else added,
@@ -234,7 +234,6 @@ def norm_and_project(
         ADD=added is not None,
         BIAS=bias is not None,
         FLOAT8=factor is not None,
-        COUNT=count,
         FEW=_WEIGHT_ROWS,
         BLOCK=triton.next_power_of_2(width),
         num_warps=_WARPS,
@@ -244,11 +243,11 @@ def norm_and_project(
 
 
 def merge_and_project(parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch.dtype) -> Tensor:
-    """For few rows: the splits of `attend_split`, merged, times a weight, in `dtype`."""
+    """For a single row: the splits of `attend_split`, merged, times a weight, in `dtype`."""
     partial, weights = parts
-    count, heads, splits, width = partial.shape
+    _, heads, splits, width = partial.shape
     weight, factor = _unpacked(weight)
-    out = weight.new_empty(count, len(weight), dtype=dtype)
+    out = weight.new_empty(1, len(weight), dtype=dtype)
     _merge_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         partial,
         weights[0],
@@ -259,7 +258,6 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch
         len(weight),
         splits,
         FLOAT8=factor is not None,
-        COUNT=count,
         HEADS=heads,
         ROWS=triton.next_power_of_2(heads),
         WIDTH=width,
@@ -272,9 +270,9 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch
 
 
 def gate_and_project(both: Tensor, weight: Weight) -> Tensor:
-    """For few rows: `gate` times a weight."""
+    """For a single row: `gate` times a weight."""
     weight, factor = _unpacked(weight)
-    out = both.new_empty(len(both), len(weight))
+    out = both.new_empty(1, len(weight))
     _gate_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         both,
         weight,
@@ -282,7 +280,6 @@ def gate_and_project(both: Tensor, weight: Weight) -> Tensor:
         out,
         len(weight),
         FLOAT8=factor is not None,
-        COUNT=len(both),
         WIDTH=weight.shape[1],
         FEW=_WEIGHT_ROWS,
         BLOCK=_COLUMN_BLOCK,
@@ -602,7 +599,6 @@ def _norm_and_project(
     ADD: tl.constexpr,
     BIAS: tl.constexpr,
     FLOAT8: tl.constexpr,
-    COUNT: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
     EARLY: tl.constexpr,
@@ -617,21 +613,20 @@ def _norm_and_project(
         gdc_launch_dependents()
         gdc_wait()
     kind: tl.constexpr = row.dtype.element_ty
-    for index in tl.static_range(COUNT):
-        value = tl.load(row + index * width + columns, mask=valid, other=0.0).to(tl.float32)
-        if ADD:
-            value += tl.load(added + index * width + columns, mask=valid, other=0.0).to(tl.float32)
-            value = value.to(kind).to(tl.float32)
-        if tl.program_id(0) == 0:
-            tl.store(total + index * width + columns, value.to(kind), mask=valid)
-        value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
-        value = _rounded(value * factor, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
-        result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
-        if FLOAT8:
-            result *= tl.load(weight_scale)
-        if BIAS:
-            result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
-        tl.store(out + index * rows + members, result.to(kind), mask=inside)
+    value = tl.load(row + columns, mask=valid, other=0.0).to(tl.float32)
+    if ADD:
+        value += tl.load(added + columns, mask=valid, other=0.0).to(tl.float32)
+        value = value.to(kind).to(tl.float32)
+    if tl.program_id(0) == 0:
+        tl.store(total + columns, value.to(kind), mask=valid)
+    value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
+    value = _rounded(value * factor, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+    result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
+    if BIAS:
+        result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
+    tl.store(out + members, result.to(kind), mask=inside)
 
 
 @triton.jit
@@ -645,7 +640,6 @@ def _merge_and_project(
     rows,
     splits,
     FLOAT8: tl.constexpr,
-    COUNT: tl.constexpr,
     HEADS: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -664,30 +658,27 @@ def _merge_and_project(
         gdc_launch_dependents()
         gdc_wait()
     kind: tl.constexpr = out.dtype.element_ty
-    for index in tl.static_range(COUNT):
-        first = index * HEADS
-        most = tl.full([ROWS], float("-inf"), tl.float32)
-        share_sum = tl.zeros([ROWS], tl.float32)
-        total = tl.zeros([ROWS, WIDTH], tl.float32)
-        for split in tl.static_range(SPLITS):
-            used = real & (split < splits)
-            level = tl.load(greatest + (first + heads) * splits + split, mask=used, other=float("-inf"))
-            # Only the first split is sure to have keys; from there on the maximum is finite.
-            used = used & (level > float("-inf"))
-            higher = tl.maximum(most, level)
-            fading = tl.exp(most - tl.where(higher == float("-inf"), 0.0, higher))
-            share = tl.where(used, tl.exp(level - tl.where(higher == float("-inf"), 0.0, higher)), 0.0)
-            summed = tl.load(sums + (first + heads) * splits + split, mask=used, other=0.0)
-            share_sum = share_sum * fading + share * summed
-            place = partial + ((first + heads)[:, None] * splits + split) * WIDTH + columns
-            total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
-            most = higher
-        attended = total / tl.where(real, share_sum, 1.0)[:, None]
-        attended = _rounded(attended, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
-        result = tl.sum(tl.sum(factors.to(tl.float32) * attended[None, :, :], axis=2), axis=1)
-        if FLOAT8:
-            result *= tl.load(weight_scale)
-        tl.store(out + index * rows + members, result.to(kind), mask=inside)
+    most = tl.full([ROWS], float("-inf"), tl.float32)
+    share_sum = tl.zeros([ROWS], tl.float32)
+    total = tl.zeros([ROWS, WIDTH], tl.float32)
+    for split in tl.static_range(SPLITS):
+        used = real & (split < splits)
+        level = tl.load(greatest + heads * splits + split, mask=used, other=float("-inf"))
+        # Only the first split is sure to have keys; from there on the maximum is finite.
+        used = used & (level > float("-inf"))
+        higher = tl.maximum(most, level)
+        fading = tl.exp(most - tl.where(higher == float("-inf"), 0.0, higher))
+        share = tl.where(used, tl.exp(level - tl.where(higher == float("-inf"), 0.0, higher)), 0.0)
+        share_sum = share_sum * fading + share * tl.load(sums + heads * splits + split, mask=used, other=0.0)
+        place = partial + (heads[:, None] * splits + split) * WIDTH + columns
+        total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
+        most = higher
+    attended = total / tl.where(real, share_sum, 1.0)[:, None]
+    attended = _rounded(attended, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+    result = tl.sum(tl.sum(factors.to(tl.float32) * attended[None, :, :], axis=2), axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
+    tl.store(out + members, result.to(kind), mask=inside)
 
 
 @triton.jit
@@ -698,7 +689,6 @@ def _gate_and_project(
     out,
     rows,
     FLOAT8: tl.constexpr,
-    COUNT: tl.constexpr,
     WIDTH: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -713,20 +703,16 @@ def _gate_and_project(
     if EARLY:
         gdc_launch_dependents()
         gdc_wait()
-    numbers = tl.arange(0, COUNT)
-    results = tl.zeros([COUNT, FEW], tl.float32)
+    result = tl.zeros([FEW], tl.float32)
     for start in tl.static_range(0, WIDTH, BLOCK):
         valid = start + columns < WIDTH
-        for index in tl.static_range(COUNT):
-            source = both + index * 2 * WIDTH + start + columns
-            opened = tl.load(source, mask=valid, other=0.0).to(tl.float32)
-            opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
-            passed = tl.load(source + WIDTH, mask=valid, other=0.0).to(tl.float32)
-            value = _rounded(opened * passed, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
-            result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
-            results += tl.where(numbers[:, None] == index, result[None, :], 0.0)
+        opened = tl.load(both + start + columns, mask=valid, other=0.0).to(tl.float32)
+        opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
+        passed = tl.load(both + WIDTH + start + columns, mask=valid, other=0.0).to(tl.float32)
+        value = _rounded(opened * passed, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+        result += tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
         following = start + BLOCK + columns < WIDTH
         factors = tl.load(place + start + BLOCK, mask=inside[:, None] & following[None, :], other=0.0)
     if FLOAT8:
-        results *= tl.load(weight_scale)
-    tl.store(out + numbers[:, None] * rows + members[None, :], results.to(kind), mask=inside[None, :])
+        result *= tl.load(weight_scale)
+    tl.store(out + members, result.to(kind), mask=inside)
