@@ -29,6 +29,7 @@ def _snake_beta(samples, alphas, betas, out, channels, time, BLOCK: tl.constexpr
     start = line.to(tl.int64) * time
     alpha = tl.load(alphas + line % channels)
     beta = tl.load(betas + line % channels)
-    value = tl.load(samples + start + positions, mask=within, other=0.0)
+    value = tl.load(samples + start + positions, mask=within, other=0.0).to(tl.float32)
     wave = tl.sin(value * alpha)
-    tl.store(out + start + positions, value + beta * wave * wave, mask=within)
+    value += beta * wave * wave
+    tl.store(out + start + positions, value.to(out.dtype.element_ty), mask=within)
