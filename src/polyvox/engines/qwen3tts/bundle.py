@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import structlog
 import torch
 from tokenizers import Tokenizer
 
@@ -23,11 +22,6 @@ from polyvox.runtime.tokens import SamplingParams
 from polyvox.text.tokenizers.byte_pairs import byte_pairs
 
 _MAX_JSON_BYTES = 8 << 20
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-_MIN_FIDELITY_DECIBELS = 30.0
-"""The original is usually run in bfloat16, which comes to 27 on the recorded tiny weights, float16 to 35."""
-_PROBE_FRAMES = 25
 _CODEC = "speech_tokenizer"
 FILES = (
     "config.json",
@@ -140,29 +134,6 @@ def load_networks(folder: Path, config: Qwen3TtsConfig, device: torch.device, dt
         )
     except WeightsError as error:
         raise BundleError(f"The model in {folder} does not fit its config.json: {error}") from error
-
-
-def decoder_in(precision: str, decoder: CodecDecoder) -> CodecDecoder:
-    """The decoder in a precision by name; where rounding would be audible, as it is, with a warning in the log."""
-    on_gpu = decoder.codebooks.device.type == "cuda"
-    if precision == "float32" or (precision == "auto" and not on_gpu):
-        return decoder
-    rounded = decoder.in_precision(torch.float16)
-    decibels = decoder_fidelity(decoder, rounded)
-    if decibels >= _MIN_FIDELITY_DECIBELS:
-        return rounded
-    log.warning("The codec is exact in single precision only, and slower.", decibels=decibels)
-    return decoder
-
-
-@torch.inference_mode()
-def decoder_fidelity(exact: CodecDecoder, rounded: CodecDecoder) -> float:
-    """Signal-to-noise ratio of `rounded` on two seconds of arbitrary codes, in decibels; NaN where it breaks down."""
-    config = exact.config
-    numbers = torch.arange(_PROBE_FRAMES * config.groups, device=exact.codebooks.device)
-    codes = (numbers * 40_503 % config.codebook).view(1, _PROBE_FRAMES, config.groups)
-    wanted, got = (decoder(codes, decoder.begin(1))[0] for decoder in (exact, rounded))
-    return float(10 * (wanted.square().mean() / (got - wanted).square().mean()).log10())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from polyvox.engines.qwen3tts.bundle import (
     SamplingDefaults,
     TextEncoder,
     check_folder,
-    decoder_in,
     load_networks,
     read_config,
     read_sampling,
@@ -173,7 +172,7 @@ class Qwen3TtsEngine:
     def _streams(self, networks: Qwen3TtsNetworks, recorder: Callable[[], Replay] | None) -> tuple[CodecStreams, str]:
         make = partial(
             CodecStreams,
-            decoder_in(self._settings.codec_precision, networks.decoder),
+            networks.decoder,
             2 * self._settings.streams,
             self._settings.streams,
             kept_voices=self._settings.voice_states,

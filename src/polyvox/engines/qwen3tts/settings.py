@@ -22,10 +22,7 @@ class Qwen3TtsSettings(SettingsSection):
         "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="Of the language model; `auto`: bfloat16 on a GPU, float32 on the CPU."
-    )
-    codec_precision: Literal["auto", "float32", "float16"] = Field(
-        "auto", description="Of the codec's decoder; `auto`: float16 on a GPU where it proves close, else float32."
+        "auto", description="Of the language model; `auto`: bfloat16 on a GPU, float32 on the CPU. The codec is exact."
     )
     weights: Literal["auto", "float8"] = Field(
         "auto",

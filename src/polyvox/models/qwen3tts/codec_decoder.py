@@ -1,6 +1,5 @@
 """The tokenizer's decoder: frames of codes to samples, causal and without look-ahead, its state passed in and out."""
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -55,14 +54,6 @@ class CodecDecoder(nn.Module):
         self.upsample = nn.ModuleList(_Upsample(latent, rate) for rate in config.upsampling)
         self.waveform = _Waveform(config)
 
-    def in_precision(self, dtype: torch.dtype) -> "CodecDecoder":
-        """A copy that computes in a precision; what the activations are made of stays exact."""
-        rounded = copy.deepcopy(self).to(dtype)
-        for ours, exact in zip(rounded.modules(), self.modules(), strict=True):
-            if isinstance(ours, SnakeBeta) and isinstance(exact, SnakeBeta):
-                ours.alpha, ours.beta = exact.alpha, exact.beta
-        return rounded
-
     def use_kernel(self, kernel: SnakeKernel) -> None:
         """Compute the activations by a GPU's kernel."""
         for module in self.modules():
@@ -71,8 +62,8 @@ class CodecDecoder(nn.Module):
 
     def begin(self, batch: int) -> CodecState:
         """The state of streams before their first frame."""
-        device, dtype = self.codebooks.device, self.codebooks.dtype
-        kept = tuple(torch.zeros(batch, *shape, device=device, dtype=dtype) for shape in self.state_shapes())
+        device = self.codebooks.device
+        kept = tuple(torch.zeros(batch, *shape, device=device) for shape in self.state_shapes())
         return CodecState(torch.zeros(batch, dtype=torch.long, device=device), kept)
 
     def state_shapes(self) -> list[tuple[int, ...]]:
@@ -91,7 +82,7 @@ class CodecDecoder(nn.Module):
         rows = self._transform(rows.transpose(1, 2), cache, state.frames).transpose(1, 2)
         for upsample in self.upsample:
             rows = upsample(rows, cache)
-        samples = self.waveform(rows, cache)[:, 0].float().clamp(-1.0, 1.0)
+        samples = self.waveform(rows, cache)[:, 0].clamp(-1.0, 1.0)
         return samples, CodecState(state.frames + codes.shape[1], cache.tensors())
 
     def _quantized(self, codes: Tensor) -> Tensor:
@@ -104,7 +95,7 @@ class CodecDecoder(nn.Module):
     def _transform(self, rows: Tensor, cache: LayerCache, frames: Tensor) -> Tensor:
         count, past = rows.shape[1], self.config.window - 1
         offsets = torch.arange(count, device=rows.device)
-        rotation = rotation_at(frames[:, None] + offsets, self.config.transformer, rows.dtype)
+        rotation = rotation_at(frames[:, None] + offsets, self.config.transformer)
         mask = _window_mask(offsets, torch.arange(past + count, device=rows.device), frames, past)
         rows = self.input_proj(rows)
         for layer in self.layers:
@@ -268,7 +259,7 @@ class SnakeBeta(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         if self.kernel is not None:
             return self.kernel(rows, self.alpha, self.beta)
-        return (rows + self.beta * (self.alpha * rows).sin().square()).to(rows.dtype)
+        return rows + self.beta * (self.alpha * rows).sin().square()
 
 
 def _context(conv: nn.Module) -> tuple[int, ...]:

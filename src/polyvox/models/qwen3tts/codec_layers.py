@@ -43,9 +43,9 @@ class LayerScale(nn.Module):
         return rows * self.scale
 
 
-def rotation_at(positions: Tensor, config: TransformerConfig, dtype: torch.dtype = torch.float32) -> Rotation:
+def rotation_at(positions: Tensor, config: TransformerConfig) -> Rotation:
     """The rotation of heads at positions [n] or [batch, n]."""
-    return rotary(positions, config.head_width, config.rope_theta, dtype)
+    return rotary(positions, config.head_width, config.rope_theta, torch.float32)
 
 
 def _rotated(heads: Tensor, rotation: Rotation) -> Tensor:

@@ -29,7 +29,6 @@ def _snake_beta(samples, alphas, betas, out, channels, time, BLOCK: tl.constexpr
     start = line.to(tl.int64) * time
     alpha = tl.load(alphas + line % channels)
     beta = tl.load(betas + line % channels)
-    value = tl.load(samples + start + positions, mask=within, other=0.0).to(tl.float32)
+    value = tl.load(samples + start + positions, mask=within, other=0.0)
     wave = tl.sin(value * alpha)
-    value += beta * wave * wave
-    tl.store(out + start + positions, value.to(out.dtype.element_ty), mask=within)
+    tl.store(out + start + positions, value + beta * wave * wave, mask=within)
