@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,10 @@ class ProgramProcess:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def terminate(self) -> None:
+        """Ask the server to end, as an init system would; it lets open streams finish."""
+        self.process.terminate()
 
     def alive(self) -> bool:
         return self.process.poll() is None
@@ -84,6 +89,16 @@ def program_process(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+@contextmanager
+def polyvox_process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[ProgramProcess]:
+    """Run `polyvox ARGUMENTS`, which starts a server, until the block ends."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        program_process("polyvox", arguments, environment or {}, Path(folder) / "server.log") as process,
+    ):
+        yield process
 
 
 def _greeting(process: ForkedProcess, log: Path) -> bytes:
