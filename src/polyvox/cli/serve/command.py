@@ -66,7 +66,13 @@ def serve(
     from polyvox.server.garbage import lasting_imports
 
     with lasting_imports():
-        from polyvox.cli.serve.foreign_options import grpc_ports, in_half_precision, name_tensorrt, name_without_effect
+        from polyvox.cli.serve.foreign_options import (
+            grpc_ports,
+            http_beside_grpc,
+            in_half_precision,
+            name_tensorrt,
+            name_without_effect,
+        )
         from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
         from polyvox.engines.catalog import Catalog
         from polyvox.installation import settings_loader
@@ -98,6 +104,8 @@ def serve(
     settings = loader.load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
+    if grpc:
+        settings = http_beside_grpc(settings)
     if fp16:
         settings = in_half_precision(settings, catalog)
     if load_trt:
