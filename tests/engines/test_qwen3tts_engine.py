@@ -49,6 +49,7 @@ async def test_a_speaker_says_what_the_original_says(tmp_path: Path) -> None:
     np.testing.assert_allclose(joined(chunks), wanted, atol=2e-5)
 
 
+@pytest.mark.long
 async def test_a_cloned_voice_goes_on_where_its_recording_ends(tmp_path: Path) -> None:
     async with tiny_engine(BASE, tmp_path, qwen3tts_max_frames=31) as engine:
         voice = await engine.prepare(recording("a", "the sound"))
@@ -57,6 +58,7 @@ async def test_a_cloned_voice_goes_on_where_its_recording_ends(tmp_path: Path) -
     np.testing.assert_allclose(joined(chunks), golden("e2e")["icl_stream_long.wav"].numpy(), atol=5e-5)
 
 
+@pytest.mark.long
 async def test_chunks_grow_and_depend_on_text_and_seed_alone(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path) as engine:
         ask = Utterance("Hi there, this is the test.", "vivian", language="en", seed=5)
@@ -71,6 +73,7 @@ async def test_chunks_grow_and_depend_on_text_and_seed_alone(tmp_path: Path) -> 
     assert alone[0].text == "Hi there, this is the test."
 
 
+@pytest.mark.long
 async def test_text_in_fragments_is_spoken_before_it_ends(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_layout="streaming") as engine:
         ask = Utterance("", "ryan", language="en", tuning=GREEDY)
@@ -93,6 +96,7 @@ async def test_text_in_fragments_is_spoken_before_it_ends(tmp_path: Path) -> Non
     np.testing.assert_allclose(joined(again), joined(chunks), atol=2e-5)
 
 
+@pytest.mark.long
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]
@@ -126,6 +130,7 @@ async def test_what_cannot_be_spoken_is_refused(tmp_path: Path) -> None:
             await engine.prepare(VoicePrompt(np.zeros(100, np.float32), 24_000, "", "x"))
 
 
+@pytest.mark.long
 async def test_leaving_a_stream_frees_its_slots(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_streams=1) as engine:
         for _ in range(3):
