@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polyvox.config import Settings
 from polyvox.engines.qwen3tts.settings import Qwen3TtsSettings
 from polyvox.engines.qwen3tts.tuning import Qwen3TtsTuning
-from polyvox.engines.qwen3tts.variants import LANGUAGES, VARIANTS, built_in_voices
+from polyvox.engines.qwen3tts.variants import LANGUAGES, VARIANTS, VOICE_DESIGN, built_in_voices
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.errors import BundleError
 from polyvox.types import Voice
@@ -59,7 +59,8 @@ QWEN3TTS = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     voices=_voices,
-    cloning=True,
+    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    voice_design=frozenset(name for name, variant in VARIANTS.items() if variant.kind == VOICE_DESIGN),
     settings=Qwen3TtsSettings,
     tuning=Qwen3TtsTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

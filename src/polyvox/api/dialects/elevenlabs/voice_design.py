@@ -47,7 +47,7 @@ _TEXT = (
 """Spoken where a request has no text of its own."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"description": "No such preview."},
-    503: {"description": "No model here makes voices from descriptions."},
+    501: {"description": "No model here makes voices from descriptions."},
 }
 
 
@@ -109,13 +109,13 @@ async def save(body: SavedDesignBody, service: Service, voices: Voices, owner: O
 def design_model(model_id: str | None, registry: Registry) -> str:
     """The model for a design: the one named, else the first that makes voices from descriptions."""
     if model_id and not model_id.startswith(_MODEL_PREFIX):
-        known = registry.model(model_id).capabilities
-        if known is not None and not known.voice_design:
+        info = registry.model(model_id)
+        if info.available and not info.voice_design:
             raise InvalidRequestError(
                 f"The model {model_id!r} does not make voices from descriptions.", field="model_id"
             )
         return model_id
-    able = (info.id for info in registry.models() if info.capabilities is not None and info.capabilities.voice_design)
+    able = (info.id for info in registry.models() if info.voice_design)
     if (found := next(able, None)) is None:
         raise NotServedError(
             "This server runs no model that makes voices from descriptions; `polyvox models` lists those that do.",
