@@ -68,7 +68,7 @@ WebhookSecret = Annotated[SecretStr, AfterValidator(_checked_secret)]
 
 VoiceAlias = Annotated[str, StringConstraints(pattern=r"^[^=,]{1,64}=[^=,]{1,200}$")]
 
-_CONVENTIONAL_VOICES = (
+CONVENTIONAL_VOICES = (
     "中文女=zf_xiaoxiao",
     "中文男=zm_yunxi",
     "英文女=af_heart",
@@ -96,6 +96,10 @@ OPENAI_VOICES = (
     "verse=am_puck",
 )
 """OpenAI's voices: Kokoro-FastAPI's choice for those that it knows."""
+
+
+def _by_name(aliases: Sequence[str]) -> dict[str, str]:
+    return dict(alias.split("=", 1) for alias in aliases)
 
 
 class SettingsSection(BaseModel):
@@ -259,7 +263,7 @@ class Settings(BaseModel):
         "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."
     )
     voice_aliases: CommaList[VoiceAlias] = Field(
-        list(_CONVENTIONAL_VOICES),
+        list(CONVENTIONAL_VOICES),
         description="Further names of voices, as `name=voice`; a voice that really has the name goes first.",
     )
     openai_voices: CommaList[VoiceAlias] = Field(
@@ -531,7 +535,12 @@ class Settings(BaseModel):
     @property
     def aliases(self) -> Mapping[str, str]:
         """`openai_voices` and `voice_aliases` by their names; the latter go first."""
-        return dict(alias.split("=", 1) for alias in (*self.openai_voices, *self.voice_aliases))
+        return {**_by_name(self.openai_voices), **self.own_aliases}
+
+    @property
+    def own_aliases(self) -> Mapping[str, str]:
+        """`voice_aliases` by their names."""
+        return _by_name(self.voice_aliases)
 
     def section(self, kind: type[Section]) -> Section:
         """The settings of one engine family or dialect; its defaults where nothing was loaded for it."""

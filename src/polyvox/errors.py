@@ -11,6 +11,8 @@ class PolyvoxError(Exception):
         super().__init__(message)
         self.message = message
         self.field = field
+        self.counted = False
+        """True once it is in the metrics."""
 
 
 class InvalidRequestError(PolyvoxError):

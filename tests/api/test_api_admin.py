@@ -1,6 +1,7 @@
 """Probes, metrics, the index and the API's own description."""
 
 import dataclasses
+import threading
 from importlib.metadata import version
 
 import httpx
@@ -47,6 +48,25 @@ async def test_not_ready_while_what_its_model_needs_does_not_answer():
         mended = await client.get("/ready")
     assert (broken.status_code, mended.status_code) == (503, 200)
     assert broken.json()["reasons"] == {"tone": "The language model server cannot be reached."}
+
+
+async def test_not_ready_while_the_dictionaries_of_its_languages_are_loading():
+    class Chinese(ToneEngine):
+        loaded = threading.Event()
+
+        def warm_up(self):
+            assert self.loaded.wait(60)
+
+    engine = Chinese()
+    service = tone_service(engine)
+    async with called(service) as client:
+        service.warm_up()
+        loading = await client.get("/ready")
+        engine.loaded.set()
+        await service._warming
+        loaded = await client.get("/ready")
+    assert (loading.status_code, loaded.status_code) == (503, 200)
+    assert "are loading" in loading.json()["reasons"]["tone"]
 
 
 async def test_not_ready_while_its_model_speaks_only_with_a_recording():

@@ -9,6 +9,19 @@ from polyvox.errors import TextError, UnavailableError
 
 pytestmark = pytest.mark.anyio
 
+SPEECH_PATHS = (
+    "/v1/audio/speech",
+    "/v1/audio/vc",
+    "/v1/zipvoice/audio/speech",
+    "/dev/captioned_speech",
+    "/inference_sft",
+    "/synthesize",
+    "/tts",
+    "/v1/model/cosyvoice/zero_shot",
+    "/v1/text-to-speech/low",
+    "/tts/bytes",
+)
+
 SPEECH = "/v1/audio/speech"
 
 
@@ -87,3 +100,20 @@ async def test_a_field_is_called_as_the_caller_called_it():
         response = await client.post(SPEECH, json={"input": "Hello.", "lang_code": "e"})
     assert response.status_code == 503
     assert error_of(response)["param"] == "lang_code"
+
+
+async def test_refusals_before_the_service_sees_a_request_are_counted_on_the_paths_for_speech():
+    """As requests and as failures, once each; other paths count nothing."""
+    async with called(tone_service()) as client:
+        for path in SPEECH_PATHS:
+            refused = await client.post(path, json={"no": "text"})
+            assert refused.status_code in (400, 404, 422), path
+        assert (await client.post("/v1/audio/speech", json={"input": "Hi.", "voice": "nobody"})).status_code == 400
+        assert (await client.post("/v1/voices", json={})).status_code == 400
+        text = (await client.get("/metrics")).text
+    counted = {
+        name: sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(f"{name}{{"))
+        for name in ("polyvox_requests_total", "polyvox_failures_total")
+    }
+    assert counted == dict.fromkeys(counted, len(SPEECH_PATHS) + 1)
+    assert f"\ntts_requests_error {len(SPEECH_PATHS) + 1}.0\n" in text

@@ -162,3 +162,30 @@ def test_a_real_voice_scores_well_on_every_metric(installed, models_dir: Path, t
     assert voice["similarity"]["low"] > 0.7
     assert voice["distillmos"]["mean"] > 4.0
     assert voice["dnsmos_overall"]["mean"] > 3.0
+
+
+def test_misread_sentences_are_listed_with_both_readings(tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("kind\twritten\theard\nmoney\tIt is $5.\tit is five dollars\nmoney\tIt is $6.\tit is six euros\n")
+    run = evaluate("--readings", "en", "--texts", str(own), "--json", str(tmp_path / "run.json"))
+    assert run.exit_code == 1
+    assert run.output.splitlines() == [
+        "It is $6.  money",
+        "  said    It is six dollars",
+        "  wanted  it is six euros",
+        "1 of 2 sentences are misread.",
+    ]
+    assert json.loads((tmp_path / "run.json").read_text())["misread"][0]["said"] == "It is six dollars"
+
+
+def test_the_first_readings_of_every_list_are_read_right() -> None:
+    for language in ("en", "es", "fr", "hi", "it", "ms", "pt", "zh"):
+        run = evaluate("--readings", language, "--limit", "5")
+        assert (run.exit_code, run.output) == (0, "0 of 5 sentences are misread.\n"), language
+
+
+def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("money\tIt is $5.\n")
+    assert "Line 1 has 2 columns" in str(evaluate("--readings", "en", "--texts", str(own)).output)
+    assert "choose en, es" in str(evaluate("--readings", "tlh").output)

@@ -49,11 +49,13 @@ def test_the_fastapi_server(model: Path, started: list[Settings]) -> None:
     assert settings.section(CosyVoiceSettings).precision == "auto"
 
 
-def test_the_grpc_server(model: Path, started: list[Settings]) -> None:
+def test_the_grpc_server(model: Path, started: list[Settings], monkeypatch: pytest.MonkeyPatch) -> None:
     run("--grpc", "--port", "50001", "--model_dir", str(model), "--max_conc", "4")
     run("--grpc", "--model_dir", str(model))
+    monkeypatch.setenv("POLYVOX_PORT", "8881")
+    run("--grpc", "--port", "50001", "--model_dir", str(model))
     ports = [(settings.port, settings.grpc_port, settings.grpc_max_calls) for settings in started]
-    assert ports == [(8880, 50_001, 4), (8880, 50_000, 0)]
+    assert ports == [(0, 50_001, 4), (0, 50_000, 0), (8881, 50_001, 0)]
     refused = CliRunner().invoke(app, ["serve", "--grpc", "--grpc-port", "1", "--model_dir", str(model)])
     assert refused.exit_code == 2
     assert "leave out --grpc-port" in refused.output

@@ -52,6 +52,24 @@ async def test_a_remote_engine_has_the_engines_name_capabilities_and_voices():
     assert list(there.voices) == list(ToneEngine().voices)
 
 
+async def test_what_keeps_a_replica_from_speaking_reaches_ready_and_leaves_it():
+    engine = ToneEngine()
+    engine.obstacle = "The language model server cannot be reached."
+    there, _ = await remote(engine)
+    async with called(tone_service(there)) as client:
+        hindered = await client.get("/ready")
+        engine.obstacle = ""
+        await there.refresh()
+        free = await client.get("/ready")
+    assert (hindered.status_code, free.status_code) == (503, 200)
+    assert hindered.json()["reasons"] == {"tone": "The language model server cannot be reached."}
+
+
+async def test_an_engine_without_obstacles_need_not_be_watched():
+    replica = await replica_of(ToneEngine())
+    assert (await replica.describe()).obstacle is None
+
+
 async def test_a_remote_engine_tells_where_the_replica_runs_that_spoke_last():
     engine = ToneEngine()
     engine.location = EngineLocation("cuda:0")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from helpers.tiny_cosyvoice import GOLDEN, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
+from polyvox.engines.cosyvoice.graph_files import MANIFEST, GraphManifest, open_graphs, source_hashes
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.errors import BundleError
@@ -171,6 +172,23 @@ def test_published_files_become_safetensors_with_the_same_weights(tmp_path, vers
         assert state.keys() == after.keys()
         assert all(torch.equal(state[name], after[name]) for name in state)
     assert "llm.model.lm_head.weight" not in load_file(folder / "llm.safetensors")
+
+
+def test_an_export_still_belongs_to_the_weights_once_they_are_converted(tmp_path):
+    folder = tiny_model(tmp_path, 3)
+    for part in ("llm", "flow", "hift"):
+        publish(folder, 3, part)
+    made_from = source_hashes(open_model(folder))
+    manifest = GraphManifest(model="cosyvoice3", polyvox="1", opset=17, sources=made_from, graphs={})
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / MANIFEST).write_text(manifest.model_dump_json())
+    convert(open_model(folder))
+    assert source_hashes(open_model(folder)) != made_from
+    assert open_graphs(folder / "onnx", open_model(folder)).manifest == manifest
+    torch.save({name: each + 1 for name, each in torch.load(folder / "flow.pt").items()}, folder / "flow.pt")
+    convert(open_model(folder))
+    with pytest.raises(BundleError, match="were made from other weights"):
+        open_graphs(folder / "onnx", open_model(folder))
 
 
 def test_voices_of_the_model_are_read_without_running_anything(folder):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from polyvox.config import Settings
 from polyvox.engines.kokoro import voices
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
@@ -8,6 +9,7 @@ from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
 from polyvox.installation import load_settings
 from polyvox.text.phonemes.alphabet import ALPHABET
+from polyvox.text.phonemes.chinese import word_cutter
 
 
 @pytest.fixture
@@ -74,3 +76,9 @@ def test_voices_whose_language_lacks_something_say_what(monkeypatch):
     assert "[espeak]" in listed["ff_siwis"].reason
     assert "[ja]" in listed["jf_alpha"].reason
     assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]
+
+
+def test_warming_up_loads_the_chinese_dictionary():
+    word_cutter.cache_clear()
+    KokoroEngine(Settings()).warm_up()
+    assert word_cutter.cache_info().currsize == 1

@@ -5,16 +5,15 @@ them where several are right. A reading is compared word by word. Marks and capi
 letters called by their names are capitals on both sides, joined or apart.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).parents[1] / "text/readings"
-_HAN: Final = "\u3400-\u9fff"
-_TOKEN: Final = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:['’-][^\W_{_HAN}]+)*")
-_LETTERS: Final = re.compile(r"(?<![A-Za-z])[A-Z](?: [A-Z](?![A-Za-z]))+")
+from polyvox.evaluate import readings
+from polyvox.evaluate.readings.judges import words
+
+FOLDER: Final = Path(readings.__path__[0]) / "lists"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,6 @@ def load(name: str) -> list[Reading]:
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line]
     return [Reading(kind, written, tuple(said.split(" | "))) for kind, written, said in rows]
-
-
-def words(text: str) -> list[str]:
-    """The words of a reading, in small letters unless they are spelled."""
-    joined = _LETTERS.sub(lambda match: match.group().replace(" ", ""), text)
-    return [token if token.isupper() else token.lower() for token in _TOKEN.findall(joined)]
 
 
 def misread(readings: list[Reading], read: Callable[[str], str]) -> dict[str, list[tuple[str, str]]]:

@@ -1,103 +1,11 @@
-"""Reading cases of English: what is written, and what a person would say, judged by phonemes.
+"""The lists of readings with braces, and the judge of English, for tests."""
 
-A reading is written in lower case. A capital letter alone is called by its name (`A P I`), with `s` behind it as a
-plural (`A P Is`). `{one|two}` accepts either, `{and|}` may be left out. `word/phonemes/` asks for these phonemes, with
-their stress; every other word may have any sound that the dictionary knows for it.
-"""
+from polyvox.evaluate.readings.english import is_read, phonemes, words
+from polyvox.evaluate.readings.reading_list import Reading, built_in
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Final
-
-from polyvox.text.phoneme_frontend import PhonemeFrontend
-from polyvox.text.phonemes import g2p
-from polyvox.text.phonemes.heteronyms import Role
-from polyvox.text.phonemes.inflection import with_s
-from polyvox.text.phonemes.lexicon import lexicon
-from polyvox.text.phonemes.words import WordContext, WordPhonemizer
-from polyvox.text.spoken import SpokenWord
-from polyvox.types import NormalizationOptions
-
-FOLDER: Final = Path(__file__).parents[1] / "text" / "readings"
-_WORDS: Final = WordPhonemizer(lexicon("us"), g2p.load("us"))
-_TOKEN: Final = re.compile(r"(?P<brace>[{|}])|(?P<word>[^\s{|}/]+)(?:/(?P<sound>[^/]+)/)?")
-_LETTER: Final = re.compile(r"([A-Z])(s?)")
-_SECONDARY: Final = str.maketrans({"ˌ": "", "ɾ": "T", "ʔ": "t"})
-# Sounds of the little words that depend on what follows them.
-_WEAK: Final = {"a": ("ɐ", "ə"), "the": ("ðə", "ði"), "to": ("tə", "tʊ", "tu"), "an": ("ɐn",), "am": ("ɐm",)}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A case: its kind, the text, and the reading in the notation above."""
-
-    kind: str
-    written: str
-    heard: str
+__all__ = ["Reading", "is_read", "phonemes", "readings", "words"]
 
 
 def readings(name: str) -> list[Reading]:
-    """The cases of a file in `tests/text/readings`."""
-    _, *lines = (FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    fields = [line.split("\t") for line in lines]
-    return [Reading(kind, written.replace("\\n", "\n"), heard) for kind, written, heard in fields]
-
-
-@cache
-def _frontend() -> PhonemeFrontend:
-    return PhonemeFrontend("en-us", espeak="")
-
-
-def phonemes(written: str) -> str:
-    """The phonemes of a text as the server reads it, with primary stress, without spaces and punctuation."""
-    sentences = _frontend().read(written, NormalizationOptions())
-    words = (word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord))
-    return "".join(word.phonemes for word in words if not word.is_punctuation).translate(_SECONDARY)
-
-
-def words(written: str) -> str:
-    """The words behind those phonemes, for messages."""
-    sentences = _frontend().read(written, NormalizationOptions())
-    spoken = (word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord))
-    return " ".join(f"{word.text}/{word.phonemes}/" for word in spoken if not word.is_punctuation)
-
-
-def is_read(reading: Reading) -> bool:
-    """Whether the server reads the text of a case as a person would."""
-    return re.fullmatch("".join(_patterns(reading.heard)), phonemes(reading.written)) is not None
-
-
-def _patterns(heard: str) -> Iterator[str]:
-    for token in _TOKEN.finditer(_alternatives_apart(heard)):
-        if token["brace"]:
-            yield {"{": "(?:", "|": "|", "}": ")"}[token["brace"]]
-        elif token["sound"]:
-            yield f"(?:{token['sound'].translate(_SECONDARY).replace('¦', '|')})"
-        else:
-            yield f"(?:{'|'.join(sorted(_sounds(token['word'])))})"
-
-
-def _alternatives_apart(heard: str) -> str:
-    """Braces inside phonemes become a plain group, so that only those around words are left."""
-    return re.sub(r"/\{([^/}]*)\}/", lambda match: f"/{match[1].replace('|', '¦')}/", heard)
-
-
-@cache
-def _sounds(word: str) -> frozenset[str]:
-    letter = _LETTER.fullmatch(word)
-    if letter:
-        name = lexicon("us").letter(letter[1])
-        sounds = {with_s(name, "us") if letter[2] else name}
-    else:
-        roles = {_WORDS.read(word, WordContext(role, before_break=ends)) for role in Role for ends in (False, True)}
-        capital = _WORDS.read(word.capitalize())
-        sounds = {*roles, capital, *_WEAK.get(word, ())}
-    return frozenset(_any_stress(sound) for sound in sounds)
-
-
-def _any_stress(sound: str) -> str:
-    plain = re.sub("[ˈˌ ]", "", sound).translate(_SECONDARY)
-    return "ˈ?" + "ˈ?".join(re.escape(symbol) for symbol in plain)
+    """The cases of a list."""
+    return built_in(name)

@@ -6,6 +6,7 @@ import random
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,6 +89,25 @@ async def test_a_server_that_is_watched_says_whether_it_can_be_used(answer, sent
         server.probed = "200 OK"
         await lm.probe()
         assert lm.obstacle == ""
+
+
+async def test_a_server_is_asked_again_and_again_and_every_change_is_seen():
+    statuses, seen, asked_often = iter((200, 502, 200, 200)), [], asyncio.Event()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        """When it is asked again, what the answer before has led to is settled."""
+        seen.append(lm.obstacle)
+        if len(seen) == 4:
+            asked_often.set()
+        return httpx.Response(next(statuses, 200))
+
+    lm = RemoteLm(RemoteLmConfig("http://lm", "TTS-model", probe_seconds=0.2), httpx.MockTransport(answer))
+    await lm.watch()
+    async with asyncio.timeout(60):
+        await asked_often.wait()
+    await lm.close()
+    assert [bool(obstacle) for obstacle in seen[:4]] == [False, False, True, False]
+    assert "answers 502" in seen[2]
 
 
 async def test_a_server_that_is_not_there_cannot_be_reached():

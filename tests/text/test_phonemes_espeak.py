@@ -52,6 +52,27 @@ def test_words_point_at_their_places_though_they_run_together() -> None:
 
 
 @installed
+@each_row(
+    ("language", "text", "sound"),
+    [
+        ("fr", "quatre-vingt-deux", "vˈɛ̃dˈø"),
+        ("fr", "quatre-vingt-huit", "vˈɛ̃yˈit"),
+        ("fr", "quatre-vingt-onze", "vˈɛ̃ˈɔ̃z"),
+        ("fr", "vingt-deux", "vˈɛ̃tdˈø"),
+        ("fr", "cent ans", "sˈɑ̃tˈɑ̃"),
+        ("fr", "cinq pour cent ans", "sˈɑ̃ˈɑ̃"),
+        ("pt-br", "a O M S", "ˈɔˈeme"),
+        ("pt-br", "O livro", "ʊlˈiv"),
+        ("es", "el D I Y", "ɣɾiˈeɣa"),
+    ],
+)
+def test_what_espeak_says_wrong_is_spelled_otherwise(language: str, text: str, sound: str) -> None:
+    words = said(text, language)
+    assert sound in "".join(word.phonemes for word in words)
+    assert " ".join(word.text for word in words) == text
+
+
+@installed
 def test_inserts_are_said_as_given() -> None:
     marked = markup.parse("Hola [mundo](/mˈundo/) [pause:1s] amigos.")
     parts = EspeakPhonemizer("es", "espeak-ng")(marked.text, marked.inserts)

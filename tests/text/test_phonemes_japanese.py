@@ -51,7 +51,7 @@ def test_without_its_dictionary_the_error_names_the_remedy(monkeypatch: pytest.M
     ("text", "phonemes"),
     [
         ("こんにちは、世界。", "koɲɲiʨiβa, sekai."),
-        ("私は学生です。", "βatakɯɕi βa ɡakɯseː desɨ."),
+        ("私は学生です。", "βataɕi βa ɡakɯseː desɨ."),
         ("彼女は「ありがとう」と言った。", "kanoʥo βa “aɾʲiɡatoː” to iʔta."),
         ("今日は東京で2024年の会議があります。", "kʲoː βa toːkʲoː de ɲiseɲɲiʥɨːjoneɴ no kaiɡʲi ɡa aɾʲimasɨ."),
         ("GPUを使う", "ʤˌipˌijˈu o ʦɨkaɯ"),

@@ -1,6 +1,5 @@
 """Probes, metrics and the models in memory, for those who run the server."""
 
-from dataclasses import replace
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -67,9 +66,7 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
     `loading` has the models that requests wait for: `seconds` since the load began, requests `waiting`, and the seconds
     that its last load took. `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
     """
-    state = service.ready
-    if state.ok and (obstacle := await voices.obstacle()):
-        state = replace(state, ok=False, reasons={service.settings.default_model: obstacle, **state.reasons})
+    state = await voices.readiness(service.ready)
     models = {info.id: info.available for info in service.registry.models() if info.resident or info.loaded}
     body: dict[str, Any] = {
         "status": "ready" if state.ok else "not_ready",

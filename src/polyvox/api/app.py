@@ -30,6 +30,7 @@ from polyvox.api.openapi import describe_access
 from polyvox.api.paths import PathSharing, PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.responses.streaming import PUBLIC_HEADERS
+from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
@@ -87,7 +88,7 @@ def create_app(
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
-    install_handlers(app, refusals)
+    install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
@@ -184,6 +185,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if "server" in service.ready.reasons:
             await service.start()
             stack.push_async_callback(service.close)
+        service.warm_up()
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)

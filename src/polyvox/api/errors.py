@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from polyvox.api.complaints import invalid_request
 from polyvox.api.refusals import Refusal, Refusals, can_deny, close_message
+from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.errors import NotFoundError, PolyvoxError, status_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -23,9 +24,9 @@ class StreamAbortedError(Exception):
     """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
 
 
-def install_handlers(app: FastAPI, refusals: Refusals) -> None:
+def install_handlers(app: FastAPI, refusals: Refusals, counts: SpeechRefusals) -> None:
     """Answer every error of the app, FastAPI's and Starlette's own included, in the wording of its path."""
-    handlers = _Handlers(refusals)
+    handlers = _Handlers(refusals, counts)
     app.add_exception_handler(PolyvoxError, handlers.on_polyvox_error)
     app.add_exception_handler(RequestValidationError, handlers.on_validation_error)
     app.add_exception_handler(WebSocketRequestValidationError, handlers.on_validation_error)
@@ -92,13 +93,17 @@ def session_id_of(scope: Scope) -> str | None:
 class _Handlers:
     """Exception handlers of HTTP and WebSocket routes."""
 
-    def __init__(self, refusals: Refusals) -> None:
+    def __init__(self, refusals: Refusals, counts: SpeechRefusals) -> None:
         self._refusals = refusals
+        self._counts = counts
 
     async def on_polyvox_error(self, connection: HTTPConnection, error: Exception) -> Response:
         assert isinstance(error, PolyvoxError)
         log.debug("answered with an error", path=connection.url.path, code=status_of(error).code, field=error.field)
-        response = self._refusals.response(error, connection.scope, session_id_of(connection.scope))
+        session_id = session_id_of(connection.scope)
+        if session_id is None:  # a session counts its own errors
+            self._counts.count(error, connection.scope)
+        response = self._refusals.response(error, connection.scope, session_id)
         return _answer(connection, Refusal.of(error), response)
 
     async def on_validation_error(self, connection: HTTPConnection, error: Exception) -> Response:

@@ -37,6 +37,10 @@ Keep = Annotated[
 ]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
 Plot = Annotated[Path | None, typer.Option(help="Also draw the evaluation into this PNG file.")]
+Readings = Annotated[
+    str | None,
+    typer.Option(metavar="LANG", help="Speak nothing; list the sentences of a language that are misread as text."),
+]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
 
 
@@ -56,8 +60,12 @@ def evaluate(
     json_file: JsonFile = None,
     plot: Plot = None,
     models_dir: ModelsDir = None,
+    readings: Readings = None,
 ) -> None:
     """Measure word errors, speaker similarity and predicted quality of voices."""
+    if readings is not None:
+        _judge_readings(readings, texts, limit, json_file)
+        return
     from polyvox.cli.speech.speakers import SpeakerOptions, local_speaker, remote_speaker
     from polyvox.client import server_address
     from polyvox.evaluate.evaluation import Evaluation
@@ -89,6 +97,35 @@ def evaluate(
     speaker = local_speaker(settings, options) if address is None else remote_speaker(address, api_key, options)
     samples = asyncio.run(_run(evaluation, speaker, scorers, keep))
     _report(evaluation, samples, metrics, json_file, plot, url=url, model=model)
+
+
+def _judge_readings(language: str, texts: Path | None, limit: int | None, json_file: Path | None) -> None:
+    """Print every misread sentence with what is said and what a person would say; one of them is a failure."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.markup import escape
+
+    from polyvox.errors import InvalidRequestError
+    from polyvox.evaluate.readings.judges import LANGUAGES, judge_for, misread
+    from polyvox.evaluate.readings.reading_list import built_in, from_file
+
+    if language not in LANGUAGES:
+        raise InvalidRequestError(
+            f"There is no list for {language!r}; choose {', '.join(LANGUAGES)}.", field="readings"
+        )
+    cases = (built_in(language) if texts is None else from_file(texts))[:limit]
+    wrong = list(misread(cases, judge_for(language)))
+    console = Console(soft_wrap=True, highlight=False)
+    for case in wrong:
+        console.print(f"[bold]{escape(case.reading.written)}[/bold]  [dim]{escape(case.reading.kind)}[/dim]")
+        console.print(f"  said    {escape(case.said)}\n  wanted  {escape(case.reading.heard)}")
+    console.print(f"{len(wrong)} of {len(cases)} sentences are misread.")
+    if json_file is not None:
+        document = {"language": language, "sentences": len(cases), "misread": [asdict(case) for case in wrong]}
+        json_file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
+    if wrong:
+        raise typer.Exit(1)
 
 
 def _texts(file: Path | None) -> tuple[str, ...]:

@@ -37,7 +37,10 @@ class ErrorMessage:
 
 @dataclass(frozen=True, slots=True)
 class EngineProfile:
-    """An engine as the doors need to know it. `reason` says why it is not available, where it is not."""
+    """An engine as the doors need to know it. `reason` says why it is not available, where it is not.
+
+    `obstacle` is that of `SupportsObstacle`, which may come and go; None of an engine that has none.
+    """
 
     name: str
     capabilities: Capabilities
@@ -46,6 +49,7 @@ class EngineProfile:
     warning: str = ""
     reason: str = ""
     location: EngineLocation | None = None
+    obstacle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from polyvox.config import Settings
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
 from polyvox.deploy.ray_transport import RayTransport
-from polyvox.deploy.remote_engine import ReplicaLostError, remote_engine
+from polyvox.deploy.remote_engine import RemoteEngine, ReplicaLostError, remote_engine
 from polyvox.deploy.replica import EngineReplica
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
@@ -96,6 +96,8 @@ class Ingress:
         configure_logging(settings)
         self._transports = {model: RayTransport(model, handle) for model, handle in handles.items()}
         self._profiles: dict[str, EngineProfile] = {}
+        self._engines: dict[str, RemoteEngine] = {}
+        self._watching: list[asyncio.Task[None]] = []
         factories = {model: partial(self._engine, model) for model in known}
         self._registry = Registry(settings, factories)
         metrics = Metrics()
@@ -110,7 +112,7 @@ class Ingress:
         return create_app(self._service, allowed_hosts=names_to_answer(self._service.settings))
 
     async def __del__(self) -> None:
-        for task in self._following:
+        for task in (*self._following, *self._watching):
             task.cancel()
 
     def _engine(self, model: str, settings: Settings) -> Engine:
@@ -119,7 +121,8 @@ class Ingress:
             raise UnavailableError(f"The model {model!r} is still loading; try again in a moment.", retry=True)
         if profile.reason:
             raise UnavailableError(profile.reason)
-        return remote_engine(profile, self._transports[model])
+        engine = self._engines[model] = remote_engine(profile, self._transports[model])
+        return engine
 
     async def _follow(self, model: str) -> None:
         """Poll a model for its profile until it is available."""
@@ -134,8 +137,19 @@ class Ingress:
                 await self._registry.retry_start(model, self._service.metrics.batch)
                 self._described[model].set()
                 if not profile.reason:
+                    if profile.obstacle is not None:
+                        self._watching.append(asyncio.create_task(self._watch(model)))
                     return
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _watch(self, model: str) -> None:
+        """Poll a model for what keeps it from speaking, which may come and go."""
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            try:
+                await self._engines[model].refresh()
+            except PolyvoxError as error:
+                log.warning("model does not answer", model=model, reason=error.message)
 
 
 def build(settings: Settings, catalog: Catalog, plans: list[EnginePlan]) -> Application:

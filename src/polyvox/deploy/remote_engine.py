@@ -66,8 +66,14 @@ class RemoteEngine:
         self._known: OrderedDict[str, None] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.warning = profile.warning
+        self.obstacle = profile.obstacle or ""
         self.location = profile.location or EngineLocation()
         """Location of the replica that spoke last."""
+
+    async def refresh(self) -> None:
+        """Ask a replica for what may have changed: a warning, and what keeps it from speaking."""
+        profile = await self._ask(EngineProfile, "describe")
+        self.warning, self.obstacle = profile.warning, profile.obstacle or ""
 
     @property
     def name(self) -> str:

@@ -35,7 +35,9 @@ from polyvox.engines.base import (
     SupportsLocation,
     SupportsMixing,
     SupportsObserver,
+    SupportsObstacle,
     SupportsPhonemes,
+    SupportsWarmUp,
     SupportsWarning,
 )
 from polyvox.engines.spec import EngineSpec
@@ -147,6 +149,7 @@ class EngineReplica:
             abilities,
             self._warning,
             location=self._location,
+            obstacle=engine.obstacle if isinstance(engine, SupportsObstacle) else None,
         )
 
     async def status(self) -> ReplicaStatus:
@@ -226,11 +229,14 @@ class EngineReplica:
             self.probe = asyncio.create_task(self._probe(), name=f"probe of {self._model}")
 
     async def _started(self, settings: Settings) -> Engine:
+        """An engine that has started, with what its first callers would wait for."""
         engine = self._spec.make(self._model, settings)
         if isinstance(engine, SupportsObserver):
             engine.observe(self._reports.append)
         try:
             await engine.start()
+            if isinstance(engine, SupportsWarmUp):
+                await asyncio.to_thread(engine.warm_up)
         except BaseException:
             await engine.close()
             raise

@@ -176,6 +176,14 @@ class SupportsObstacle(Protocol):
 
 
 @runtime_checkable
+class SupportsWarmUp(Protocol):
+    """Load ahead of time what the first text in some language would wait for, such as a dictionary."""
+
+    def warm_up(self) -> None:
+        """Load it; blocks. What is not installed is left out."""
+
+
+@runtime_checkable
 class SupportsFingerprint(Protocol):
     """Tell models apart whose files the server does not know, so that their speech can be cached."""
 

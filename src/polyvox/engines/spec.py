@@ -66,6 +66,8 @@ class PresetPrompt:
     language: str
     fallback: str
     """A sentence in American English, for where the language cannot be read."""
+    recording: Path | None = None
+    """The voice speaking `transcript`, where that comes with the package: its model is not needed then."""
 
 
 @dataclass(frozen=True, slots=True)

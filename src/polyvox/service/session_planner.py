@@ -44,6 +44,7 @@ class SessionPlanner:
         least_seconds: Callable[[str, float], float],
         dictionaries: Dictionaries,
         cache: SpeechCache,
+        fingerprints: ModelFingerprints,
         executor: DeviceExecutor,
         timing_threads: int,
     ) -> None:
@@ -54,7 +55,7 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
-        self._fingerprints = ModelFingerprints(settings)
+        self._fingerprints = fingerprints
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", timing_threads)
 
@@ -86,7 +87,8 @@ class SessionPlanner:
         """The form of a request's audio, whose text may come later; the rest of it is checked with the engine."""
         warnings, utterance = Warnings(), replace(request.utterance, text=_ANY_TEXT)
         if not utterance.voice:
-            utterance = replace(utterance, voice=self._registry.default_voice(model))
+            usual = self._registry.default_voice(model, instructed=bool(utterance.instructions))
+            utterance = replace(utterance, voice=usual)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
         utterance = adapted(utterance, engine, warnings)
         if voice is None:
@@ -108,10 +110,10 @@ class SessionPlanner:
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
         request = await self._read(request, call, engine, warnings)
         if not request.utterance.voice:
-            default = replace(request.utterance, voice=self._registry.default_voice(model))
-            request = replace(request, utterance=default)
+            usual = self._registry.default_voice(model, instructed=bool(request.utterance.instructions))
+            request = replace(request, utterance=replace(request.utterance, voice=usual))
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        utterance = self._utterance(request, engine, warnings)
+        utterance = self._utterance(request, engine, warnings, whole=whole)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             check_with(engine, utterance, kind, session_id)
@@ -155,11 +157,11 @@ class SessionPlanner:
             kind = await kind.pronounced(pronunciation, engine, request.utterance)
         return replace(request, kind=kind)
 
-    def _utterance(self, request: SpeechRequest, engine: Engine, warnings: Warnings) -> Utterance:
+    def _utterance(self, request: SpeechRequest, engine: Engine, warnings: Warnings, *, whole: bool) -> Utterance:
         """The request's utterance as the engine can speak it."""
         check_numbers(request)
         chosen = with_code_blocks(request.utterance, CodeBlocks(self._settings.code_blocks))
-        return adapted(chosen, engine, warnings)
+        return adapted(replace(chosen, whole=whole or chosen.whole), engine, warnings)
 
     async def _pronunciation(self, request: SpeechRequest, call: CallContext) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""

@@ -15,6 +15,7 @@ from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Ticket
+from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.access import require
@@ -57,6 +58,7 @@ class SpeechService:
         self.batches = BatchSlots(settings.max_batches)
         self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
+        self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
         self._admission = AdmissionController(
@@ -76,11 +78,13 @@ class SpeechService:
             self._admission.least_seconds,
             self.dictionaries,
             self.cache,
+            self.fingerprints,
             self.executor,
             timing_threads=threads,
         )
         self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
         self._refusal = "The server is starting; try again in a moment."
+        self._warming: asyncio.Task[None] | None = None
         metrics.watch(
             queue_depth=lambda: self._admission.waiting,
             active=lambda: self._admission.active,
@@ -96,9 +100,21 @@ class SpeechService:
         await self.accounts.start()
         self._refusal = ""
 
+    def warm_up(self) -> None:
+        """Load in the background what first callers would wait for; the service is not ready until then."""
+        self._warming = asyncio.create_task(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        try:
+            await self.registry.warm_up()
+        except Exception:  # it costs the first caller time, and nothing else
+            log.exception("languages not loaded ahead")
+
     async def close(self) -> None:
         """Refuse new requests, let open sessions finish for `drain_seconds`, cancel the rest, close the engines."""
         self._refusal = "The server is shutting down; send the request to another or later."
+        if self._warming is not None:
+            self._warming.cancel()
         await self._sessions.drain(UnavailableError(self._refusal))
         await self.registry.close()
         await self.dictionaries.close()
@@ -116,9 +132,11 @@ class SpeechService:
         """Readiness to speak, with the reasons against it."""
         models = self.registry.models()
         reasons = {model.id: model.reason for model in models if not model.available} | self.registry.obstacles()
+        default = self.settings.default_model
         if self._refusal:
             reasons = {"server": self._refusal, **reasons}
-        default = self.settings.default_model
+        elif self._warming is not None and not self._warming.done():
+            reasons = {default: "The dictionaries of its languages are loading; try again in a moment."} | reasons
         ok = not self._refusal and default not in reasons
         return Readiness(ok=ok, reasons=reasons, warnings=self.registry.warnings())
 

@@ -485,3 +485,11 @@ async def test_another_model_answers_as_ever_and_passes_over_the_dialect_s_field
     assert engine.heard[0].tuning == {"temperature": 0.5}, "what an engine has no use for, it passes over"
     assert engine.heard[0].normalization.normalize
     assert speakers.status_code == dialect.status_code == 404
+
+
+async def test_a_voice_that_the_model_does_not_have_is_refused_and_not_another_one(client):
+    """OpenAI's names stand for voices of Kokoro on the same path with other models."""
+    for name in ("alloy", "nobody"):
+        refused = await client.post(SPEECH, json=ASKED | {"voice": name})
+        assert refused.status_code in (400, 404), refused.text
+        assert "use one of husein, idayu, jenny" in refused.json()["error"]["message"]

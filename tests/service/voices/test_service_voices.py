@@ -85,7 +85,8 @@ async def test_voices_outlive_the_server(tmp_path):
 async def test_no_folder_is_created_before_the_first_voice(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
-        assert await studio.voices.resolver.resolve(RegisteredVoice("Anna"), SHARED_OWNER) is None
+        with pytest.raises(UnknownVoiceError):
+            await studio.voices.resolver.resolve(RegisteredVoice("Anna"), SHARED_OWNER)
         with pytest.raises(NotFoundError):
             await studio.voices.get(NO_VOICE, SHARED_OWNER)
         await studio.voices.tidy()
@@ -206,7 +207,8 @@ async def test_an_engines_own_voice_goes_before_a_registered_one(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         await register(studio, "low")
         assert await studio.voices.resolver.resolve(RegisteredVoice("low"), SHARED_OWNER) is None
-        assert await studio.voices.resolver.resolve(RegisteredVoice("nobody"), SHARED_OWNER) is None
+        with pytest.raises(UnknownVoiceError, match="use one of low, high"):
+            await studio.voices.resolver.resolve(RegisteredVoice("nobody"), SHARED_OWNER)
 
 
 async def test_a_model_that_cannot_clone_says_so(tmp_path):

@@ -259,6 +259,7 @@ BLOCKS = [
     ("````\n```\ninner\n```\n````\nAfter.", "CODE\n\nAfter."),
     ("One ```inline``` two.", "One inline two."),
     ("```one```\nTwo.\n```\nx\n```\nThree.", "one\nTwo.\n\nCODE\n\nThree."),
+    ("```\na\n``` Then restart it.\n```\nb\n```\nEnd.", "CODE\nThen restart it.\n\nCODE\n\nEnd."),
     ("```\na\n```\nMiddle.\n```\nb\n```\nEnd.", "CODE\n\nMiddle.\n\nCODE\n\nEnd."),
 ]
 

@@ -16,10 +16,22 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 LANGUAGES = ("en", "ms", "zh", "es", "fr", "it", "pt", "hi", "ja")
-# A figure whose meaning stands in the sentence before it, and a list whose first item only the others explain.
-NEEDS_THE_WHOLE = {"What's the zip for Reno? 89501.", "i. First part\nii. Second part\niii. Third part"}
-# The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause.
-NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {"gmbr tu cantik sgt, send kt wsap"}
+# A figure whose meaning stands in the sentence before it, a list whose first item only the others explain, and fences,
+# which are cut at their lines: the code of an arriving text is read.
+NEEDS_THE_WHOLE = {
+    "What's the zip for Reno? 89501.",
+    "i. First part\nii. Second part\niii. Third part",
+    "Start:\n```\nx = 1\n```\nThen run it twice.",
+    "First:\n```py\nprint(1)\n``` \nNow restart the app.",
+}
+# The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause, and a pause
+# at the dot inside an address or a file's name is one at the end of a sentence.
+NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
+    "gmbr tu cantik sgt, send kt wsap",
+    "He plays bass and fishes for bass.",
+    "Go to bit.ly/3xYz or example.co.uk.",
+    "Change line 42 of utils.py from x += 1 to x -= 1.",
+}
 
 Reader = Callable[[str], tuple[str, ...]]
 

@@ -168,6 +168,11 @@ class StreamableBody(TunedBody):
             return RawFile(AudioFormat.PCM, self.sample_rate or _SAMPLE_RATE)
         return super().body_format
 
+    @property
+    def openai_names(self) -> bool:
+        """False: its callers name speakers of the model, and must not get another voice in their place."""
+        return False
+
     def speech_request(self, door: str) -> SpeechRequest:
         return super().speech_request(_NAME)
 

@@ -128,6 +128,11 @@ class SpeechBody(CaptionFields, AliasFields, DownloadFields):
         return audio_body(self.audio_format, stream=self.stream)
 
     @property
+    def openai_names(self) -> bool:
+        """True if OpenAI's voice names stand for voices of this server."""
+        return True
+
+    @property
     def voice_name(self) -> str | None:
         """The voice that is asked for, by the name that an alias stands for."""
         alias = self._alias

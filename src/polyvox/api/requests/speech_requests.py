@@ -33,6 +33,14 @@ async def speech_request(
     request = body.speech_request(door)
     read = partial(parse_reference, max_bytes=service.settings.prompt_max_bytes)
     reference = await off_the_loop(body.voice_name, read) if body.voice_name else RegisteredVoice("")
-    resolve_voice = partial(voices.resolver.resolve, reference, owner, model=request.model, transcript=body.prompt_text)
+    resolve_voice = partial(
+        voices.resolver.resolve,
+        reference,
+        owner,
+        model=request.model,
+        transcript=body.prompt_text,
+        instructed=bool(request.utterance.instructions),
+        openai_names=body.openai_names,
+    )
     markup = replace(request.markup, resolve_voice=voices.resolver.by_name(owner, request.model))
     return replace(request, resolve_voice=resolve_voice, markup=markup)

@@ -63,7 +63,13 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
-    from polyvox.cli.serve.foreign_options import grpc_ports, in_half_precision, name_tensorrt, name_without_effect
+    from polyvox.cli.serve.foreign_options import (
+        grpc_ports,
+        http_beside_grpc,
+        in_half_precision,
+        name_tensorrt,
+        name_without_effect,
+    )
     from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
@@ -95,6 +101,8 @@ def serve(
     settings = loader.load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
+    if grpc:
+        settings = http_beside_grpc(settings)
     if fp16:
         settings = in_half_precision(settings, catalog)
     if load_trt:

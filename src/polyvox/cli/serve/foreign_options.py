@@ -18,10 +18,15 @@ log = logging.getLogger(__name__)
 
 
 def grpc_ports(port: int | None, grpc_port: int | None) -> dict[str, Any]:
-    """The ports with `--grpc`, for which `--port` is that of gRPC; HTTP keeps the port of the settings."""
+    """The ports with `--grpc`, for which `--port` is that of gRPC; `http_beside_grpc` gives HTTP its own."""
     if grpc_port is not None:
         raise InvalidRequestError("With --grpc, --port is the gRPC port; leave out --grpc-port.", field="grpc")
     return {"port": None, "grpc_port": GRPC_PORT if port is None else port}
+
+
+def http_beside_grpc(settings: Settings) -> Settings:
+    """The settings for `--grpc`: HTTP has the port that they name, else any free one, as the original opens none."""
+    return settings if "port" in settings.model_fields_set else settings.model_copy(update={"port": 0})
 
 
 def in_half_precision(settings: Settings, catalog: Catalog) -> Settings:

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from polyvox.bundles.disk import sha256_of
 from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.cosyvoice.frontend.tags import Tags
 from polyvox.engines.cosyvoice.frontend.tokenizer import TextTokenizer
@@ -37,6 +39,8 @@ _RL = "llm.rl"
 _WEIGHTS = ("llm", _RL, "flow", "hift")
 """Files of weights without their suffix; one of the first two is enough."""
 _TEXT_HEAD = "llm.model.lm_head.weight"
+_SOURCE = "source_sha256"
+"""Metadata of converted weights: the hash of the file that they were converted from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,11 @@ class CosyVoiceBundle:
     def weights(self, part: str) -> dict[str, Tensor]:
         """The state dict of `llm`, `flow` or `hift`."""
         return read_weights(self.weights_file(part))
+
+    def weights_hashes(self, part: str) -> frozenset[str]:
+        """The hash of the file of weights, and that of the file that `convert` made it from."""
+        path = self.weights_file(part)
+        return frozenset((sha256_of(path), *converted_from(path)))
 
     def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm | CosyVoice1Lm:
         config = self.config.lm
@@ -165,10 +174,23 @@ def convert(bundle: CosyVoiceBundle) -> list[Path]:
         state.pop(_TEXT_HEAD, None)
         target = source.with_suffix(".safetensors")
         unfinished = target.with_suffix(".part")
-        save_file({key: tensor.clone().contiguous() for key, tensor in state.items()}, unfinished)
+        tensors = {key: tensor.clone().contiguous() for key, tensor in state.items()}
+        save_file(tensors, unfinished, metadata={_SOURCE: sha256_of(source)})
         unfinished.replace(target)
         written.append(target)
     return written
+
+
+def converted_from(path: Path) -> tuple[str, ...]:
+    """The hash of the PyTorch file that a file of weights was converted from; nothing where it was not."""
+    if path.suffix != ".safetensors":
+        return ()
+    try:
+        with safe_open(path, "pt") as file:
+            source = (file.metadata() or {}).get(_SOURCE)
+    except (SafetensorError, OSError) as error:
+        raise BundleError(f"{path.name} cannot be read as safetensors ({error}); fetch it again.") from error
+    return () if source is None else (source,)
 
 
 def _version(folder: Path) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -89,7 +89,8 @@ class CosyVoiceEngine:
     @property
     def voices(self) -> Sequence[Voice]:
         built_in = self._running.model.voices if self._running else {}
-        return voices_named(built_in)
+        unmoved = {name for name, voice in built_in.items() if not self._follows_instructions(voice)}
+        return [replace(voice, instructions=voice.id not in unmoved) for voice in voices_named(built_in)]
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
@@ -136,13 +137,13 @@ class CosyVoiceEngine:
             raise InvalidRequestError(
                 f"CosyVoice {self._version} does not speak {utterance.language!r}; it speaks {known}.", field="language"
             )
-        arrays = self._voice(utterance).arrays
-        if instructions and self._version > 1 and "tokens" not in arrays:
+        voice = self._voice(utterance)
+        if instructions and not self._follows_instructions(voice):
             raise InvalidRequestError(
                 "This voice cannot follow instructions; choose one that was cloned from a recording.",
                 field="instructions",
             )
-        if CosyVoiceTuning.of(utterance.tuning).zero_shot and not len(arrays.get("text", ())):
+        if CosyVoiceTuning.of(utterance.tuning).zero_shot and not len(voice.arrays.get("text", ())):
             raise PromptError(
                 "The reference recording has no transcript; send the words that are spoken in it.", field="prompt_text"
             )
@@ -313,6 +314,10 @@ class CosyVoiceEngine:
                 f"There is no voice {utterance.voice[:80]!r}; {remedy} register a recording as a voice.", field="voice"
             )
         return built_in[utterance.voice]
+
+    def _follows_instructions(self, voice: PreparedVoice) -> bool:
+        """Return whether a voice is led by instructions: in later versions, only one with a recording's tokens."""
+        return self._version == 1 or "tokens" in voice.arrays
 
     def _started(self) -> RunningModel:
         if self._running is None:

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, sp
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
+from polyvox.engines.kokoro.phrases import phrase_words
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -32,7 +34,7 @@ from polyvox.engines.kokoro.voices import (
     parse,
     resolved,
 )
-from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.phonemes.availability import unspoken
@@ -40,6 +42,7 @@ from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
     Capabilities,
+    ChunkPolicy,
     EngineLocation,
     NormalizationOptions,
     PreparedVoice,
@@ -57,6 +60,8 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
+_SLOW_LANGUAGES = MappingProxyType({"zh": "你好。", "ja": "今日。"})
+"""A word of each language whose dictionary takes seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class KokoroEngine:
         self.name = name
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
-        self._policy = own.chunk_policy(on_gpu=False)
+        self._policy = own.chunk_policy(on_gpu=False, in_pieces=False)
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
@@ -113,11 +118,18 @@ class KokoroEngine:
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
         self._loaded = _Loaded(voices, synthesis)
-        self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu)
+        self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu, in_pieces=synthesis.in_pieces)
         chunks = [chunk async for chunk in self.speak(_WARM_UP)]
         if synthesis.workers is not None:
             seconds = sum(chunk.device_seconds for chunk in chunks)
             self.pace = synthesis.workers * sum(chunk.duration for chunk in chunks) / max(seconds, _SHORTEST_SECONDS)
+
+    def warm_up(self) -> None:
+        for language, word in _SLOW_LANGUAGES.items():
+            try:
+                self.phonemize(word, language)
+            except NotServedError as error:
+                log.debug("language not loaded", language=language, reason=error.message)
 
     async def close(self) -> None:
         if self._loaded is not None:
@@ -133,7 +145,7 @@ class KokoroEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
         requests = self.requests(utterance)
-        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy), ReadingPosition()
+        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy_of(utterance)), ReadingPosition()
         chunks = synthesize_in_order(lambda: loaded.synthesis.next_request(requests), loaded.synthesis)
         async with aclosing(chunks):
             async for chunk in chunks:
@@ -146,9 +158,9 @@ class KokoroEngine:
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         gain = self._gain(utterance)
-        reader = self._readers.frontend(self._language(utterance))
-        sentences = reader.read(utterance.text, utterance.normalization)
-        for chunk in split_chunks(sentences, self._policy, self._pauses):
+        language = self._language(utterance)
+        sentences = self._readers.frontend(language).read(utterance.text, utterance.normalization)
+        for chunk in split_chunks(sentences, self._policy_of(utterance), self._pauses, phrase_words(language)):
             ids = chunk.ids
             yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
 
@@ -173,6 +185,9 @@ class KokoroEngine:
         own = utterance.prepared
         native = language_of(utterance.voice) if own is None else str(own.arrays["language"])
         return _known(utterance.language) if utterance.language else native
+
+    def _policy_of(self, utterance: Utterance) -> ChunkPolicy:
+        return self._policy.unhurried() if utterance.whole else self._policy
 
     def _gain(self, utterance: Utterance) -> float | None:
         """The voice's gain; that of a fitted voice is its mix's."""

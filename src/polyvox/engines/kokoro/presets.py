@@ -1,8 +1,9 @@
 """Kokoro's voices as prompts for engines that clone: the sentence that each speaks, in its own language."""
 
+from pathlib import Path
 from types import MappingProxyType
 
-from polyvox.engines.kokoro.voices import VOICES, language_of
+from polyvox.engines.kokoro.voices import OPENAI_NAMES, VOICES, language_of
 from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import UnknownVoiceError
 
@@ -21,14 +22,18 @@ _SENTENCES = MappingProxyType(
     }
 )
 """Five to eight seconds each, which is what cloning models like best."""
+_RECORDINGS = MappingProxyType({"af_heart": Path(__file__).parent / "prompts" / "af_heart.flac"})
+"""Voices that speak their sentence in a file of the package: the default one, so that a model folder alone speaks."""
 
 
 def _find(name: str) -> PresetPrompt | None:
+    if name in OPENAI_NAMES:  # the server's settings say what these mean
+        return None
     try:
         language = language_of(name)
     except UnknownVoiceError:
         return None
-    return PresetPrompt(name, _SENTENCES[language], language, _ENGLISH)
+    return PresetPrompt(name, _SENTENCES[language], language, _ENGLISH, _RECORDINGS.get(name))
 
 
 PRESETS = PresetVoices("kokoro", tuple(voice.id for voice in VOICES), _find)

@@ -63,6 +63,7 @@ _GRADED = {
 _GRADES = {voice: grade for grade, voices in _GRADED.items() for voice in voices.split()}
 # OpenAI's voice names, for mixes and for the library; the server's setting `openai_voices` goes before.
 _ALIASES = dict(alias.split("=", 1) for alias in OPENAI_VOICES)
+OPENAI_NAMES: Final = frozenset(_ALIASES)
 
 
 VOICES: Final = tuple(

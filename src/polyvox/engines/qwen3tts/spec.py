@@ -49,6 +49,23 @@ def _recognize(folder: Path) -> ModelFolder | None:
     raise BundleError(f"{folder} holds a Qwen3-TTS model of type {kind[0]} and size {kind[1]}, which is not served.")
 
 
+def _check(folder: Path, _: Settings) -> Sequence[str]:
+    """Open all of a folder's files as the engine does."""
+    import torch
+
+    from polyvox.engines.qwen3tts.bundle import TextEncoder, check_folder, load_networks, read_config, read_sampling
+
+    recognized = _recognize(folder)
+    if recognized is None:
+        raise BundleError(f"{folder} holds no Qwen3-TTS model.")
+    check_folder(folder)
+    config = read_config(folder, VARIANTS[recognized.model])
+    read_sampling(folder)
+    TextEncoder(folder)
+    load_networks(folder, config, torch.device("cpu"), torch.bfloat16)
+    return [f"{recognized.model}: all files are there, and the weights fit."]
+
+
 def _locate(model: str, settings: Settings) -> Path | None:
     return settings.section(Qwen3TtsSettings).dirs.get(model)
 
@@ -67,5 +84,5 @@ QWEN3TTS = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(locate=_locate),
+    tools=FolderTools(check=_check, locate=_locate),
 )

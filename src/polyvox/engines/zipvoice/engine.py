@@ -39,6 +39,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
+from polyvox.text.tokenizers.emilia import chinese_tokens
 from polyvox.types import (
     NO_STAGES,
     AudioChunk,
@@ -151,6 +152,9 @@ class ZipVoiceEngine:
         capture = self._started().capture
         if capture is not None:
             await asyncio.wait([capture])
+
+    def warm_up(self) -> None:
+        chinese_tokens("你好")
 
     async def close(self) -> None:
         if self._running is not None:

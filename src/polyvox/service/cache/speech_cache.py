@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -291,7 +291,7 @@ def _row(chunk: AudioChunk) -> dict[str, Any]:
         ],
         "marks": [[mark.name, mark.time] for mark in chunk.marks],
         "voice": chunk.voice,
-        "policy": None if policy is None else [policy.first, policy.growth, policy.maximum],
+        "policy": None if policy is None else list(astuple(policy)),
     }
 
 

@@ -13,6 +13,7 @@ from polyvox.engines.base import (
     SupportsObstacle,
     SupportsPace,
     SupportsStyle,
+    SupportsWarmUp,
     SupportsWarning,
 )
 from polyvox.engines.spec import ModelOutline
@@ -156,6 +157,12 @@ class Registry:
         self._loader.observe(observer, events)
         await asyncio.gather(*(self._loader.start(slot) for slot in self._slots.values() if slot.resident))
 
+    async def warm_up(self) -> None:
+        """Load what resident models would let their first callers wait for."""
+        for slot in list(self._slots.values()):
+            if slot.resident and isinstance(slot.engine, SupportsWarmUp):
+                await asyncio.to_thread(slot.engine.warm_up)
+
     async def retry_start(self, name: str, observer: Observer | None = None) -> None:
         """Start an engine again that could not start; no effect on one that runs."""
         slot = self._slots[name]
@@ -285,10 +292,13 @@ class Registry:
         slot = self._slots[self.resolve(model)]
         return self.engine(model).voices if self._reason(slot) else self._voices(slot)
 
-    def default_voice(self, model: str | None = None) -> str:
-        """The voice for requests that name none: that of the settings, unless the model has only others of its own."""
+    def default_voice(self, model: str | None = None, *, instructed: bool = False) -> str:
+        """The voice for requests that name none: that of the settings, unless the model has only others of its own.
+
+        Where it is to be `instructed`, those that follow no instructions do not count.
+        """
         wanted, slot = self._settings.default_voice, self._slots[self.resolve(model)]
-        own = [voice.id for voice in self._voices(slot)]
+        own = [voice.id for voice in self._voices(slot) if voice.instructions or not instructed]
         return wanted if wanted in own or not own else own[0]
 
     def _voices(self, slot: ModelSlot) -> Sequence[Voice]:

@@ -383,6 +383,8 @@ class Metrics:
         self._models.labels(model, event).inc()
 
     def failed(self, error: PolyvoxError) -> None:
+        """Count a request that was refused or failed."""
+        error.counted = True
         self.failures.labels(status_of(error).code).inc()
         if isinstance(error, OverloadedError):
             self._refused.labels(error.reason).inc()

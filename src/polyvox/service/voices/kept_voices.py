@@ -39,7 +39,7 @@ class KeptVoices:
                 f"{mix[:80]!r} is not a mix of built-in voices such as 'af_heart(2)+bf_emma(1)'.", field="mix"
             )
         async with self._voices.keeping:
-            prompt = await self._voices.presets.prompt(preset)
+            prompt = await self._voices.presets.prompt(preset, await self._voices.presets.digest(preset))
         return await self._register(prompt, preset, details, owner, mix_report(self._model, mix), replacing=replacing)
 
     async def keep_pack(self, data: bytes, details: VoiceDetails, owner: str, *, replacing: bool = False) -> Registered:
@@ -56,7 +56,8 @@ class KeptVoices:
             raise NotServedError(f"Voice packs need their model; run: polyvox pull {self._model}", field="pack")
         preset = replace(preset, voice=details.name or "")
         async with self._voices.keeping:
-            prompt = await self._voices.presets.prompt(preset, MixedStyle((), pack))
+            style, presets = MixedStyle((), pack), self._voices.presets
+            prompt = await presets.prompt(preset, await presets.digest(preset, style), style)
         return await self._register_pack(pack, prompt, preset, details, owner, replacing=replacing)
 
     async def _register_pack(

@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import structlog
 
+from polyvox.audio.decode import decode
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
@@ -16,13 +19,15 @@ from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import BundleError, NotServedError, UnavailableError
 from polyvox.service.delivery import closing
 from polyvox.service.registry.registry import Registry
-from polyvox.types import Utterance, VoicePrompt
+from polyvox.types import Pcm, Utterance, VoicePrompt
 from polyvox.voices.mixing import MixTerm
 from polyvox.voices.storage.recordings import digest_of, prompt_digest
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _FALLBACK_LANGUAGE = "en-us"
+_MAX_SECONDS = 30
+_MAX_SAMPLES = 1_440_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,9 @@ class MixedStyle:
 
 
 class PresetPrompts:
-    """Has built-in voices speak prompts; their model is started for that where the server does not run it."""
+    """Prompts in built-in voices: recordings of the package, or spoken by their model, which is started for that where
+    the server does not run it.
+    """
 
     def __init__(self, settings: Settings, registry: Registry, catalog: Catalog) -> None:
         self._settings = settings
@@ -46,7 +53,24 @@ class PresetPrompts:
     @property
     def names(self) -> Sequence[str]:
         """The voices that can be borrowed here, mixes left out."""
-        return self._presets.names if self._presets is not None and self._installed(self._presets.model) else ()
+        if self._presets is None:
+            return ()
+        names = self._presets.names
+        return names if self.is_installed else tuple(name for name in names if self._recorded(name))
+
+    @property
+    def is_installed(self) -> bool:
+        """True if the model whose voices are borrowed is installed; without it, those of recordings are left."""
+        if self._presets is None:
+            return False
+        model = self._presets.model
+        runs = any(info.id == model and info.available for info in self._registry.models())
+        return runs or (self._settings.models_dir / model).is_dir()
+
+    def can_speak(self, name: str) -> bool:
+        """Return whether a voice, or a mix, can be borrowed here."""
+        preset = self.find(name)
+        return preset is not None and (preset.recording is not None or self.is_installed)
 
     def find(self, name: str) -> PresetPrompt | None:
         """The prompt of a built-in voice or of a mix of them; None where the name is neither."""
@@ -59,45 +83,54 @@ class PresetPrompts:
         same = next((preset for preset in found if preset.language == language), None)
         return same or next(region, None) or next(iter(found), None)
 
-    def digest(self, preset: PresetPrompt) -> str:
-        """The key of voices prepared from this prompt: known before it is spoken, which happens once."""
-        return prompt_digest(digest_of(f"preset {preset.voice}".encode()), preset.transcript)
+    async def digest(self, preset: PresetPrompt, style: MixedStyle | None = None, *, model: str = "") -> str:
+        """The key of voices prepared from this prompt: known before it is spoken, which happens once.
 
-    def styled_digest(self, preset: PresetPrompt, style: MixedStyle) -> str:
-        """The key of voices prepared from this prompt in another style."""
-        offset = np.ascontiguousarray(style.offset, np.float32).tobytes()
-        return prompt_digest(digest_of(f"preset {list(style.parts)} ".encode() + offset), preset.transcript)
+        `model` identifies the files of the model that prepares them, for keys that outlive its process.
+        """
+        if style is not None:
+            offset = np.ascontiguousarray(style.offset, np.float32).tobytes()
+            content = f"preset {list(style.parts)} ".encode() + offset
+        elif preset.recording is not None:
+            content = f"recording {await asyncio.to_thread(_file_digest, preset.recording)} ".encode()
+        else:
+            content = f"preset {preset.voice} ".encode()
+        return prompt_digest(digest_of(content + model.encode()), preset.transcript)
 
-    async def prompt(self, preset: PresetPrompt, style: MixedStyle | None = None) -> VoicePrompt:
-        """Speak the prompt, in English where its own language cannot be read here; in a `style` of its model's."""
+    async def prompt(self, preset: PresetPrompt, digest: str, style: MixedStyle | None = None) -> VoicePrompt:
+        """The prompt: its recording; or spoken, in English where its own language cannot be read here; in a `style` of
+        its model's.
+        """
+        if style is None and preset.recording is not None:
+            pcm, rate = await asyncio.to_thread(_read_recording, preset.recording)
+            return VoicePrompt(pcm, rate, preset.transcript, digest)
         async with self._engine(preset.voice) as engine:
             try:
-                return await self._spoken(engine, preset, style, preset.transcript, preset.language)
+                return await self._spoken(engine, preset, style, digest, preset.transcript, preset.language)
             except UnavailableError as error:
                 log.info("preset voice speaks English", voice=preset.voice, reason=error.message)
-                return await self._spoken(engine, preset, style, preset.fallback, _FALLBACK_LANGUAGE)
+                return await self._spoken(engine, preset, style, digest, preset.fallback, _FALLBACK_LANGUAGE)
 
     @property
     def model(self) -> str | None:
         """The model whose voices can be borrowed."""
         return None if self._presets is None else self._presets.model
 
-    def _installed(self, model: str) -> bool:
-        runs = any(info.id == model and info.available for info in self._registry.models())
-        return runs or (self._settings.models_dir / model).is_dir()
+    def _recorded(self, name: str) -> bool:
+        preset = self.find(name)
+        return preset is not None and preset.recording is not None
 
     async def _spoken(
-        self, engine: Engine, preset: PresetPrompt, style: MixedStyle | None, text: str, language: str
+        self, engine: Engine, preset: PresetPrompt, style: MixedStyle | None, digest: str, text: str, language: str
     ) -> VoicePrompt:
         pieces = []
-        utterance, digest = Utterance(text, preset.voice, language=language), self.digest(preset)
+        utterance = Utterance(text, preset.voice, language=language)
         if style is not None:
             if not isinstance(engine, SupportsStyle):
                 raise NotServedError(
                     f"The model {engine.name!r} takes no styles where it runs; serve it without Ray.", field="model"
                 )
             utterance = replace(utterance, prepared=engine.voice_from_style(style.parts, style.offset, language))
-            digest = self.styled_digest(preset, style)
         speech = engine.speak(utterance)
         async with closing(speech):
             async for chunk in speech:
@@ -124,3 +157,12 @@ class PresetPrompts:
                 ) from error
             finally:
                 await engine.close()
+
+
+@cache
+def _file_digest(path: Path) -> str:
+    return digest_of(path.read_bytes())
+
+
+def _read_recording(path: Path) -> tuple[Pcm, int]:
+    return decode(path.read_bytes(), max_seconds=_MAX_SECONDS, max_samples=_MAX_SAMPLES)

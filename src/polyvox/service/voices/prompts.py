@@ -27,6 +27,8 @@ from polyvox.voices.storage.recordings import digest_of, wav_bytes
 _TRANSCRIPT_BYTES = 1_048_576
 _BYTES_PER_CHAR = 4
 _ENTRY_BYTES = 256
+_KEPT_BYTES = 67_108_864
+"""Disk space for the voices that are kept whatever the settings say."""
 
 
 class CacheKind(StrEnum):
@@ -123,14 +125,13 @@ class Prompts:
             max_age=settings.prepared_cache_seconds,
             observer=observer,
         )
-        self._files = None
-        if settings.prepared_disk_bytes:
-            self._files = PreparedVoiceFiles(
-                folder,
-                max_bytes=settings.prepared_disk_bytes,
-                max_age=settings.prepared_disk_seconds,
-                observer=observer,
-            )
+        self._keeps_all = settings.prepared_disk_bytes > 0
+        self._files = PreparedVoiceFiles(
+            folder,
+            max_bytes=settings.prepared_disk_bytes or _KEPT_BYTES,
+            max_age=settings.prepared_disk_seconds,
+            observer=observer,
+        )
         self._taking: SingleFlight[AcceptedRecording] = SingleFlight()
         self._transcribing: SingleFlight[str] = SingleFlight()
         self._preparing: SingleFlight[PreparedVoice] = SingleFlight()
@@ -171,12 +172,21 @@ class Prompts:
         return await self._executor.run(partial(self._transcriber.embed, pcm, rate))
 
     async def prepared(
-        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], owner: str
+        self,
+        engine: Engine,
+        digest: str,
+        prompt: Callable[[], Awaitable[VoicePrompt]],
+        owner: str,
+        *,
+        kept: bool = False,
     ) -> PreparedVoice:
-        """The engine's prepared voice for the prompt of this digest; `prompt` is called only if it is not cached."""
-        key = _key(owner, f"{digest}.{engine.name}")
+        """The engine's prepared voice for the prompt of this digest; `prompt` is called only if it is not cached.
+
+        One that is `kept` goes to the disk, where others go only if the settings say so.
+        """
+        key, kept = _key(owner, f"{digest}.{engine.name}"), kept or self._keeps_all
         found = self._prepared.get(key)
-        return found or await self._preparing.run(key, lambda: self._prepare(engine, digest, prompt, owner))
+        return found or await self._preparing.run(key, lambda: self._prepare(engine, digest, prompt, owner, kept=kept))
 
     async def forget(self, audio_digest: str, owner: str | None) -> EvictionCounts:
         """Drop all that was made of an owner's recording, of everybody's if None; work under way will not be kept."""
@@ -192,8 +202,7 @@ class Prompts:
         prepared = self._prepared.remove(
             lambda key, _: key.startswith(start) and _digest_in(key).startswith(audio_digest)
         )
-        if self._files is not None:
-            prepared += await asyncio.to_thread(self._files.remove, audio_digest, owner)
+        prepared += await asyncio.to_thread(self._files.remove, audio_digest, owner)
         return EvictionCounts(cached, prepared)
 
     async def clear(self, kind: CacheKind, owner: str | None) -> int:
@@ -203,7 +212,7 @@ class Prompts:
             return self._recordings[kind].remove(lambda key, _: key.startswith(start))
         if kind is CacheKind.TRANSCRIPT:
             return self._transcripts.remove(lambda key, _: key.startswith(start))
-        on_disk = 0 if self._files is None else await asyncio.to_thread(self._files.clear, owner)
+        on_disk = await asyncio.to_thread(self._files.clear, owner)
         return self._prepared.remove(lambda key, _: key.startswith(start)) + on_disk
 
     async def tidy(self) -> None:
@@ -212,8 +221,7 @@ class Prompts:
             recordings.expire()
         self._transcripts.expire()
         self._prepared.expire()
-        if self._files is not None:
-            await asyncio.to_thread(self._files.trim)
+        await asyncio.to_thread(self._files.trim)
 
     async def _take(self, reference: InlineVoice | UrlVoice, kind: CacheKind, key: str) -> AcceptedRecording:
         data = reference.data if isinstance(reference, InlineVoice) else await self._fetcher.fetch(reference.url)
@@ -234,20 +242,20 @@ class Prompts:
             return transcript
 
     async def _prepare(
-        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], owner: str
+        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], owner: str, *, kept: bool
     ) -> PreparedVoice:
         audio_digest = digest.partition("-")[0]
         with self._job(owner, audio_digest) as job:
-            voice = await self._read(engine.name, digest, owner)
+            voice = await asyncio.to_thread(self._files.read, engine.name, digest, owner) if kept else None
             if voice is None:
                 began = time.monotonic()
                 voice = await engine.prepare(await prompt())
                 self._metrics.prepared(engine.name, time.monotonic() - began)
-                if self._files is not None and job.wanted:
+                if kept and job.wanted:
                     await asyncio.to_thread(self._files.write, voice, owner)
             if job.wanted:
                 self._prepared.put(_key(owner, f"{digest}.{engine.name}"), voice, voice.nbytes + _ENTRY_BYTES)
-            elif self._files is not None:
+            else:
                 await asyncio.to_thread(self._files.remove, audio_digest, owner)
             return voice
 
@@ -259,9 +267,6 @@ class Prompts:
             yield job
         finally:
             self._under_way.discard(job)
-
-    async def _read(self, engine: str, digest: str, owner: str) -> PreparedVoice | None:
-        return None if self._files is None else await asyncio.to_thread(self._files.read, engine, digest, owner)
 
 
 def _key(owner: str, rest: str) -> str:

@@ -1,9 +1,10 @@
 """Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +12,29 @@ import numpy.typing as npt
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SharesStyles, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.engines.spec import PresetPrompt
-from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
+from polyvox.errors import ForbiddenError, InvalidRequestError, PromptError, UnavailableError, UnknownVoiceError
 from polyvox.service.registry.registry import Registry
 from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.voices.prompts import Prompts
-from polyvox.service.voices.voice_store import AsyncVoiceStore
-from polyvox.types import PreparedVoice, VoicePrompt
+from polyvox.service.voices.voice_aliases import unspoken_language
+from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
+from polyvox.types import Pcm, PreparedVoice, VoicePrompt
 from polyvox.voices.designs import described_voice, design_of
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
-from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
+from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
 from polyvox.voices.storage.recordings import digest_of, prompt_digest
 from polyvox.voices.style_packs import PackFiles
 from polyvox.voices.styles import VoiceStyle, pack_reference, plain_style, style_model
 
 _TAG_CHARS = 16
+_NAMED_VOICES = 12
+"""Voices that the refusal of an unknown one names."""
+_NO_ALIASES: Mapping[str, str] = MappingProxyType({})
+
+Fingerprint = Callable[[str, Engine], Awaitable[str]]
+"""Identifies the files of a loaded model by its name and engine."""
 
 
 def voice_tag(recording: str) -> str:
@@ -84,6 +92,7 @@ class VoiceResolver:
         prompts: Prompts,
         presets: PresetPrompts,
         packs: PackFiles,
+        fingerprint: Fingerprint | None = None,
     ) -> None:
         self._settings = settings
         self._presets = presets
@@ -91,6 +100,7 @@ class VoiceResolver:
         self._registry = registry
         self._store = store
         self._prompts = prompts
+        self._fingerprint = fingerprint
 
     async def resolve(
         self,
@@ -101,21 +111,27 @@ class VoiceResolver:
         transcript: str | None = None,
         wordless: bool = False,
         pairs: bool = True,
+        instructed: bool = False,
+        openai_names: bool = True,
     ) -> ResolvedVoice | None:
         """Resolve a voice reference, or return None where the engine resolves the name itself.
 
-        An empty name is the model's default voice.
+        An empty name is the model's default voice, of those that follow instructions where it is to be `instructed`.
         An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
         recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
         engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
+        Without `openai_names`, OpenAI's voices are not known.
         """
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
-            name = reference.name or self._registry.default_voice(model)
-            registered = await self._registered(name, owner, engine, text)
+            name = reference.name or self._registry.default_voice(model, instructed=instructed)
+            aliases = self._settings.aliases if openai_names else self._settings.own_aliases
+            registered = await self._registered(name, owner, engine, text, aliases)
             if registered is None and pairs and engine.capabilities.dialogue and name.count(",") == 1:
                 return await self._pair(name, owner, engine, text)
+            if registered is None and engine.capabilities.cloning and not _is_own(name, engine):
+                raise await self._unknown(name, owner, engine)
             return registered
         self._registry.check_cloning(engine)
         if isinstance(reference, UploadedVoice):
@@ -129,6 +145,10 @@ class VoiceResolver:
         return ResolvedVoice(
             label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
         )
+
+    def speaks(self, record: VoiceRecord, engine: Engine) -> bool:
+        """Return whether an engine speaks in a registered voice: cloned, or fitted for it."""
+        return engine.capabilities.cloning or _is_styled(record, engine)
 
     def engine(self, model: str | None) -> Engine:
         """The engine that a request's voices are for."""
@@ -150,15 +170,16 @@ class VoiceResolver:
         content = f"codes {digest_of(repr(list(codes)).encode())} {digest_of(text.encode())}"
         return ResolvedVoice("codes", prepare, content=content, private=True)
 
-    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
+    async def _registered(
+        self, name: str, owner: str, engine: Engine, text: str | None, aliases: Mapping[str, str] = _NO_ALIASES
+    ) -> ResolvedVoice | None:
         # Without the store: a broken one must not silence an engine's own voices.
         if _is_own(name, engine):
             return None
         record = await self._store.find(name, owner)
         if record is None:
-            return await self._unregistered(name, owner, engine)
-        styled = isinstance(engine, SupportsStyle) and style_model(record.report) == style_model_of(engine)
-        if styled and (style := await self._style(record)) is not None:
+            return await self._unregistered(name, owner, engine, aliases)
+        if _is_styled(record, engine) and (style := await self._style(record)) is not None:
             return self._styled([_FittedShare(1.0, record, style)], ())
         if engine.capabilities.voice_design and (description := design_of(record.report)) is not None:
             return _designed(record, description)
@@ -173,11 +194,31 @@ class VoiceResolver:
             private=record.owner != SHARED_OWNER,
         )
 
-    async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+    async def _unknown(self, name: str, owner: str, engine: Engine) -> UnknownVoiceError:
+        """The refusal of a name that means no voice, with some that do."""
+        store = await self._store.opened_if_any()
+        query = VoiceQuery(owners=visible_to(owner), limit=_NAMED_VOICES)
+        registered = () if store is None else (await self._store.run(partial(store.page, query))).voices
+        own = (voice.id for voice in engine.voices)
+        names = list(dict.fromkeys((*own, *(record.name for record in registered), *self._presets.names)))
+        some = ", ".join(names[:_NAMED_VOICES])
+        more = f" and {len(names) - _NAMED_VOICES} more; GET /speakers lists them" if len(names) > _NAMED_VOICES else ""
+        there = f"use one of {some}{more}; or" if names else "there is none yet:"
+        return UnknownVoiceError(f"There is no voice {name[:80]!r}; {there} register a recording.", field="voice")
+
+    async def _unregistered(
+        self, name: str, owner: str, engine: Engine, aliases: Mapping[str, str]
+    ) -> ResolvedVoice | None:
         """A mix with fitted voices, a further name of a voice, or a built-in voice of another engine."""
         if is_voice_id(name):
             raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
-        if (target := self._settings.aliases.get(name, name)) != name:
+        if (target := aliases.get(name, name)) != name:
+            if language := unspoken_language(name, target, engine.capabilities.languages):
+                raise UnknownVoiceError(
+                    f"The voice {name!r} is for the language {language!r}, which the model {engine.name!r} does not "
+                    "speak; GET /speakers lists those that it has.",
+                    field="voice",
+                )
             resolved = await self._registered(target, owner, engine, None)
             own = ResolvedVoice(target, _own_voice, native=True, content=f"own {target}")
             return own if resolved is None else resolved
@@ -211,9 +252,11 @@ class VoiceResolver:
     async def _prepare_preset(
         self, preset: PresetPrompt, engine: Engine, *, style: MixedStyle | None = None
     ) -> PreparedVoice:
-        speak = partial(self._presets.prompt, preset, style)
-        digest = self._presets.digest(preset) if style is None else self._presets.styled_digest(preset, style)
-        return await self._prompts.prepared(engine, digest, speak, SHARED_OWNER)
+        """Prepare a borrowed voice. It is kept on disk, by the model's files, since it is nobody's own."""
+        model = "" if self._fingerprint is None else await self._fingerprint(engine.name, engine)
+        digest = await self._presets.digest(preset, style, model=model)
+        prompt = partial(self._presets.prompt, preset, digest, style)
+        return await self._prompts.prepared(engine, digest, prompt, SHARED_OWNER, kept=bool(model))
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
@@ -282,7 +325,7 @@ class VoiceResolver:
             )
         both: list[ResolvedVoice] = []
         for name in names.split(","):
-            resolved = await self._registered(name.strip(), owner, engine, None)
+            resolved = await self._registered(name.strip(), owner, engine, None, self._settings.aliases)
             if resolved is None:
                 raise UnknownVoiceError(
                     f"There is no voice {name.strip()[:80]!r}; GET /v1/voices lists yours.", field="voice"
@@ -321,7 +364,7 @@ class VoiceResolver:
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+            transcript = await self._heard(record, pcm, rate, engine)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -331,6 +374,15 @@ class VoiceResolver:
         voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
+
+    async def _heard(self, record: VoiceRecord, pcm: Pcm, rate: int, engine: Engine) -> str:
+        """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
+        try:
+            return await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+        except (UnavailableError, PromptError):
+            if not engine.capabilities.wordless:
+                raise
+            return ""
 
 
 def _combined(
@@ -370,6 +422,11 @@ def _is_own(name: str, engine: Engine) -> bool:
         return all(term.voice in own for term in parse_mix(name))
     except UnknownVoiceError:
         return False
+
+
+def _is_styled(record: VoiceRecord, engine: Engine) -> bool:
+    """Return whether a registered voice has a style for an engine."""
+    return isinstance(engine, SupportsStyle) and style_model(record.report) == style_model_of(engine)
 
 
 def style_model_of(engine: Engine) -> str:

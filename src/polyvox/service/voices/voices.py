@@ -18,13 +18,14 @@ from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, Po
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.operations import Operation
-from polyvox.service.registry.registry import Registry
+from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.default_voice import DefaultVoice
 from polyvox.service.voices.design_previews import DesignPreviews
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
-from polyvox.service.voices.voice_resolver import VoiceResolver, style_model_of, voice_tag
+from polyvox.service.voices.voice_resolver import Fingerprint, VoiceResolver, style_model_of, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
 from polyvox.voices.designs import design_of
@@ -94,6 +95,11 @@ class _SpeechCache(Protocol):
         """Delete all speech in a voice, by its tag; how many entries that were."""
 
 
+class _Fingerprints(Protocol):
+    async def of(self, model: str, engine: Engine) -> str:
+        """Identify the files of a model that is loaded."""
+
+
 class SpeechParts(Protocol):
     """The parts of a speech service that its voices share with it."""
 
@@ -112,12 +118,21 @@ class SpeechParts(Protocol):
     @property
     def accounts(self) -> Accounts: ...
 
+    @property
+    def fingerprints(self) -> _Fingerprints: ...
+
 
 class VoiceService:
     """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore, access: Access
+        self,
+        settings: Settings,
+        registry: Registry,
+        prompts: Prompts,
+        store: AsyncVoiceStore,
+        access: Access,
+        fingerprint: Fingerprint | None = None,
     ) -> None:
         self.access = access
         self._settings = settings
@@ -134,7 +149,8 @@ class VoiceService:
         """Held while a sentence is spoken for a kept voice: one at a time."""
         self.packs = PackFiles(settings.data_dir / PACKS)
         self.previews = DesignPreviews()
-        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets, self.packs)
+        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets, self.packs, fingerprint)
+        self._default = DefaultVoice(settings, registry, store, self.presets, self.resolver)
 
     @classmethod
     def for_service(cls, speech: SpeechParts, access: Access | None = None) -> "VoiceService":
@@ -151,7 +167,8 @@ class VoiceService:
         )
         store = AsyncVoiceStore(location_of(settings))
         speech.metrics.watch_voice_store(lambda: store.state.available)
-        voices = cls(settings, speech.registry, prompts, store, access or speech.accounts.access)
+        access = access or speech.accounts.access
+        voices = cls(settings, speech.registry, prompts, store, access, speech.fingerprints.of)
         voices.forget_speech = lambda recording: speech.cache.forget(voice_tag(recording))
         return voices
 
@@ -165,30 +182,25 @@ class VoiceService:
         if not cloning:
             return ()
         lacking = []
-        if not self.presets.names:
-            lacking.append("Built-in voices need another model; run: polyvox pull kokoro.")
+        if not self.presets.is_installed:
+            there = f" other than {', '.join(self.presets.names)}" if self.presets.names else ""
+            lacking.append(f"Built-in voices{there} need another model; run: polyvox pull kokoro.")
         if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
             lacking.append(f"Recordings need a transcript, unless you run: polyvox pull {ASR_BUNDLE}.")
         return tuple(lacking)
 
-    async def obstacle(self) -> str:
-        """The reason why a request that brings no recording cannot be spoken by the default model; empty if it can."""
-        model = self._settings.default_model
-        info = self._registry.model(model)
-        if not (info.loaded and info.cloning) or self._registry.voices(model):
-            return ""
-        name = self._registry.default_voice(model)
-        if self.presets.names and self.presets.find(self._settings.aliases.get(name, name)) is not None:
-            return ""
-        try:
-            registered = await self._store.find(name, SHARED_OWNER)
-        except UnavailableError as error:
-            return error.message
-        remedy = f"run: polyvox pull {self.presets.model}, or set default_voice to a registered voice"
-        return "" if registered is not None else f"The model {model!r} has no voice of its own; {remedy}."
+    async def readiness(self, state: Readiness) -> Readiness:
+        """The readiness of a server with these voices: it is not ready while its default voice cannot be heard."""
+        obstacle = await self._default.obstacle() if state.ok else ""
+        if not obstacle:
+            return state
+        return replace(state, ok=False, reasons={self._settings.default_model: obstacle, **state.reasons})
 
     async def start(self) -> None:
-        """Resume transcriptions that the last process left, and start to look after caches and the store."""
+        """Resume transcriptions that the last process left, prepare the default voice, and start to look after caches
+        and the store.
+        """
+        self._default.expect()
         self._spawn(self._tidy_forever())
         await self._resume()
         await self._store.check()
@@ -212,7 +224,10 @@ class VoiceService:
             log.error("registered voices unavailable", reason=error.message)
 
     async def check(self) -> None:
-        """Find out whether the store works; one that was mended or replaced is taken up again."""
+        """Find out whether the store works; one that was mended or replaced is taken up again. A default voice that is
+        not prepared is tried again.
+        """
+        await self._default.prepare()
         replaced = await self._store.check()
         if replaced or (self._store.state.available and not self._resumed):
             self._last_forgotten = 0
@@ -447,11 +462,11 @@ class VoiceService:
 
     async def _check_forever(self) -> None:
         while True:
-            await asyncio.sleep(_CHECK_SECONDS)
             try:
                 await self.check()
             except Exception:
-                log.exception("voice store not checked")
+                log.exception("voices not checked")
+            await asyncio.sleep(_CHECK_SECONDS)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -7,6 +7,8 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import CodeBlocks
 
 _FENCE: Final = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+_PROSE: Final = re.compile(r" +[\"“(]?[A-Z]\w* +\S")
+"""A sentence behind a closing fence, on its line: against the rules of Markdown, but common."""
 _ANNOUNCED: Final = {
     "en": "Code block.",
     "es": "Bloque de código.",
@@ -55,6 +57,9 @@ def _blocks(text: str) -> list[tuple[int, int]]:
             opened = opened or _opening(line)
         elif not line["info"].strip() and len(line["fence"]) >= len(opened["fence"]):
             found.append((opened.start(), line.end()))
+            opened = None
+        elif _PROSE.match(line["info"]):
+            found.append((opened.start(), line.start("info")))
             opened = None
         elif line["info"].strip():
             opened = _opening(line) or opened

@@ -14,13 +14,15 @@ _OTHER: Final = "other"
 _MODULES: Final[Mapping[str, str]] = {
     "cmn": "zh",
     **{language: language for language in ("en", "es", "fr", "hi", "it", "ja", "ms", "pt", "zh")},
+    **{f"en-{region}": "en_gb" for region in ("gb", "uk", "ie", "au", "nz", "za", "in")},
 }
 """The module of each language here, imported when its language is first asked for."""
 
 
 def normalizer_for(language: str) -> Normalizer:
     """The normaliser of a language tag; languages without their own share one that leaves numbers alone."""
-    return _normalizer(_MODULES.get(language.lower().replace("_", "-").partition("-")[0], _OTHER))
+    tag = language.lower().replace("_", "-")
+    return _normalizer(_MODULES.get(tag) or _MODULES.get(tag.partition("-")[0], _OTHER))
 
 
 def load_normalizers() -> None:

@@ -2,14 +2,19 @@
 
 import re
 import unicodedata
+from enum import Enum
 from typing import Final
 
 from polyvox.text.normalize.english import (
     abbreviations,
+    addresses,
+    british,
     codes,
     dates,
     figures,
     formulas,
+    identifiers,
+    labels,
     money,
     phones,
     roman,
@@ -22,26 +27,45 @@ from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
+
+class Variant(Enum):
+    """Where English is written: who puts the month first and leaves "and" out of numbers, and who does not."""
+
+    AMERICAN = "us"
+    BRITISH = "gb"
+
+
 _DIGIT: Final = re.compile(r"\d")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
-def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+# Single quotes around a few words, which the readers behind would take for minutes, feet or apostrophes. A quote that
+# closes behind "s" may be a plural's, after a year or a word that begins with an apostrophe of its own.
+_QUOTED: Final = re.compile(
+    r"(?<![\w'’‘)])['‘](?!(?:n|em|til|tis|twas|cause|bout|round)\b"
+    r"|\d\d(?:s\b|\b[^ '’\n]* [^ '’\n]+ [^'’\n]{0,78}s['’]))"
+    r"(?P<item>[^\s'’‘“”](?:[^'’‘“”\n]{0,78}[^\s'’‘“”])?)['’](?![\w(])",
+    re.IGNORECASE,
+)
+
+
+def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Variant = Variant.AMERICAN) -> TrackedText:
     """Figures, signs and abbreviations as words, and punctuation in the voices' forms.
 
     The order matters: what has the most specific form is read first, so that later readers see only what is left.
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(fold(text), options)
+    text = _addresses(fold(text).sub(_QUOTED, r"“\g<item>”"), options)
     if options.optional_pluralization_normalization:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
+    text = addresses.read(text)
     if _DIGIT.search(text.text):
-        text = _quantities(text, options)
+        text = _quantities(text, options, variant)
     text = roman.read(abbreviations.read(dates.read_names(text)))
     if _DIGIT.search(text.text):
         text = codes.read(text)
@@ -49,15 +73,18 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = symbols.read(text)
     if _DIGIT.search(text.text):
         text = figures.read(text)
+    if variant is Variant.BRITISH:
+        text = british.read_and(text)
     return tidy(text, keep_symbols=not options.replace_remaining_symbols)
 
 
-def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
     text = codes.read_dimensions(abbreviations.read_before_figures(text))
-    text = times.read(dates.read(figures.read_marked(text)))
+    text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
     if options.phone_normalization:
         text = phones.read(text)
+    text = labels.read(text)
     text = money.read(symbols.read_ratings(text))
     if options.unit_normalization:
         text = units.read(text)
@@ -69,7 +96,7 @@ def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = web.read_emails(text)
     if options.url_normalization:
         text = web.read_urls(text)
-    return web.read_tags(text)
+    return web.read_tags(identifiers.read(text))
 
 
 def _fraction_in_figures(match: re.Match[str]) -> str:

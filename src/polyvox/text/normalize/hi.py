@@ -1,7 +1,6 @@
 """The Hindi normaliser; words in Latin letters are left alone, apart from units and currencies."""
 
-from polyvox.text.normalize.english import web
-from polyvox.text.normalize.hindi import dates_times, figures, measures
+from polyvox.text.normalize.hindi import addresses, dates_times, figures, measures
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -16,9 +15,9 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     text = fold(text)
     if options.email_normalization:
-        text = web.read_emails(text)
+        text = addresses.read_emails(text)
     if options.url_normalization:
-        text = web.read_urls(text)
+        text = addresses.read_urls(text)
     text = dates_times.read(measures.read_money(text))
     text = figures.read_abbreviations(text)
     if options.phone_normalization:

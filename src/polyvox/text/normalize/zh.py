@@ -13,6 +13,7 @@ _COMMA: Final = re.compile("[，、﹐﹑]")
 _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
+_DIGIT: Final = re.compile(r"\d")
 _TILDE: Final = re.compile("[~～]")
 
 
@@ -28,16 +29,25 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_emails(text)
     if options.url_normalization:
         text = addresses.read_urls(text)
-    if options.phone_normalization:
-        text = addresses.read_phones(text)
-    text = measures.read_money(dates_times.read(text))
-    text = measures.read_shares(text)
-    if options.unit_normalization:
-        text = measures.read_units(text)
-    text = figures.read(addresses.read_mixed(addresses.read_codes(text)))
+    text = _figures(text, options) if _DIGIT.search(text.text) else dates_times.read_spans(text)
+    text = figures.read_formulas(text)
+    if options.unit_normalization and "/" in text.text:
+        text = measures.read_rates(text)
+    if _DIGIT.search(text.text):
+        text = addresses.read_mixed(addresses.read_codes(text))
+    text = figures.read(text)
     if options.replace_remaining_symbols:
         text = figures.read_signs(text)
     return _marks(text, options)
+
+
+def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
+    if options.phone_normalization:
+        text = addresses.read_phones(text)
+    text = dates_times.read_spans(dates_times.read(text))
+    text = measures.read_shares(measures.read_money(text))
+    return measures.read_units(text) if options.unit_normalization else text
 
 
 def _marks(text: TrackedText, options: NormalizationOptions) -> TrackedText:

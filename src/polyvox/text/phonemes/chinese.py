@@ -2,15 +2,15 @@
 
 import logging
 import re
-import warnings
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
+from polyvox.text.phonemes.chinese_words import word_cutter
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphones import corrections
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -110,19 +110,3 @@ def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
     else:
         space = following.phonemes in _OPENING or not following.is_punctuation
     return SpokenWord(word.text, word.phonemes, word.span, space)
-
-
-@cache
-def word_cutter() -> Any:  # noqa: ANN401
-    """jieba's tokenizer with its dictionary read straight from the package.
-
-    jieba would else load a cache from the shared temporary folder, where anyone may have put it, and write one there.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # its patterns are no raw strings, and nobody here can mend them
-        import jieba
-
-    cutter = jieba.Tokenizer()
-    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
-    cutter.initialized = True
-    return cutter

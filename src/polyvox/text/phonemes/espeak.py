@@ -13,6 +13,7 @@ from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
 from polyvox.text.phonemes.espeak_choice import VOICES, Espeak, open_espeak
 from polyvox.text.phonemes.espeak_lines import cleaned
+from polyvox.text.phonemes.espeak_spelling import respelled
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -45,6 +46,7 @@ class EspeakPhonemizer:
     """One language by espeak-ng; whole clauses are phonemized, so that words may be joined."""
 
     def __init__(self, language: str, program: str) -> None:
+        self._language: Final = language
         self._espeak: Final[Espeak] = open_espeak(program, VOICES[language], language, tie="^")
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
@@ -91,7 +93,7 @@ class EspeakPhonemizer:
 
     def _sounds(self, clauses: Sequence[Sequence[str]]) -> list[list[str]]:
         """The phonemes of every word of every clause; an empty string where a word runs into its neighbour."""
-        lines = [cleaned(" ".join(clause)) for clause in clauses]
+        lines = [cleaned(respelled(" ".join(clause), self._language)) for clause in clauses]
         answers = [answer.split() for answer in self._phonemize(lines)]
         return [self._per_word(clause, answer) for clause, answer in zip(clauses, answers, strict=True)]
 

@@ -49,6 +49,14 @@ class Role(StrEnum):
 
 
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
+_BECOMING: Final = frozenset(
+    "become becomes became becoming feel feels feeling felt get gets getting got gotten go goes going gone went grow "
+    "grows growing grew grown turn turned even".split()
+)
+_BEFORE_TINY: Final = frozenset("has have had show shows of with in these those many some all even see".split())
+_OF_READING: Final = frozenset(
+    "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
+)
 _NEAR: Final = 16  # words to either side that may tell the time of a sentence
 _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.PLAIN: (),
@@ -302,6 +310,37 @@ def _tear(words: Sequence[str], index: int) -> Role:
     return _general(words, index)
 
 
+def _bass(words: Sequence[str], index: int) -> Role:
+    """The fish, against the voice and the instrument that somebody plays or sings."""
+    played = _left(words, index).startswith(("play", "sing", "sang", "drum"))
+    return Role.OTHER if not played and _is_hinted(words, index) else Role.PLAIN
+
+
+def _number(words: Sequence[str], index: int) -> Role:
+    """More numb, against a figure: behind a verb of feeling or becoming, where nothing is counted."""
+    following = _at(words, index + 1)
+    open_ended = _is_break(following) or following in ("and", "by", "than", "as", "until", "with", "every", "still")
+    return Role.OTHER if open_ended and _left(words, index) in _BECOMING else Role.PLAIN
+
+
+def _minute(words: Sequence[str], index: int) -> Role:
+    """Tiny, against the time: before a plural that no figure counts."""
+    following, left = _at(words, index + 1), _at(words, index - 1)
+    tiny = _is_plural(following) and following != "hands" and left in _BEFORE_TINY
+    return Role.OTHER if tiny or _is_hinted(words, index) else Role.PLAIN
+
+
+def _reading(words: Sequence[str], index: int) -> Role:
+    """The town, for the word with a capital: behind a preposition of place, or before what belongs to it."""
+    following = _at(words, index + 1)
+    located = _at(words, index + 2) if following == "," else following
+    if located in _OF_READING:
+        return Role.OTHER
+    ends = _is_break(following) or following in AUXILIARIES or following in PREPOSITIONS
+    led = _at(words, index - 1) in ("to", "from", "in", "near", "via", "at", "outside")
+    return Role.OTHER if ends and led else Role.PLAIN
+
+
 def _resume(words: Sequence[str], index: int) -> Role:
     """To resume, against the paper that an applicant sends."""
     left, following = _left(words, index), _at(words, index + 1)
@@ -353,6 +392,10 @@ def _that(words: Sequence[str], index: int) -> Role:
 
 
 _PARTICULAR: Final = {
+    "bass": _bass,
+    "minute": _minute,
+    "number": _number,
+    "reading": _reading,
     "read": _read,
     "reread": _read,
     "used": _used,

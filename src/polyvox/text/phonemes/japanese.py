@@ -3,10 +3,10 @@
 import logging
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from threading import Lock
 from typing import Any, Final
 
@@ -15,7 +15,16 @@ from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
-from polyvox.text.phonemes.japanese_counters import LONGEST_NUMBER, NUMBER_AND_COUNTER, counted_kana, number_kana
+from polyvox.text.phonemes.japanese_counters import (
+    ASKED_AND_COUNTER,
+    LONGEST_NUMBER,
+    NUMBER_AND_COUNTER,
+    NUMERAL_AND_COUNTER,
+    asked_kana,
+    counted_kana,
+    number_kana,
+    numeral_value,
+)
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -25,6 +34,7 @@ _KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
 _STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d+(?![A-Za-z]))+")
 _HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
 _NUMBER: Final = re.compile(r"\d+")
+_HAN: Final = re.compile(f"[{HAN}]")
 # Words that the dictionary cuts and reads by their parts.
 _WHOLE_WORDS: Final = {
     **{
@@ -34,9 +44,35 @@ _WHOLE_WORDS: Final = {
     "三日月": "みかづき",
     "株式会社": "かぶしきがいしゃ",
     "有限会社": "ゆーげんがいしゃ",
+    "今日中": "きょーじゅー",
+    "明日中": "あしたじゅー",
+    "今年中": "ことしじゅー",
+    "一日中": "いちにちじゅー",
+    "一年中": "いちねんじゅー",
+    "一晩中": "ひとばんじゅー",
+    "世界中": "せかいじゅー",
+    "日本中": "にほんじゅー",
+    "日本": "にほん",
+    "誕生日": "たんじょーび",
+    "記念日": "きねんび",
+    "給料日": "きゅーりょーび",
+    "発売日": "はつばいび",
+    "定休日": "てーきゅーび",
+    "締切日": "しめきりび",
+    "最終日": "さいしゅーび",
+    "一昨日": "おととい",
+    "私": "わたし",
 }
-_WHOLE_WORD: Final = re.compile("|".join(_WHOLE_WORDS))
-_MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十])月$")
+# 今日中国 is China today.
+_WHOLE_WORD: Final = re.compile(
+    "|".join(
+        word + ("(?![国学止心間央東])" if word.endswith("中") else "")
+        for word in sorted(_WHOLE_WORDS, key=len, reverse=True)
+    )
+)
+_MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十毎今来先翌同])月の?$")
+# What makes 1日 the first of a month and no length of time.
+_FROM_THE_FIRST: Final = re.compile("から(?!\\d+日(?!ま))|まで|付け?|現在|午[前後]|[朝夜]|の(?:午[前後]|朝|夜)|\\(")
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"
@@ -56,6 +92,10 @@ class _Joined:
     start: int
     end: int
     reading: str
+    certain: bool = False
+    """Whether it is one whatever the dictionary makes of the characters around."""
+    closed: bool = False
+    """Whether a Chinese character behind it begins another word."""
 
 
 class JapanesePhonemizer:
@@ -82,7 +122,9 @@ class JapanesePhonemizer:
 
     def _words(self, text: TrackedText, counted: Sequence[_Joined], offset: int) -> list[SpokenWord]:
         with self._lock:
-            morphemes = [_Morpheme(node.surface, _reading(node)) for node in self._tagger(text.text)]
+            morphemes = self._morphemes(text.text)
+            if torn := _torn(morphemes, counted, offset):
+                morphemes = [one for start, end in pairwise(torn) for one in self._morphemes(text.text[start:end])]
         morphemes = _with_counted(morphemes, counted, offset)
         words: list[SpokenWord] = []
         place = 0
@@ -95,6 +137,19 @@ class JapanesePhonemizer:
                 _log.debug("no reading is known for %r", surface)
             words += [SpokenWord(surface, sound, span, True) for sound in sounds]
         return words
+
+    def _morphemes(self, text: str) -> list[_Morpheme]:
+        return [_Morpheme(node.surface, _reading(node)) for node in self._tagger(text)]
+
+
+def _torn(morphemes: Sequence[_Morpheme], counted: Sequence[_Joined], offset: int) -> list[int]:
+    """The places to cut a stretch at so that no number or word is read as a part of others; empty where none is."""
+    text = "".join(morpheme.surface for morpheme in morphemes)
+    edges = [0, *accumulate(len(morpheme.surface) for morpheme in morphemes)]
+    inside = [one for one in counted if one.certain and offset <= one.start and one.end <= offset + edges[-1]]
+    cuts = {end - offset for one in inside for end in (one.start, one.end)} - {*edges}
+    cuts |= {one.end - offset for one in inside if one.closed and _HAN.match(text, one.end - offset)}
+    return sorted({0, edges[-1], *cuts}) if cuts else []
 
 
 def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
@@ -110,17 +165,39 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         characters = _in_characters(number) + counter
         start = match.start() + grown
         if len(number) <= LONGEST_NUMBER and not (len(number) > 1 and number[0] == "0"):
-            before = match.string[max(0, match.start() - 2) : match.start()]
-            in_month = _MONTH_BEFORE.search(before) is not None
-            reading = counted_kana(number, counter, in_month=in_month) if counter else number_kana(int(number))
-            counted.append(_Joined(start, start + len(characters), hiragana(reading)))
+            before = match.string[max(0, match.start() - 3) : match.start()]
+            dated = _MONTH_BEFORE.search(before) is not None or _FROM_THE_FIRST.match(match.string, match.end())
+            reading = counted_kana(number, counter, in_month=bool(dated)) if counter else number_kana(int(number))
+            counted.append(_Joined(start, start + len(characters), hiragana(reading), certain=True))
         grown += len(characters) - len(match.group())
         return characters
 
     text = text.sub(_NUMBER, lambda match: "".join(str(int(char)) for char in match.group()))
     text = text.sub(NUMBER_AND_COUNTER, numeral)
-    words = (_Joined(*match.span(), _WHOLE_WORDS[match.group()]) for match in _WHOLE_WORD.finditer(text.text))
-    return text, sorted([*counted, *words], key=lambda found: found.start)
+    found = {*counted} | {*_numerals(text.text)}
+    words = [
+        _Joined(*match.span(), _WHOLE_WORDS[match.group()], certain=len(match.group()) > 2, closed=True)
+        for match in _WHOLE_WORD.finditer(text.text)
+    ]
+    return text, _apart(sorted([*words, *found], key=lambda joined: (joined.start, -joined.end)))
+
+
+def _numerals(text: str) -> Iterator[_Joined]:
+    """Numbers in characters with their counters, and 何 with its."""
+    for match in NUMERAL_AND_COUNTER.finditer(text):
+        kana = counted_kana(str(numeral_value(match["numeral"])), match["counter"])
+        yield _Joined(*match.span(), hiragana(kana))
+    for match in ASKED_AND_COUNTER.finditer(text):
+        yield _Joined(*match.span(), hiragana(asked_kana(match["counter"])))
+
+
+def _apart(joined: Sequence[_Joined]) -> list[_Joined]:
+    """Those that do not begin inside another."""
+    kept: list[_Joined] = []
+    for one in joined:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
 
 
 def _with_counted(morphemes: list[_Morpheme], counted: Sequence[_Joined], offset: int) -> list[_Morpheme]:
@@ -157,7 +234,10 @@ def _grouped(morphemes: Sequence[_Morpheme]) -> list[Sequence[_Morpheme]]:
 
 
 def _stands_alone(match: re.Match[str]) -> bool:
-    around = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() : match.end() + 1]
+    """No letter of a name touches the figures; one behind their counter does not."""
+    around = match.string[max(0, match.start() - 1) : match.start()]
+    if not match["counter"]:
+        around += match.string[match.end() : match.end() + 1]
     return not any(char.isascii() and char.isalpha() for char in around)
 
 

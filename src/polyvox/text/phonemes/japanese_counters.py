@@ -30,9 +30,9 @@ _K: Final = _table(
 )
 _S: Final = _table(
     "冊:サツ 歳:サイ 才:サイ 足:ソク 社:シャ 週間:シューカン 種類:シュルイ 周:シュー 周年:シューネン "
-    "食:ショク 章:ショー 世紀:セイキ 席:セキ 隻:セキ センチ:センチ センチメートル:センチメートル "
+    "食:ショク 章:ショー 世紀:セーキ 席:セキ 隻:セキ センチ:センチ センチメートル:センチメートル "
     "世帯:セタイ 勝:ショー セット:セット 頭:トー 点:テン 通:ツー 丁目:チョーメ 着:チャク 体:タイ "
-    "店:テン 店舗:テンポ 等:トー トン:トン 等分:トーブン"
+    "種:シュ 丁:チョー 滴:テキ 店:テン 店舗:テンポ 等:トー トン:トン 等分:トーブン"
 )
 # Usual sound, sound behind a doubled consonant, and sound behind three.
 _H: Final = {
@@ -47,15 +47,17 @@ _H: Final = {
     "歩": ("ホ", "ポ", "ポ"),
     "本目": ("ホンメ", "ポンメ", "ボンメ"),
     "敗": ("ハイ", "パイ", "パイ"),
+    "品": ("ヒン", "ピン", "ピン"),
 }
 _FOURTH_AS_P: Final = frozenset(("分", "分間", "泊"))
 _KILO: Final = {"キロ": "キロ", "キロメートル": "キロメートル", "キログラム": "キログラム"}
 _PLAIN: Final = _table(
-    "円:エン 年:ネン 年間:ネンカン 年生:ネンセイ 年前:ネンマエ 時:ジ 時間:ジカン 時間目:ジカンメ "
-    "月:ガツ 度:ド 番:バン 枚:マイ 台:ダイ 倍:バイ 秒:ビョー 名:メイ 号:ゴー 号室:ゴーシツ "
+    "円:エン 年:ネン 年間:ネンカン 年生:ネンセー 年前:ネンマエ 年目:ネンメ 年度:ネンド 時:ジ 時間:ジカン "
+    "時間目:ジカンメ 月:ガツ 度:ド 番:バン 枚:マイ 台:ダイ 倍:バイ 秒:ビョー 名:メー 号:ゴー 号室:ゴーシツ "
     "番地:バンチ 番線:バンセン 番目:バンメ 位:イ ドル:ドル メートル:メートル グラム:グラム 割:ワリ "
     "問:モン 万:マン 代:ダイ 両:リョー 車線:シャセン 号車:ゴーシャ リットル:リットル ページ:ページ "
-    "パーセント:パーセント 行:ギョー 列:レツ"
+    "パーセント:パーセント 行:ギョー 列:レツ 円玉:エンダマ 円札:エンサツ 話:ワ 部:ブ 段:ダン 段階:ダンカイ 畳:ジョー "
+    "坪:ツボ 字:ジ 文字:モジ 試合:シアイ 錠:ジョー 人前:ニンマエ 人乗り:ニンノリ"
 )
 _DAYS: Final = dict(
     zip(
@@ -65,16 +67,48 @@ _DAYS: Final = dict(
     )
 )
 _DAY_COUNTERS: Final = {"日": "", "日間": "カン", "日目": "メ", "日前": "マエ", "日後": "ゴ"}
-_PEOPLE: Final = {"人": "", "人目": "メ", "人組": "グミ"}
+_PEOPLE: Final = {"人": "", "人目": "メ", "人組": "グミ", "人分": "ブン", "人用": "ヨー"}
 _THINGS: Final = dict(
     enumerate("ヒトツ フタツ ミッツ ヨッツ イツツ ムッツ ナナツ ヤッツ ココノツ トー".split(), start=1)
 )
-_FOUR_AS_YO: Final = frozenset(("円", "年", "年間", "年生", "年前", "時", "時間", "時間目"))
+_FOUR_AS_YO: Final = frozenset(
+    ("円", "円玉", "人前", "人乗り", "年", "年間", "年生", "年前", "年目", "年度", "時", "時間", "時間目")
+)
 COUNTERS: Final = frozenset((*_K, *_S, *_H, *_KILO, *_PLAIN, *_DAY_COUNTERS, *_PEOPLE, "つ"))
 # Between two numbers: the line of a fraction, and a score.
 _BETWEEN: Final = {"分の": "ブンノ", "対": "タイ"}
 _ANY: Final = "|".join(sorted(COUNTERS, key=len, reverse=True))
 NUMBER_AND_COUNTER: Final = re.compile(rf"(?P<number>[0-9]+)(?P<counter>(?:{'|'.join(_BETWEEN)})(?=[0-9])|{_ANY})?")
+
+_FIGURES: Final = {char: value for value, char in enumerate("零一二三四五六七八九")}
+_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
+# Counters behind numerals in characters; the dictionary knows one 十分 only, which is plenty.
+_BEHIND_CHARACTERS: Final = (
+    "時間|時(?![代期点計給差速節])|分間|分(?![の裂割析類別担離岐散布目咲丈袖])|人前|人(?![気間物口生類材事格])|年生|年間|年度|年目|年"
+    "|か月|ヶ月|カ月|か国|カ国|月|円玉|円|週間|世紀|種類|日間|日目|(?<!一)日(?![本曜々常光程中月])|点(?![一二三四五六七八九零])|足(?![先早飛跳])"
+    "|[本匹杯冊回個階歳才枚台頭軒泊票話章件曲社]"
+)
+NUMERAL_AND_COUNTER: Final = re.compile(
+    rf"(?<![一二三四五六七八九十百千万億数何幾])(?!(?<!時)十分(?!間|後|前|待|ほど|程|以|く|お|経|か[かっ]))"
+    rf"(?P<numeral>[一二三四五六七八九十百千]{{1,9}})(?P<counter>{_BEHIND_CHARACTERS})"
+)
+ASKED_AND_COUNTER: Final = re.compile(f"何(?P<counter>{'|'.join(_H)}|階|軒|足)")
+
+
+def asked_kana(counter: str) -> str:
+    """何 before a counter that changes behind it: "ナンボン"."""
+    return "ナン" + (_H[counter][2] if counter in _H else {"階": "ガイ", "軒": "ゲン", "足": "ゾク"}[counter])
+
+
+def numeral_value(numeral: str) -> int:
+    """A number below ten thousand that is written in characters: 二十四, 三百五."""
+    total = ones = 0
+    for char in numeral:
+        if char in _UNITS:
+            total, ones = total + (ones or 1) * _UNITS[char], 0
+        else:
+            ones = ones * 10 + _FIGURES[char]
+    return total + ones
 
 
 def number_kana(value: int) -> str:
@@ -126,7 +160,7 @@ def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
     if counter == "月":
         return _changed(number, {"ヨン": "シ", "ナナ": "シチ", "キュー": "ク"}) + "ガツ"
     if counter in ("時", "時間", "時間目"):
-        return ("レイ" if value == 0 else _changed(number, _FOUR_AND_NINE)) + _PLAIN[counter]
+        return ("レー" if value == 0 else _changed(number, _FOUR_AND_NINE)) + _PLAIN[counter]
     return _plain(number, counter)
 
 

@@ -5,10 +5,12 @@ patterns decide; they see one stretch of Chinese characters at a time, whose end
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces
 
 # Longer phrases win. A phrase counts wherever it stands, whatever the tokenizer cut.
 PHRASES: Final = {
@@ -92,8 +94,27 @@ PHRASES: Final = {
     "背着书包": "bei1 zhe5 shu1 bao1",
     "背书包": "bei1 shu1 bao1",
     "背包": "bei1 bao1",
+    "数以": "shu4 yi3",
+    "散发": "san4 fa1",
+    "中意": "zhong4 yi4",
+    "旋风": "xuan4 feng1",
+    "重重地": "zhong4 zhong4 de5",
+    "舍不得": "she3 bu4 de5",
+    "恨不得": "hen4 bu4 de5",
+    "巴不得": "ba1 bu4 de5",
+    "怪不得": "guai4 bu4 de5",
+    "不见得": "bu4 jian4 de5",
+    "一撮": "yi4 cuo1",
+    "当做": "dang4 zuo4",
     "不得不": "bu4 de2 bu4",
     "只得": "zhi3 de2",
+}
+# Readings of words as the tokenizer cut them, which pypinyin does not know.
+WORDS: Final = {
+    "着实": "zhuo2 shi2",
+    "着力": "zhuo2 li4",
+    "脏水": "zang1 shui3",
+    "教唱": "jiao1 chang4",
 }
 SURNAMES: Final = {
     "尉迟": "yu4 chi2",
@@ -168,6 +189,7 @@ _MANNERS: Final = "兴快静然心细力速极底刻动意真情巧密切谨慎�
 # The first rule that fits decides; later ones are for what is left.
 RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     "长": _rules(
+        ("chang2", "长(?=胡子|胡须|头发|裤|裙|袖|腿|发[女飘披及])"),
         ("zhang3*", "长(?=[得大高胖出满成着])"),
         ("chang2", "(?<=[很太真更最挺够么越极超])长(?!得|大|高|胖|出|满|成|着|官|辈|子|者)"),
         ("chang2*", "(?<=[好不多又也还路腿发身手脚尾线河米里尺寸])长"),
@@ -188,8 +210,8 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
         ("dei3*", "(?<=[都就还也又总必可真])得(?![很太真好不多更最])(?=.)"),
         ("dei3", "(?<=非)得(?![到知益分])"),
         ("dei3", "得(?=马上|赶紧|赶快|立刻|立即|先|好好|早点|早早|尽快|抓紧|注意|小心|亲自|自己|去|把|靠|花[钱时])"),
-        ("de5*", "(?<=.)得(?=.)"),
         ("de5*", "(?<=[懒舍记])得$"),
+        ("de5*", f"(?<=[^{_PRONOUN}])得(?=[很太真多更最越])"),
     ),
     "只": _rules(
         ("zhi1", f"(?<=[{_NUMERAL}{_GROUP}])只(?![是有能要会好怕顾管不需])"),
@@ -198,9 +220,27 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     "行": _rules(
         ("hang2", f"(?<=第[{_NUMERAL}])行"),
         ("hang2", f"(?<=第[{_NUMERAL}]十)行|(?<=[{_NUMERAL}])行(?=字|代码|诗|泪|眼泪|树)|(?<=哪)行(?=字|$)"),
-        ("hang2", "(?<=[同本这那])行(?=业|的人|$)"),
+        ("hang2", "(?<=[同本这那])行(?=业|的人|$)|(?<=[这那哪]一)行"),
     ),
-    "教": _rules(("jiao1*", "教(?![室师授育学练堂材案科导程官养会皇徒义员父])")),
+    "教": _rules(
+        ("jiao1", f"教会?(?=[了过{_PRONOUN}给]|孩子|学生|大家|别人|人们|书)"),
+        ("jiao1*", "教(?![室师授育学练堂材案科导程官养会皇徒义员父])"),
+    ),
+    "中": _rules(
+        ("zhong4", "中(?=[奖标彩签计弹箭枪毒暑风邪]|招(?!生|聘|商|收|募)|了(?:[一二三头大特]等?)?奖)"),
+        ("zhong4", "(?<=[猜射击抽押相命说砸投])中(?![国文午间学小年秋东西华心])"),
+        ("zhong4", "(?<=[看选打考])中(?=[了的一这那过]|靶|目标|头|$)"),
+        ("zhong4*", "(?<=[我你他她它们])中(?=了)|中(?=过)"),
+    ),
+    "数": _rules(
+        (
+            "shu3",
+            f"(?<=从[{_NUMERAL}])数(?=到)|(?<=把钱)数(?=清|一|了|好|完)|数(?=到[{_NUMERAL}]|[了着]|得?清|过来|不过来|钱|星星|绵羊)",
+        ),
+        ("shu3", "(?<=倒着)数|(?<=一)数(?=才|就|发现)|(?<=[就要算])数(?=[他她你我])"),
+    ),
+    "脏": _rules(("zang1*", "(?<![心肝肾肺脾内五])脏(?![器腑])")),
+    "削": _rules(("xiao1*", "削(?![减弱价职除权足])")),
     "为": _rules(
         ("wei4", "为(?=了|何|什么|啥|此)"),
         ("wei2", "(?<=[选成作视变称定列评分改名誉译约均升降转化沦设判任聘封立记读写积度量高宽价格数率重龄温额间期])为"),
@@ -217,6 +257,7 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     ),
     "当": _rules(
         ("dang4", "(?<=把[你我他她它])当(?![着时场面中地])|(?<=把[你我他她它]们)当(?![着时场面中地])"),
+        ("dang4*", f"(?<=[就只权全还])当(?=[是没做不自{_PRONOUN}])|(?<=拿[{_PRONOUN}])当|(?<=拿[{_PRONOUN}]们)当"),
         ("dang4", "(?<=别把)当|(?<=把..)当(?=回事|朋友|真|宝|孩子|人|作|成|垃圾|敌人)"),
     ),
     "干": _rules(
@@ -224,7 +265,7 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
             "gan1",
             "(?<=衣服|头发|皮肤|嘴唇|毛巾|地面|河水|眼泪|油漆|裤子|鞋子|被子)(?:都|已经|快|还没|很|太|好|不|没)?(?P<at>干)(?=$|了|得|透|的)",
         ),
-        ("gan1", "(?<=[很太好])干(?=$|了|，)"),
+        ("gan1", "(?<=[很太好])(?<!不好)干(?=$|了)"),
     ),
     "背": _rules(
         ("bei1", "背(?=[着起上]?(?:书包|包|孩子|行李|小孩|娃|债|黑锅|篓|枪|老人|奶奶|爷爷))"),
@@ -240,7 +281,7 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     "量": _rules(
         (
             "liang2",
-            "(?<![数质力重大容流电能热剂音尽少适批分产销])量(?=一?[量下]|体温|血压|尺寸|身高|三围|衣服|腰围|了[一下])",
+            "量(?=了[几两三好])|(?<![数质力重大容流电能热剂音尽少适批分产销])量(?=一?[量下]|体温|血压|尺寸|身高|三围|衣服|腰围|了[一下])",
         ),
     ),
     "盛": _rules(("cheng2", f"盛(?=[了满上]?[{_NUMERAL}]?[碗盘杯勺点]|[饭汤水菜粥]|着水|满了|好了|出来)")),
@@ -265,7 +306,8 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     "蒙": _rules(("meng1", f"(?<=[别想敢在被又瞎])蒙(?=[{_PRONOUN}人对的了])|蒙(?=对了)")),
     "着": _rules(
         ("zhuo2", "(?<=穿)着(?=[很讲朴随时整考打非十都得体](?!雨|红|白|黑|蓝|花))"),
-        ("zhao2", "(?<=[睡找够猜点])着(?=了|$)"),
+        ("zhao2", "(?<=.不)着(?![痕墨])"),
+        ("zhao2", "(?<=[睡找够猜点冻烫累吓碰逮])着(?=了|$)"),
     ),
     "倒": _rules(
         ("dao4", "(?<=[顺序放贴字])倒(?=了|着|过来|$)|倒(?=了?[一两半]?[杯碗点]|了?垃圾|掉|车|水|茶|酒|立|着|数)"),
@@ -279,25 +321,84 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
 def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     """The readings that the context decides, by their places in a stretch of Chinese characters.
 
-    `words` are the tokens of the text; phrases and surnames go before rules.
+    `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
     for place, reading in (*_phrases(text), *_surnames(text)):
         found.setdefault(place, reading)
-    alone = _lone_places(words)
+    for place, reading in _words(words):
+        found.setdefault(place, reading)
+    alone = _lone_places(pieces(words))
     for char in set(text) & RULES.keys():
         for rule in RULES[char]:
             for match in rule.pattern.finditer(text):
                 place = match.start("at") if "at" in rule.pattern.groupindex else match.start()
                 if not rule.alone or place in alone:
                     found.setdefault(place, rule.reading)
+    for place, reading in _by_part_of_speech(words):
+        found.setdefault(place, reading)
     return found
+
+
+def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Lone particles and verbs, by the kinds of the words on both sides."""
+    tags = parts_of_speech()
+    parts = [part for word in words for part in (pieces([word]) if not _PARTICLES.keys().isdisjoint(word) else [word])]
+    place = 0
+    for index, part in enumerate(parts):
+        if part in _PARTICLES:
+            before = parts[index - 1] if index else ""
+            behind = parts[index + 1] if index + 1 < len(parts) else ""
+            kinds = _kind((before, before[-2:], before[-1:]), tags), _kind((behind, behind[:2], behind[:1]), tags)
+            reading = _PARTICLES[part](*kinds)
+            if reading:
+                yield place, reading
+        place += len(part)
+
+
+def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
+    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word."""
+    return next((tags[form][0] for form in forms if form in tags), "x") if forms[0] else "-"
+
+
+def _de_of_complement(before: str, behind: str) -> str | None:
+    """děi, must, behind a thing, person or time and before what must be done; else the particle behind a verb."""
+    if before in "nrtsf" and behind in "vdpr":
+        return "dei3"
+    return "de5" if before in "vazib" and behind != "-" else None
+
+
+def _de_of_manner(before: str, behind: str) -> str | None:
+    """The particle between how something is done and its doing; else the ground."""
+    if before in "nv":
+        return "de5" if behind == "v" else None
+    return "de5" if before in "dazibl" and behind in "vdapi" else None
+
+
+def _number_or_count(before: str, behind: str) -> str | None:
+    """shǔ, to count, before whom or what is counted."""
+    return "shu3" if behind == "r" or (before in "rdp" and behind != "m") else None
+
+
+_PARTICLES: Final[Mapping[str, Callable[[str, str], str | None]]] = {
+    "得": _de_of_complement,
+    "地": _de_of_manner,
+    "数": _number_or_count,
+}
 
 
 def _phrases(text: str) -> Iterator[tuple[int, str]]:
     for match in _phrase_pattern().finditer(text):
         for offset, reading in enumerate(PHRASES[match.group()].split()):
             yield match.start() + offset, reading
+
+
+def _words(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    place = 0
+    for word in words:
+        for offset, reading in enumerate(WORDS.get(word, "").split()):
+            yield place + offset, reading
+        place += len(word)
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:

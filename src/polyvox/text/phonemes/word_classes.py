@@ -79,8 +79,8 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
         "bullet bullets toxic contaminated contamination shielding pencil alloy glaze traces roof"
     ),
     "bass": _words(
-        "fish fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled fried "
-        "trout salmon pike angler anglers bait pond landed hooked reeled pound dock freshwater"
+        "fish fishes fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled "
+        "fried trout salmon pike angler anglers bait pond landed hooked reeled pound dock freshwater"
     ),
     "bow": _words(
         "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe "

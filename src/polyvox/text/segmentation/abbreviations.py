@@ -8,33 +8,62 @@ from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
 _REACH: Final = 32
+_LONGEST_PREFIX: Final = 3
+"""Capitals before the figures of a number: "VAT no. GB 123"."""
 _SIGNS: Final = "\u0900-\u0963"
 """Devanagari, whose vowel signs `re` takes for marks."""
 _LAST_WORDS: Final = re.compile(
-    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
+    rf"(?:(?P<before>[^\W\d_]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
 )
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
-_INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset("UU ej ex ecc aprox मी".split())
+_INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
+    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी".split()
+)
 _NEVER_ENDS: Final = (
     frozenset(english.TITLES)
     | frozenset(english.WITHIN)
     | frozenset(malay.TITLES)
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
-    | frozenset("Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM Profa डॉ प्रो कि".split())
+    | frozenset(
+        "Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM Profa Dpto dpto Depto depto डॉ प्रो कि".split()
+    )
 ) - {"Ting", "Kem", "Kol", "faks"}
 _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
     "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
-    "giu lug ott dez रु रू".split()
+    "giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie mié jue "
+    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs रु रू".split()
 )
 # A word and the one behind it, each with a full stop of its own.
-_PAIRS: Final = frozenset(("EE UU", "p ej", "p ex", "p es", "a C", "d C", "av J", "ap J"))
-_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal hr hrs mins sec secs".split())
+_PAIRS: Final = frozenset(
+    (
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es",
+        "a C", "d C", "av J", "ap J",
+    )
+)  # fmt: skip
+# Words that end a number of the Romance languages, behind which a letter is part of a code.
+_NUMERALS: Final = frozenset(
+    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta cuarenta "
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente "
+    "zero due quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici venti trenta "
+    "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
+)
+_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
+# Titles and streets of the Romance languages, which are words where no name follows.
+_BEFORE_NAMES: Final = frozenset("av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
+_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc".split())
 _UNDECIDED: Final = (
-    _BEFORE_FIGURES | _NEVER_ENDS | _MAY_END | _INSIDE_BEFORE_SMALL | _UNITS | {pair.split()[0] for pair in _PAIRS}
+    _BEFORE_FIGURES
+    | _BEFORE_NAMES
+    | _BEFORE_LETTERS
+    | _NEVER_ENDS
+    | _MAY_END
+    | _INSIDE_BEFORE_SMALL
+    | _UNITS
+    | {pair.split()[0] for pair in _PAIRS}
 )
 
 
@@ -47,6 +76,11 @@ def may_abbreviate(word: str) -> bool:
         or _ROMAN.fullmatch(word) is not None
         or _DOTTED.fullmatch(word) is not None
     )
+
+
+def never_ends(word: str) -> bool:
+    """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES
 
 
 def last_word(text: str, end: int) -> str:
@@ -64,12 +98,16 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if last is None:
         return False
     word, before = last["word"], last["before"] or ""
-    if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or (word in _BEFORE_FIGURES and _is_figure(following)):
+    if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or _leads_to(word, following):
         return True
     if word in _INSIDE_BEFORE_SMALL:
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
+    if word in ("no", "nos", "ref", "Ref"):
+        return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
+    if word in ("N", "E", "S", "W", "L") and following[0].isdigit():
+        return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
         return _begins_line(text, stop, word)
     starts_anew = following in STARTERS and not initial_follows
@@ -78,7 +116,24 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if word == "C" and following.islower():
         return text[stop - 3 : stop - 1] in ("a.", "d.") or text[stop - 4 : stop - 1] in ("a. ", "d. ")
     initial = len(word) == 1 and word.isupper() and following[0].isupper()
-    return initial and not starts_anew and before.lower() not in english.LABEL_WORDS
+    return initial and not starts_anew and not _names_letter(before)
+
+
+def _names_letter(before: str) -> bool:
+    """Return whether a letter behind this word names a thing, or is spelled together with it, as M Y."""
+    spelled = len(before) == 1 and before.isupper() and before != "I"
+    return spelled or before.lower() in english.LABEL_WORDS | malay.LABEL_WORDS | _NUMERALS
+
+
+def _leads_to(word: str, following: str) -> bool:
+    """Return whether a short word stands before the figure or the name that it belongs to."""
+    if word in _BEFORE_LETTERS and len(following) == 1:
+        return True
+    if word == "s":  # a century
+        return _ROMAN.fullmatch(following) is not None
+    if word in _BEFORE_NAMES and following[0].isupper():
+        return following not in STARTERS
+    return word in _BEFORE_FIGURES and _is_figure(following)
 
 
 def _begins_line(text: str, stop: int, word: str) -> bool:
@@ -86,7 +141,7 @@ def _begins_line(text: str, stop: int, word: str) -> bool:
 
 
 def _is_figure(word: str) -> bool:
-    return word[0].isdigit() or _ROMAN.fullmatch(word) is not None
+    return any(char.isdigit() for char in word) or _ROMAN.fullmatch(word) is not None
 
 
 def _is_measured(text: str, stop: int, word: str) -> bool:

@@ -40,6 +40,7 @@ _CLOSERS: Final = "\"'”’»)]}」』）】》*_"
 _MARKED: Final = re.compile(r"(?P<word>[^\s.,;:!?…।॥؟۔،؛]+)(?P<mark>[.,;:!?…।॥؟۔،؛]+)")
 _DENSE_MARKED: Final = re.compile(rf"(?<={_DENSE})[，、；。！？…—]+[{re.escape(_CLOSERS)}]*(?!\d)")
 _ADDRESS: Final = re.compile(r"[./\\@&=<>_#]|\d:|:/")
+_ELIDED: Final = re.compile("^[^'’]*['’]")
 _NEAR: Final = 3
 _JOINERS: Final = "\u200d\ufe0e\ufe0f\u20e3"
 # Words of several languages that begin a phrase: before them speech may pause.
@@ -64,8 +65,11 @@ _DEPENDENT: Final = frozenset(
 )
 _BEFORE_ADDRESSES: Final = frozenset(
     "at to on see visit open from via called named file web site website "
-    "di ke kat dari layari lawati semak en visita sur su em".split()
+    "di ke kat dari layari lawati semak en visita sur su em "
+    "archivo fichero fichier arquivo ejecuta lance esegui".split()
 )
+
+_MAIL: Final = frozenset("mail e-mail email correo courriel".split())
 
 
 def phrase_end(text: str, start: int, certain: int) -> int | None:
@@ -165,15 +169,18 @@ def _closes(marked: re.Match[str], words: list[re.Match[str]], index: int) -> bo
     word, mark = marked["word"], marked["mark"]
     if mark[-1] in "!?।॥؟۔":
         return _ADDRESS.search(word) is None
-    if not (is_plain(word) or (_begins(words, index) and is_plain(word.lower()) and len(word) > _NEAR)):
+    opens = _begins(words, index) and is_plain(word.lower()) and len(word) > _NEAR
+    if not (is_plain(word) or (opens and mark != ",")):  # a city before the letters of its state
         return False
     if mark == ":":  # what stands behind one may tell how a figure is read
         return False
-    return mark != "." or not may_abbreviate(word)
+    return mark[0] != "." or not (mark.endswith(",") or may_abbreviate(_ELIDED.sub("", word)))
 
 
 def _may_be_address(word: str, before: list[re.Match[str]]) -> bool:
     """Return whether a full stop at the very end may be one inside an address or a file's name."""
+    if any(each[0].lower() in _MAIL for each in before[-_NEAR:]):
+        return True
     return len(before) < _NEAR - 1 or before[-1][0].lower() in _BEFORE_ADDRESSES or _WIDE.search(word) is not None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from polyvox.text.placeholders import PLACEHOLDERS
-from polyvox.text.segmentation.abbreviations import last_word, may_abbreviate, shortens
+from polyvox.text.segmentation.abbreviations import last_word, may_abbreviate, never_ends, shortens
 from polyvox.text.tracked import TrackedText
 
 _CLOSERS: Final = r"\"'”’»)\]}」』）】〕》"
@@ -24,6 +24,7 @@ _LINE_END: Final = re.compile(r"[^\S\n]*\n")
 
 _REACH: Final = 32
 _WIDE_DECIMAL: Final = re.compile(r"\d．\d")
+_SIGN: Final = re.compile(r" [$€£¥₹#~<>=+±≈≤≥§]")
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
 
 
@@ -95,6 +96,8 @@ def _ends(match: re.Match[str]) -> bool:
     word, stop = (following["word"], following["stop"]) if following else ("", "")
     if word[:1].islower() and (match["closers"] or match["mark"].endswith("…")):
         return False
-    if match["mark"] != "." or not word:
+    if match["mark"] != "." or (not word and not _SIGN.match(match.string, match.end())):
         return True
+    if not word:
+        return not never_ends(last_word(match.string, match.start()))
     return not shortens(match.string, match.start(), word, initial_follows=len(word) == 1 and bool(stop))

@@ -16,7 +16,7 @@ import structlog
 from polyvox.errors import UnavailableError
 from polyvox.text.characters import HAN
 from polyvox.text.phonemes import phonemizer_for
-from polyvox.text.phonemes.chinese import word_cutter
+from polyvox.text.phonemes.chinese_words import word_cutter
 from polyvox.text.phonemes.espeak_choice import Espeak, open_espeak
 from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
 from polyvox.text.phonemes.espeak_lines import cleaned

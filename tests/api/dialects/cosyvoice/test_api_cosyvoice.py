@@ -11,12 +11,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.scripted_fits import ScriptedFits, fitting_service
 from helpers.serving import called
 from polyvox.api.dialects.cosyvoice.requests import read_recording
-from polyvox.errors import PolyvoxError
+from polyvox.errors import NotServedError, PolyvoxError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.types import Utterance
+from polyvox.types import PreparedVoice, Utterance
+from polyvox.voices.records import SHARED_OWNER, VoiceDetails
+from polyvox.voices.references import InlineVoice
 
 pytestmark = pytest.mark.anyio
 
@@ -325,3 +328,57 @@ async def test_a_recording_in_bare_base64_is_recognised(door):
         assert (await read_recording(written, studio.speech.settings, "prompt_audio")).data == recording
     with pytest.raises(PolyvoxError):
         await read_recording("/etc/passwd", studio.speech.settings, "prompt_audio")
+
+
+async def test_the_refusal_of_an_unknown_voice_names_those_that_there_are(door):
+    _studio, client = door
+    await client.post("/v1/voices", data={"name": "anna", "transcript": "Hi."}, files={"audio": sample(1)})
+    refused = await ask(client, "sft", SFT | {"spk_id": "nobody"})
+    assert refused.status_code == 400
+    assert "There is no voice 'nobody'; use one of low, high, anna, af_" in detail_of(refused)
+
+
+async def test_a_speaker_of_a_language_that_the_model_does_not_speak_is_refused_and_not_listed(tmp_path):
+    """Unless the settings give the name to a voice of their own."""
+    aliases = ["韩语女=zf_xiaoyi", "粤语女=low", "英文女=af_heart"]
+    async with studio_client(tmp_path, CloneEngine(), voice_aliases=aliases) as (_studio, client):
+        speakers = (await client.get("/speakers")).json()
+        refused = await ask(client, "sft", SFT | {"spk_id": "韩语女"})
+        spoken = [await ask(client, "sft", SFT | {"spk_id": name}) for name in ("粤语女", "英文女")]
+    assert refused.status_code == 400
+    assert "'ko', which the model 'tone' does not speak" in detail_of(refused)
+    assert [answer.status_code for answer in spoken] == [200, 200]
+    assert ("韩语女" in speakers, "粤语女" in speakers, "英文女" in speakers) == (False, True, True)
+
+
+@pytest.mark.parametrize(("engine", "status"), [(WordlessEngine, 200), (CloneEngine, 501)])
+async def test_a_voice_registered_without_a_transcript_speaks_where_none_is_needed(tmp_path, engine, status):
+    async with studio_client(tmp_path, engine()) as (studio, client):
+        studio.transcriber.error = NotServedError("This server needs another model; run: polyvox pull moonshine-base")
+        registered = await client.post("/v1/voices", data={"name": "anna"}, files={"audio": sample(1)})
+        assert registered.status_code == 201, registered.text
+        spoken = await ask(client, "sft", SFT | {"spk_id": "anna"})
+    assert spoken.status_code == status, spoken.text
+    if status == 200:
+        assert studio.engine.prepared[-1].transcript == ""
+
+
+async def test_a_voice_that_was_fitted_for_the_model_is_listed_and_accepted(tmp_path):
+    class Styled(CloneEngine):
+        capabilities = ToneEngine.capabilities
+
+        def voice_from_style(self, mix, offset, language):
+            return PreparedVoice("tone", "", {})
+
+    async with studio_client(tmp_path, Styled()) as (studio, client):
+        fits = fitting_service(studio.speech.settings, studio.voices, ScriptedFits(model="tone"))
+        started = await fits.start(
+            InlineVoice(sample(1)), VoiceDetails.checked(name="anna", consent=True), SHARED_OWNER
+        )
+        await fits.finished(started, lambda job: None, every=0.01)
+        await client.post("/v1/voices", data={"name": "bert", "transcript": "Hi."}, files={"audio": sample(2)})
+        speakers = (await client.get("/speakers")).json()
+        spoken = [await ask(client, "sft", SFT | {"spk_id": name}) for name in ("anna", "bert")]
+    assert speakers[:3] == ["low", "high", "anna"]
+    assert "bert" not in speakers
+    assert [answer.status_code for answer in spoken] == [200, 400]

@@ -232,6 +232,17 @@ class TestHealth:
             assert not studio.speech.ready.ok
             assert (await check(request)).status == health_pb2.HealthCheckResponse.NOT_SERVING
 
+    async def test_a_model_without_any_voice_does_not_serve(self, tmp_path):
+        class Recorded(CloneEngine):
+            voices = ()
+
+        studio = GrpcStudio(tmp_path, Recorded(), default_voice="nobody")
+        async with grpc_channel(studio) as channel:
+            check = health_pb2_grpc.HealthStub(channel).Check
+            answer = await check(health_pb2.HealthCheckRequest())
+            assert studio.speech.ready.ok
+        assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
+
     async def test_a_service_that_is_not_there_is_not_found(self, tmp_path):
         async with grpc_channel(GrpcStudio(tmp_path)) as channel:
             stub, request = health_pb2_grpc.HealthStub(channel), health_pb2.HealthCheckRequest(service="other")

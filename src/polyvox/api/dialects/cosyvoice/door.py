@@ -14,7 +14,6 @@ from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceR
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
-from polyvox.api.requests.counted_route import CountedRoute
 from polyvox.api.requests.fields import Speed, Text
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
@@ -23,6 +22,7 @@ from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices.voice_aliases import accepted_aliases
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice, UrlVoice
@@ -50,13 +50,6 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
     400: {"description": "The text, the voice or the recording cannot be used; `detail` says why."},
     501: {"description": "The model is not installed; `detail` names the remedy."},
 }
-
-
-class _Route(CountedRoute):
-    door = _NAME
-
-
-speech = APIRouter(route_class=_Route)
 
 
 class SftForm(CosyVoiceOptions):
@@ -105,16 +98,16 @@ class SynthesizeBody(CosyVoiceOptions):
     speed: Speed = Field(1.0, description="1 is the voice's own pace.")
 
 
-@speech.get("/inference_sft", include_in_schema=False)
-@speech.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
+@router.get("/inference_sft", include_in_schema=False)
+@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
 async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
     return _response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), form, service, voices, owner)
 
 
-@speech.get("/inference_zero_shot", include_in_schema=False)
-@speech.post(
+@router.get("/inference_zero_shot", include_in_schema=False)
+@router.post(
     "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(ZeroShotForm, _FILE)
 )
 async def inference_zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -125,8 +118,8 @@ async def inference_zero_shot(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@speech.get("/inference_cross_lingual", include_in_schema=False)
-@speech.post(
+@router.get("/inference_cross_lingual", include_in_schema=False)
+@router.post(
     "/inference_cross_lingual",
     response_class=Response,
     responses=_SAMPLES,
@@ -139,8 +132,8 @@ async def inference_cross_lingual(request: Request, service: Service, voices: Vo
     return _response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), form, service, voices, owner)
 
 
-@speech.get("/inference_instruct", include_in_schema=False)
-@speech.post(
+@router.get("/inference_instruct", include_in_schema=False)
+@router.post(
     "/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(InstructForm)
 )
 async def inference_instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -150,8 +143,8 @@ async def inference_instruct(request: Request, service: Service, voices: Voices,
     return _response(asked, form, service, voices, owner)
 
 
-@speech.get("/inference_instruct2", include_in_schema=False)
-@speech.post(
+@router.get("/inference_instruct2", include_in_schema=False)
+@router.post(
     "/inference_instruct2",
     response_class=Response,
     responses=_SAMPLES,
@@ -165,7 +158,7 @@ async def inference_instruct2(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@speech.post(
+@router.post(
     "/synthesize",
     response_class=Response,
     responses={200: {"description": "The audio.", "content": {AudioFormat.WAV.media_type: {}}}},
@@ -198,8 +191,8 @@ async def synthesize(request: Request, service: Service, voices: Voices, owner: 
 
 @router.get("/speakers")
 async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
-    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's; and
-    the further names of all these that the settings give.
+    """The voices that can be named: the default model's own; those of `/v1/voices` that it clones or that were fitted
+    for it; Kokoro's, where it clones; and the further names of all these that the settings give.
     """
     return await speaker_names(service, voices, owner)
 
@@ -207,15 +200,14 @@ async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[
 async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
     names = [voice.id for voice in service.registry.voices() if not voice.reason]
-    if service.registry.model(None).cloning:
+    model = service.registry.model(None)
+    if model.loaded:
+        engine = service.registry.engine(None)
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
-        names += [record.name for record in page.voices]
+        names += [record.name for record in page.voices if voices.resolver.speaks(record, engine)]
+    if model.cloning:
         names += voices.presets.names
-    aliases = [name for name, voice in service.settings.aliases.items() if voice in names]
-    return list(dict.fromkeys((*names, *aliases)))
-
-
-router.include_router(speech)
+    return list(dict.fromkeys((*names, *accepted_aliases(service.settings.aliases, model.languages, names))))
 
 
 def _response(

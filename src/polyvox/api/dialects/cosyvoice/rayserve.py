@@ -171,9 +171,9 @@ async def batch(request: Request, service: Service, voices: Voices, owner: Owner
 
 @router.get(f"{_PREFIX}/healthcheck", include_in_schema=False)
 @router.post(f"{_PREFIX}/healthcheck", responses={503: {"description": "It cannot speak; `reason` says why."}})
-async def healthcheck(service: Service) -> JSONResponse:
+async def healthcheck(service: Service, voices: Voices) -> JSONResponse:
     """Return whether requests for speech can be answered."""
-    state = service.ready
+    state = await voices.readiness(service.ready)
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
     place = service.registry.location() or _NOWHERE
@@ -217,9 +217,9 @@ async def _asked(
     body = fields.parsed(_BODIES[mode])
     asked = CosyVoiceRequest(body.text, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
     if isinstance(body, VoiceBody):
-        asked = replace(asked, speaker=await _speaker(body.voice_type, service, voices, owner))
-    if isinstance(body, InstructBody):
-        asked = replace(asked, instruction=body.instruction)
+        instruction = body.instruction if isinstance(body, InstructBody) else None
+        speaker = await _speaker(body.voice_type, service, voices, owner, instructed=instruction is not None)
+        asked = replace(asked, speaker=speaker, instruction=instruction)
     if isinstance(body, CrossLingualBody):
         asked = replace(asked, recording=await _recording(fields, body, service))
     if isinstance(body, ZeroShotBody):
@@ -251,14 +251,16 @@ async def _recording(fields: Fields, body: CrossLingualBody, service: SpeechServ
     return await read_recording(body.reference_audio, service.settings, _FILE)
 
 
-async def _speaker(name: str, service: SpeechService, voices: VoiceService, owner: str) -> str:
+async def _speaker(
+    name: str, service: SpeechService, voices: VoiceService, owner: str, *, instructed: bool = False
+) -> str:
     """The voice to speak with: the original's default means this server's, unless a voice has that name."""
     if name != _ORIGINAL_VOICE or any(voice.id == name for voice in service.registry.voices()):
         return name
     try:
         return (await voices.find(name, owner)).name
     except NotFoundError:
-        return service.registry.default_voice()
+        return service.registry.default_voice(instructed=instructed)
 
 
 def _detail_and_error(refusal: Refusal) -> tuple[int, dict[str, Any]]:

@@ -74,6 +74,7 @@ class CosyVoiceRequest:
             model=self.model,
             transcript=words,
             wordless=not words,
+            instructed=utterance.instructions is not None,
         )
         return SpeechRequest(
             utterance,

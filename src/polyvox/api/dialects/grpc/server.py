@@ -37,7 +37,7 @@ class GrpcServer:
         self._host = settings.host
         self.port = 0
         self._drain_seconds = settings.drain_seconds
-        self._health = HealthServicer(service)
+        self._health = HealthServicer(service, voices)
         self._server = grpc.aio.server(options=_options(settings, max_connections or settings.max_connections))
         intake = MessageIntake(settings, service.bodies)
         methods, cosyvoice, speech = (

@@ -35,18 +35,32 @@ _MARKS: Final = {
 }
 
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
-_LANDLINE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\(0\d{2,3}\) ?|0\d{2,3}[ -])\d{7,8}(?!\d|\.\d)")
+_LANDLINE: Final = re.compile(
+    r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
+)
+_ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
 _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
-_GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])\d++(?:-\d++){2,}+(?![\d-]|\.\d)")
+_GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
+_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
 _HOTLINE: Final = re.compile(
-    r"(?<=[打叫线警救助])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])|(?<=[或和])1(?:10|19|20|22)(?!\d|[.:]\d|[年月日个人元块])"
+    rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
+    rf"|(?<=[或和])1(?:10|19|20|22){_NO_COUNT}"
+    rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
 )
 _CODE: Final = re.compile(
-    r"(?<=[号码编])(?P<gap>[是为]?[:： ]{0,2})(?P<digits>\d{3,}(?:-\d++)*+|\d++(?:-\d++){2,}+)(?!\d|[.,]\d|-\d)"
+    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
+    r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
+    r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
 )
+_CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
-    r"(?<![\d.,-])\d{3,4}(?=房间?|室|教室|病房|宿舍|寝室|包厢|路公交|次列车|航班)|(?<=[栋座元])\d{3,4}(?![\d.,:元块人个万])"
+    r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
+    r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
+    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室))"
+    r"\d{3,4}(?![\d元块人个万名位米号]|[.,:]\d)"
+    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
 )
 _PLATE: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
@@ -59,7 +73,11 @@ _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
-_MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d.,])(?P<before>\d++)(?=[A-Za-z])")
+# The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
+_NUMBERED: Final = re.compile(rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}{_NO_COUNT}(?!强|多|余|[A-Za-z/])")
+# A dot inside a file's or an object's name, not behind an initial.
+_DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")
+_MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
 
 def read_emails(text: TrackedText) -> TrackedText:
@@ -67,24 +85,24 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 
 def read_urls(text: TrackedText) -> TrackedText:
-    """Web addresses, with their scheme left out, and bare domain names."""
+    """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
-    return text
+    return text.sub(_DOTTED, " 点 ")
 
 
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
-    text = text.sub(_MOBILE, _mobile)
+    text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
     for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _EXTENSION):
-        text = text.sub(pattern, lambda match: ", ".join(dialled(group) for group in _GROUP.findall(match.group())))
+        text = text.sub(pattern, _dialled_groups)
     return text
 
 
 def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
-    text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, match["digits"].split("-"))))
+    text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
     text = text.sub(_PLATE, lambda match: match.group()[0] + " ").sub(
         _PLATE_DIGITS, lambda match: _letters(match.group())
@@ -97,7 +115,7 @@ def read_codes(text: TrackedText) -> TrackedText:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
-    return text.sub(_MIXED, _mixed)
+    return text.sub(_NUMBERED, lambda match: spelled(match.group())).sub(_MIXED, _mixed)
 
 
 def _aloud(address: str) -> str:
@@ -111,6 +129,10 @@ def _word(piece: str) -> str:
 
 def _letters(written: str) -> str:
     return "".join(spelled(char) if char.isdigit() else char for char in written)
+
+
+def _dialled_groups(match: re.Match[str]) -> str:
+    return ", ".join(map(dialled, _GROUP.findall(match.group())))
 
 
 def _mobile(match: re.Match[str]) -> str:

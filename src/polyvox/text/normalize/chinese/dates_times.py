@@ -6,47 +6,119 @@ from typing import Final
 from polyvox.text.normalize.chinese.numbers import DASH, cardinal, counted, spelled
 from polyvox.text.tracked import TrackedText
 
-_DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
-_YEARS: Final = re.compile(rf"(?<![\d.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
-_YEAR: Final = re.compile(r"(?<![\d.,])([12]\d{3})(?=年)|(?<![\d.,])(\d\d)(?=年\d{1,2}月)")
-_GENERATION: Final = re.compile(r"(?<![\d.,])[5-9017][05](?=后(?!来|面|续|天|期))")
-_TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
-_TIME: Final = re.compile(
-    r"(?<![\d:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
-    r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
-)
 _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
+_PARTS_OF_DAY: Final = "(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|次日|当晚|早|晚)"
+_DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
+_DATES: Final = re.compile(
+    r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})"
+    r" ?[-–—~～至到] ?(?:([12]\d{3})\2)?(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)"
+)
+_DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
+_YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
+_SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
+_YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
+_YEAR: Final = re.compile(r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月)")
+_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,])[5-9017][05](?=后(?!来|面|续|天|期))")
+_TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
+_TIME: Final = re.compile(
+    r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
+    r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
+)
+_HOUR: Final = re.compile(r"(?<![\dA-Za-z])(?<!\d[:.,])(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
+_PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
-    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ]))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%])"
+    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ]))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
     rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行))"
     rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到])"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d.%])"
+    rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
-_INCIDENT: Final = re.compile(r"(?<![\d.])(\d{1,2})[·•・](\d{1,2})(?!\d)")
-_SALE: Final = re.compile(r"(?<![\d.,])618(?=大促|购物|活动|期间|年中|促销|电商)")
-_UNTIL: Final = re.compile(r"(?<=[年月日号点时分秒天周岁])[-–—~～](?=\d)")
+_INCIDENT: Final = re.compile(
+    r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大)))(\d{1,2})(?!\d)"
+)
+_SALE: Final = re.compile(r"(?<![\d])(?<!\d[.,])618(?=大促|购物|活动|期间|年中|促销|电商)")
+_UNTIL: Final = re.compile(
+    r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
+    rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
+)
+_PARTED: Final = re.compile(r"\d[-/.]\d")
+_DASHED: Final = re.compile("[-–—~～]")
+_BARE_YEAR: Final = re.compile(
+    r"(?<=\()(?:19|20)\d\d(?=\))"
+    r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
+)
+_FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
+_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时)[是为:： 仅约共]?\\Z")
+_VERSE: Final = re.compile(
+    "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
+)
 
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, years digit by digit, times with minutes, and what lies between two of them."""
-    text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
-    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(
-        _SALE, lambda match: spelled(match.group())
-    )
+    if _PARTED.search(text.text):
+        text = _read_dates(text)
+    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
     text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_GENERATION, lambda match: spelled(match.group()))
-    return text.sub(_TIMES, "到").sub(_TIME, _time).sub(_UNTIL, "到")
+    text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
+    if ":" in text.text:
+        text = text.sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
+        text = text.sub(_TIMES, "到").sub(_TIME, _time)
+    return text.sub(_HOUR, _hour)
+
+
+def _read_dates(text: TrackedText) -> TrackedText:
+    """Dates whose figures a line, a slash or a stop parts."""
+    text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
+    text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
+
+
+def read_spans(text: TrackedText) -> TrackedText:
+    """What lies between two days, dates or times."""
+    return text.sub(_UNTIL, "到") if _DASHED.search(text.text) else text
 
 
 def _date(match: re.Match[str]) -> str | None:
     month, day = int(match[3]), int(match[4])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
-    return f"{spelled(match[1])}年{cardinal(str(month))}月{cardinal(str(day))}日"
+    return f"{spelled(match[1])}年{_month_day(match[3], match[4])}"
+
+
+def _dates(match: re.Match[str]) -> str | None:
+    if any(not 1 <= int(match[month]) <= 12 or not 1 <= int(match[month + 1]) <= 31 for month in (3, 6)):
+        return None
+    last_year = f"{spelled(match[5])}年" if match[5] else ""
+    return f"{spelled(match[1])}年{_month_day(match[3], match[4])}到{last_year}{_month_day(match[6], match[7])}"
+
+
+def _date_behind(match: re.Match[str]) -> str | None:
+    """A date with its year last: the day comes first, unless only the other way round there is such a day."""
+    day, month = (match[1], match[3]) if int(match[3]) <= 12 else (match[3], match[1])
+    if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
+        return None
+    return f"{spelled(match[4])}年{_month_day(month, day)}"
+
+
+def _season(match: re.Match[str]) -> str | None:
+    following = (int(match[1]) + 1) % 100
+    return f"{spelled(match[1])}到{spelled(match[2])}" if int(match[2]) == following else None
+
+
+def _year_month(match: re.Match[str]) -> str:
+    return f"{spelled(match[1])}年{cardinal(str(int(match[2])))}月"
+
+
+def _full_dates(match: re.Match[str]) -> str:
+    return f"{_month_day(match[1], match[2])}到{_month_day(match[3], match[4])}"
 
 
 def _short_date(match: re.Match[str]) -> str:
@@ -70,8 +142,32 @@ def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
     if hour > 24 or minute > 59:
         return None
-    words = {"a": "上午", "p": "下午"}.get((match["half"] or "").lower(), "") + counted(str(hour)) + "点"
     second = int(match["second"] or 0)
+    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()):
+        return _duration(hour, minute, second if match["second"] else None)
+    words = _half(match, match["half"]) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
+
+
+def _duration(first: int, middle: int, last: int | None) -> str:
+    """Hours, minutes and seconds, or minutes and seconds where there is no third figure."""
+    parts = (
+        zip((first, middle, last), ("小时", "分", "秒"), strict=True)
+        if last is not None
+        else ((first, "分"), (middle, "秒"))
+    )
+    words = [counted(str(part)) + unit for part, unit in parts if part]
+    return "".join(words) or "零秒"
+
+
+def _hour(match: re.Match[str]) -> str:
+    return _half(match, match[2]) + counted(str(int(match[1]))) + "点"
+
+
+def _half(match: re.Match[str], half: str | None) -> str:
+    """The half of the day, unless a part of the day stands before the time already."""
+    if half is None or _PART_OF_DAY.search(match.string, max(0, match.start() - 3), match.start()):
+        return ""
+    return "上午" if half in "aA" else "下午"

@@ -1,6 +1,7 @@
 """Plain figures: fractions, ratios, ranges and how many; and the signs of arithmetic."""
 
 import re
+import unicodedata
 from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import (
@@ -11,17 +12,52 @@ from polyvox.text.normalize.chinese.numbers import (
     cardinal,
     counted,
     number,
+    spelled,
 )
 from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
-_SCORE: Final = re.compile(rf"(?<=[分以了])(\d{{1,3}}){DASH}(\d{{1,3}})(?=[的,，。 ]|$|[领击战胜负落获险惜轻逆大])")
+_POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
+_SCORES: Final = re.compile(
+    rf"(?:(?<=[分以了])|(?<=[分为][:： ])){_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
+    rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
+)
+_SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
+_PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
+_POINTS_DASH: Final = re.compile(DASH)
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
+# From so much to so much, the measure word behind both.
+_UNTIL: Final = re.compile(
+    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
+    r" ?[-–—~～] ?(?=第?\d)"
+)
+_DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
+_BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
+_POWER: Final = re.compile(
+    r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
+)
+_SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
+_VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
+_HEIGHT: Final = re.compile(r"(?<=\d米)\d{2}(?![\d年月个人多余]|[.:]\d)")
+_CHEER: Final = re.compile(
+    r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
+)
+_ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
+_ROMAN: Final = re.compile(
+    r"(?<=[\u4e00-\u9fff]) ?(?P<title>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
+    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|VI{0,3}|IX)(?=[型期级类度])"
+)
+_ROMANS: Final = {
+    numeral: cardinal(str(value))
+    for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII".split(), start=1)
+}
+_FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
+_SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
-    "股份秒万亿千]|小时|分钟|星期|公里|公斤|厘米|毫米)"
+    "股份秒万亿千百金银铜胜代]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米)"
 )
 _PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
@@ -54,18 +90,34 @@ _SIGNS: Final = {
     "³": "的立方",
 }
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
-_PRESSURE: Final = re.compile(r"(?<=血压)(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
-_EACH: Final = re.compile("(?<=[元块角分令吉仙币镑升克瓶斤A-Za-z])/(?=[\u4e00-\u9fff])")
-_MINUS: Final = re.compile(r"(?<=[\d)]) ?[-−] ?(?=\d[\d.]{0,12} ?=)")
+_PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
+_EACH: Final = re.compile(
+    "(?<=[元块角令吉仙币镑升克瓶斤次米里吨帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
+    "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百])"
+)
+_MINUS: Final = re.compile(
+    r"(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
+)
+_MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 _STAR: Final = re.compile(r"(?<!\d)(?<!\d )\*|\*(?! ?\d)")
 _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
-_SUPERSCRIPTS: Final = str.maketrans("⁰¹⁴⁵⁶⁷⁸⁹", "01456789")
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
 def read_guesses(text: TrackedText) -> TrackedText:
     """Two neighbouring figures before a measure word: "2、3个" is two or three."""
     return text.sub(_A_FEW, _a_few)
+
+
+def read_formulas(text: TrackedText) -> TrackedText:
+    """The minus of an equation, Roman numerals, and the steps of a menu, before letters and figures are parted."""
+    if not _FORMULA_SIGN.search(text.text):
+        return text
+    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MENU, ", ")
+    text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
+    text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
+    return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"]])
 
 
 def _a_few(match: re.Match[str]) -> str | None:
@@ -76,9 +128,14 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第").sub(_EACH, "每")
     text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
-    text = text.sub(_FRACTION, _fraction).sub(_SCORE, lambda match: f"{number(match[1])}比{number(match[2])}")
+    text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
+    text = (
+        text.sub(_SCORE_LIST, _scores)
+        .sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
+        .sub(_HEIGHT, _spelled)
+    )
     text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    text = text.sub(_MINUS, "减").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
+    text = text.sub(_CHEER, _spelled).sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
 
@@ -88,6 +145,39 @@ def read_signs(text: TrackedText) -> TrackedText:
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
 
+def _power(match: re.Match[str]) -> str:
+    """A base and its power, in figures that are read later, where they have no letter in them."""
+    raised = (match["raised"] or match["above"]).translate(_SUPERSCRIPTS)
+    below = raised.startswith("-")
+    digits = raised.lstrip("-")
+    power = cardinal(digits) if digits.isdigit() else digits
+    base = cardinal(match["base"]) if match["base"].isdigit() else match["base"]
+    named = "" if below else {"2": "平方", "3": "立方"}.get(digits, "")
+    return f"{base}的{named}" if named else f"{base}的{'负' if below else ''}{power}次方"
+
+
+def _vulgar(match: re.Match[str]) -> str:
+    top, bottom = unicodedata.normalize("NFKC", match["sign"]).split("\u2044")
+    part = f"{cardinal(bottom)}分之{cardinal(top)}"
+    return f"{cardinal(match['whole'])}又{part}" if match["whole"] else part
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
+
+
+def _is_score(first: str, last: str) -> bool:
+    """Return whether two whole numbers with a dash between them are points, since no range goes down."""
+    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
+
+
+def _scores(match: re.Match[str]) -> str | None:
+    """Several pairs, one of which goes down: the points of sets and halves."""
+    if not any(_is_score(*pair) for pair in _PAIR_OF_POINTS.findall(match.group())):
+        return None
+    return _POINTS_DASH.sub("比", match.group())
+
+
 def _fraction(match: re.Match[str]) -> str:
     part = f"{cardinal(match['bottom'])}分之{cardinal(match['top'])}"
     return f"{cardinal(match['whole'])}又{part}" if match["whole"] else part
@@ -95,5 +185,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
+    if not unit and _is_score(first, last):
+        return f"{number(first)}比{number(last)}"
     upper = counted(last) if _COUNTED.match(match.string, match.end()) else number(last)
     return f"{counted(first) if unit else number(first)}{unit}到{upper}"

@@ -51,19 +51,23 @@ _UNITS: Final = {
     "mg": "毫克",
     "g": "克",
     "kg": "千克",
-    "Kg": "千克",
-    "KG": "千克",
     "t": "吨",
     "lb": "磅",
     "oz": "盎司",
     "ml": "毫升",
-    "mL": "毫升",
+    "mmol": "毫摩尔",
+    "mol": "摩尔",
+    "μmol": "微摩尔",
+    "μg": "微克",
+    "ng": "纳克",
+    "IU": "国际单位",
+    "mmHg": "毫米汞柱",
     "L": "升",
-    "l": "升",
     "ms": "毫秒",
     "s": "秒",
     "min": "分钟",
     "h": "小时",
+    "H": "小时",
     "Hz": "赫兹",
     "kHz": "千赫",
     "MHz": "兆赫",
@@ -92,11 +96,15 @@ _UNITS: Final = {
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
-_TIMES: Final = {"h": "小时", "s": "秒", "min": "分钟"}
+# Read by their letters, in these capitals.
+_LETTERED: Final = ("KB", "MB", "GB", "TB", "PB", "M", "G", "T", "Mbps", "Gbps", "kbps", "fps", "dpi", "ppm")
+_ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items() if len(unit) > 1} | {"l": "升", "v": "伏"}
+_LETTERED_ANY_CASE: Final = {unit.lower(): unit for unit in _LETTERED if len(unit) > 1}
+_EXACT: Final = _UNITS | {unit: unit for unit in _LETTERED}
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
-_SCALE: Final = "(?P<scale>[千万亿兆]{0,3})"
+_SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
     rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{_SCALE}元?"
@@ -105,9 +113,19 @@ _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
     r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
 )
+_HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
+_MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
+_PER_UNIT: Final = re.compile(r"(?<=[方个次升克粒元])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])")
 _THOUSANDS: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)[kK](?:{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK])(?![A-Za-z0-9])"
+    rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
 )
+_TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|\Z)")
+_SHORTENED: Final = re.compile(
+    rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
+)
+_POWERS_OF_TEN: Final = {"k": 3, "m": 6, "b": 9, "bn": 9, "t": 12}
+_IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|[美欧港日加澳]元|英镑|令吉))")
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
@@ -117,7 +135,7 @@ _DEGREES: Final = re.compile(
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
-_SYMBOL: Final = r"(?P<{0}>[A-Za-zμ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"(?P<{0}>[A-Za-zμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
     rf"{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
@@ -126,6 +144,7 @@ _MEASURE: Final = re.compile(
 
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code, and wages from so many thousands to so many."""
+    text = text.sub(_IDLE_NOUGHTS, "").sub(_SHORTENED, _written_out).sub(_TEN_THOUSANDS, "万")
     return text.sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money).sub(_THOUSANDS, _thousands)
 
 
@@ -136,7 +155,19 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
+    text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+
+
+def read_rates(text: TrackedText) -> TrackedText:
+    """A unit symbol that something in words is divided by."""
+    return text.sub(_PER_UNIT, _per_unit)
+
+
+def _per_unit(match: re.Match[str]) -> str | None:
+    unit = _unit(match["unit"])
+    return f"每{_POWERS.get(match['power'] or '', '')}{unit}" if unit else None
 
 
 def _amounts(match: re.Match[str], negative: str = "负") -> str:
@@ -159,7 +190,12 @@ def _money(match: re.Match[str]) -> str:
 
 
 def _thousands(match: re.Match[str]) -> str:
-    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto"))
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto") if match[end])
+
+
+def _written_out(match: re.Match[str]) -> str:
+    whole, _, decimals = match["amount"].partition(".")
+    return match["sign"] + whole.lstrip("0") + decimals.ljust(_POWERS_OF_TEN[match["scale"].lower()], "0")
 
 
 def _ringgit(amount: str) -> str:
@@ -194,12 +230,20 @@ def _minutes(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
-    unit = _UNITS.get(match["unit"])
+    unit = _unit(match["unit"])
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
         return None
     unit = _POWERS.get(match["unit_power"] or "", "") + unit
     if match["per"]:
-        if match["per"] not in _UNITS:
+        per = _unit(match["per"])
+        if per is None:
             return None
-        unit += "每" + _POWERS.get(match["per_power"] or "", "") + _UNITS[match["per"]]
+        unit += "每" + _POWERS.get(match["per_power"] or "", "") + per
     return _amounts(match) + match["scale"] + unit
+
+
+def _unit(symbol: str) -> str | None:
+    """The name of a unit; in other capitals too where that makes no other unit of it."""
+    symbol = symbol.replace("µ", "μ")
+    folded = symbol.lower()
+    return _EXACT.get(symbol) or _ANY_CASE.get(folded) or _LETTERED_ANY_CASE.get(folded)

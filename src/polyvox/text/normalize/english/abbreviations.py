@@ -37,6 +37,7 @@ TITLES: Final = {
     "Supt": "Superintendent",
     "Mt": "Mount",
     "Ft": "Fort",
+    "Pt": "Point",
     "Wm": "William",
     "Chas": "Charles",
     "Geo": "George",
@@ -79,6 +80,23 @@ BEFORE_FIGURES: Final = {
     "Rm": "Room",
     "Hwy": "Highway",
     "Rte": "Route",
+    "cl": "clause",
+    "Cl": "Clause",
+    "cls": "clauses",
+    "Pt": "Part",
+    "pt": "part",
+    "resp": "respiration",
+    "Alt": "Altitude",
+    "Elev": "Elevation",
+    "elev": "elevation",
+    "Lat": "Latitude",
+    "Est": "Established",
+    "ver": "version",
+    "Ver": "Version",
+    "Bldg": "Building",
+    "bldg": "building",
+    "Ref": "Reference",
+    "ref": "reference",
 }
 # Inside a sentence; the full stop belongs to the abbreviation and is dropped.
 WITHIN: Final = {
@@ -94,9 +112,21 @@ WITHIN: Final = {
     "tel": "telephone",
     "Tel": "Telephone",
     "incl": "including",
+    "Incl": "Including",
     "excl": "excluding",
+    "Excl": "Excluding",
     "resp": "respectively",
     "esp": "especially",
+    "sq": "square",
+    "Sq": "Square",
+    "temp": "temperature",
+    "Temp": "Temperature",
+    "bal": "balance",
+    "Bal": "Balance",
+    "amt": "amount",
+    "Amt": "Amount",
+    "acct": "account",
+    "Acct": "Account",
     "avg": "average",
     "Avg": "average",
 }
@@ -112,6 +142,8 @@ ANYWHERE: Final = {
     "Sr": "Senior",
     "Esq": "Esquire",
     "Ave": "Avenue",
+    "Aves": "Avenues",
+    "Sts": "Streets",
     "Blvd": "Boulevard",
     "Rd": "Road",
     "Ln": "Lane",
@@ -126,6 +158,16 @@ ANYWHERE: Final = {
     "misc": "miscellaneous",
     "est": "estimated",
     "pts": "points",
+    "ea": "each",
+    "doz": "dozen",
+    "mo": "month",
+    "mos": "months",
+    "yr": "year",
+    "yrs": "years",
+    "wk": "week",
+    "wks": "weeks",
+    "hrs": "hours",
+    "mins": "minutes",
     "al": "al",
     "min": "minimum",
     "max": "maximum",
@@ -158,6 +200,7 @@ SHORTENED: Final = {
     "thx": "thanks",
     "tmrw": "tomorrow",
     "txt": "text",
+    "utd": "united",
 }
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
@@ -181,6 +224,23 @@ TYPED: Final = {
     "ttyl": "talk to you later",
     "wdym": "what do you mean",
     "yoy": "year over year",
+    "bday": "birthday",
+    "hbu": "how about you",
+    "sry": "sorry",
+    "lmk": "let me know",
+    "thurs": "Thursday",
+    "tues": "Tuesday",
+    "wbu": "what about you",
+    "weds": "Wednesday",
+    "2day": "today",
+    "2moro": "tomorrow",
+    "2morrow": "tomorrow",
+    "2nite": "tonight",
+    "b4": "before",
+    "gr8": "great",
+    "l8r": "later",
+    "m8": "mate",
+    "w8": "wait",
 }
 ROADS: Final = {
     "Ave": "Avenue",
@@ -206,21 +266,25 @@ _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
-_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef)\.(?= [A-Z]{1,4}[ -]?\d))")
+_UNSTOPPED: Final = re.compile(r"(?<![\w.'])(Apt|apt|Ste|Rm|Bldg)(?= #?\d)")
 _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
-_TYPED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(TYPED) + r"|YoY)(?![\w'@/-]|\.\w)")
+_TYPED: Final = re.compile(
+    r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
+)
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
 _SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w'@/]|\.\w)", re.IGNORECASE)
 
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
-    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1]))
+    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -244,7 +308,9 @@ def _degree(match: re.Match[str]) -> str:
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
-    return (phrase or spelled_pair(match.group().replace(".", "").upper())) + _final_stop(match)
+    letters = match.group().replace(".", "")
+    spelled = ".".join(letters.upper()) if letters.islower() else spelled_pair(letters.upper())
+    return (phrase or spelled) + _final_stop(match)
 
 
 def _initials(match: re.Match[str]) -> str:

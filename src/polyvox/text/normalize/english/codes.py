@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import (
+    DASH,
     NUMBER,
     NUMBER_END,
     NUMBER_START,
@@ -17,30 +18,29 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
+_NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
+_WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
+_QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
-_ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
-_STATE_OR_ZIP: Final = re.compile(r"\b(?:[A-Z]{2} |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
 _AGENT: Final = re.compile(r"\b007\b")
-_LABELLED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,4}(?!\w|[.,:]\d)")
-_MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
-_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B)(?!\w)")
+_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
-_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
+_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])")
+_FOR_DAYS: Final = re.compile(r"(?<=[A-Za-z\d] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
-_LABELS: Final = frozenset(
-    "Airbus Apartment Apt Area Boeing Building Bus Channel Fahrenheit Flight Gate Highway Hwy Interstate "
-    "Porsche RTX Room Rm Route Suite flight highway room route suite".split()
-)
 _PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
     "Elasticsearch Electron Fedora Firefox Flask Flutter GCC Git Go Godot Gradle Helm Java Julia Kafka Kotlin "
@@ -52,37 +52,58 @@ _PROGRAMS: Final = frozenset(
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
 )
+_PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
+_SERIAL_RUNS: Final = 5
+"""Digits in a row, or runs of letters and digits, from which on a serial number is spelled."""
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _NEAR: Final = 64
-_SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
+_SCALES: Final = {
+    "k": "thousand",
+    "K": "thousand",
+    "M": "million",
+    "mn": "million",
+    "bn": "billion",
+    "B": "billion",
+    "tn": "trillion",
+}
 _RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
-    "as better bigger cheaper denser faster fewer greater heavier higher larger less lighter longer lower more shorter "
-    "slower smaller stronger taller the thicker wider worse".split()
+    "a as better bigger cheaper daily denser each every faster fewer greater heavier higher larger less lighter "
+    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly".split()
 )
 
 
 def read_dimensions(text: TrackedText) -> TrackedText:
     """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
-    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    text = (
+        text.sub(_TIMES_TEN, " times ")
+        .sub(_FOR_DAYS, "times ")
+        .sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    )
     return text.sub(_DIMENSION, " by ")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
+    text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     text = (
-        text.sub(_SCIENTIFIC, _scientific)
+        text.sub(_WIRELESS, _wireless)
+        .sub(_SCIENTIFIC, _scientific)
         .sub(_IP, _ip)
         .sub(_VERSION, _version)
         .sub(_DOTTED, _dotted)
         .sub(_DASHED, _dashed)
     )
-    text = text.sub(_ZIP, _zip)
-    text = text.sub(_AGENT, "double oh seven").sub(_LABELLED, _labelled)
-    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_HYPHENED, " ")
+    text = text.sub(_AGENT, "double oh seven")
+    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
+
+
+def _wireless(match: re.Match[str]) -> str:
+    letters = match["letters"].upper()
+    return f"eight oh two point {cardinal(match['group'])}" + (f" {'.'.join(letters)}" if letters else "")
 
 
 def _ip(match: re.Match[str]) -> str | None:
@@ -93,12 +114,8 @@ def _ip(match: re.Match[str]) -> str | None:
     return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
 
 
-def _zip(match: re.Match[str]) -> str | None:
-    """Five digits behind a state or the word "zip", and five with four more anywhere."""
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if not match["more"] and _STATE_OR_ZIP.search(before) is None:
-        return None
-    return ", ".join(spelled(part) for part in match.group().split("-"))
+def _serial(match: re.Match[str]) -> str:
+    return f" {spelled(match['digits'])}"
 
 
 def _points(parts: str) -> str:
@@ -121,6 +138,9 @@ def _dotted(match: re.Match[str]) -> str | None:
 def _is_version(match: re.Match[str]) -> bool:
     """Return whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
     before, following = word_before(match), word_after(match)
+    pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    if pinned is not None:
+        before = pinned[1]
     if before.lower() in ("version", "release") or before in _PROGRAMS:
         return True
     if before not in _BETWEEN_VERSIONS or following in ("times", "percent", "million", "seconds", "points"):
@@ -136,12 +156,6 @@ def _dashed(match: re.Match[str]) -> str:
     return ", ".join(spelled(group) for group in groups)
 
 
-def _labelled(match: re.Match[str]) -> str | None:
-    """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
-    label = word_before(match).rstrip(".").removesuffix("'s")
-    return code(match.group()) if label in _LABELS or (label.isupper() and 1 < len(label) < 5) else None
-
-
 def _scientific(match: re.Match[str]) -> str:
     sign = "minus " if match[2] == "-" else ""
     return f"{number(match[1])} times ten to the {sign}{cardinal(match[3])}"
@@ -149,10 +163,10 @@ def _scientific(match: re.Match[str]) -> str:
 
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
-    counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
+    counted = match["scale"] not in ("K", "B") or any(mark in match["amount"] for mark in ".,")
     if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
-    return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
+    return f"{number(match['amount'])} {_SCALES[match['scale'].strip()]}" if counted else None
 
 
 def _is_race(match: re.Match[str]) -> bool:
@@ -164,11 +178,16 @@ def _is_race(match: re.Match[str]) -> bool:
 
 
 def _times(match: re.Match[str]) -> str:
-    return f"{number(match['amount'])} {'times' if word_after(match) in _COMPARED else 'X'}"
+    """How often or how much more: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
+    upto = f" to {number(match['upto'])}" if match["upto"] else ""
+    compared = word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
 
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
+    if len(runs) >= _SERIAL_RUNS or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs):
+        return " ".join(spelled(run) if run.isdigit() else run.upper() for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)

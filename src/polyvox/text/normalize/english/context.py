@@ -24,9 +24,17 @@ _CLOSERS: Final = "\"”’'"
 _OPENERS: Final = "\"“‘'(["
 # Words behind "a $5 …" that show that the noun has not come yet, or never comes.
 _NOT_NOUNS: Final = frozenset(
-    "a an and are as at be but by for from has he i in into is it more of off on or over per she so than that the they "
-    "to up was we were which who with you".split()
+    (
+        "a about above after again ago all already also an and apart are around as at away back be because been "
+        "before behind below between but by came can could did do does down due during each even every extra for "
+        "from go goes had has have he her here his how i if in inside into is it its just last left less long mark "
+        "may might more must my near never next not now of off on once only onto or our out outside over paid past "
+        "per she should since so some soon still tall than that the their them then there these they this those "
+        "through till to today together too toward under until up upon very was we went were what when where which "
+        "while who why wide will with within without would yesterday you your"
+    ).split()
 )
+_OWNERS: Final = frozenset("the my this your our their his her its that every another".split())
 
 
 _COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
@@ -78,4 +86,8 @@ def is_adjective(match: re.Match[str]) -> bool:
     before = word_before(match).lower()
     if before in ("a", "an"):
         return following not in _NOT_NOUNS and (following.islower() or following.isupper())
-    return before in ("the", "my", "this", "your", "our") and len(following) > 1 and following.isupper()
+    if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
+        return False
+    return following.isupper() or (
+        following.islower() and not following.endswith(("ed", "ly")) and not is_plural(following)
+    )

@@ -1,10 +1,11 @@
 """Dates, months and weekdays."""
 
 import re
+from functools import partial
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence, word_before
-from polyvox.text.normalize.english.numbers import ordinal, year
+from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
 
 _MONTHS: Final = {
@@ -22,8 +23,9 @@ _SHORT_MONTH: Final = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _ANY_DAY: Final = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
 _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
-_ISO: Final = re.compile(r"(?<![\w/.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:(T)(?=\d\d:)|(?![\w/-]|\.\d))")
-_SLASHED: Final = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
+_ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
+_SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
+_CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]|[,;)]|$)")
 _DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
@@ -43,21 +45,24 @@ _LONE_MONTH: Final = re.compile(
 )
 _BESIDE_MONTH: Final = re.compile(rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_MONTH}", re.IGNORECASE)
 _MONTH_BESIDE: Final = re.compile(rf"\b{_ANY_MONTH}(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE)
-_DOTTED_WEEKDAY: Final = re.compile(r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri)\.(?!\w)")
+_DOTTED_WEEKDAY: Final = re.compile(r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?<=[\w,;:] )S(?:at|un))\.(?!\w)")
 _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_MONTH})(?! ?\d)", re.IGNORECASE)
 _MONTH_DAY: Final = re.compile(
-    rf"\b({_ANY_MONTH}) (\d{{1,2}}){_SUFFIX}(?: ?[-–—] ?(\d{{1,2}}){_SUFFIX})?(?:,? (\d{{4}}))?(?![\w:%/-]|[.,]\d)",
+    rf"\b({_ANY_MONTH}) (\d{{1,2}}){_SUFFIX}(?: ?[-–—] ?(\d{{1,2}}){_SUFFIX})?(?:,? (\d{{4}}))?{ITEM_END}",
     re.IGNORECASE,
 )
 _DAY_MONTH: Final = re.compile(
     rf"(?<![\w.,:/-])(\d{{1,2}}){_SUFFIX}(?: ?[-–—] ?(\d{{1,2}}){_SUFFIX})? (?:of )?({_ANY_MONTH})"
-    r"(?:,? (\d{4})(?![\w%]|[.,]\d))?",
+    rf"(?:,? (\d{{4}}){ITEM_END})?",
     re.IGNORECASE,
 )
-_MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}})(?![\w%]|[.,]\d)", re.IGNORECASE)
+_MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _BEFORE_DATE: Final = frozenset(
     ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+)
+_AROUND_DATE: Final = frozenset(
+    "is was by before after from since through till starts starting begins ends expires renews closes opens".split()
 )
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
@@ -66,10 +71,11 @@ _BEFORE_MONTH: Final = frozenset(
 )
 
 
-def read(text: TrackedText) -> TrackedText:
-    """Dates in figures, and dates with a month's name."""
-    text = text.sub(_ISO, _iso).sub(_SLASHED, _slashed).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
-    text = text.sub(_DAY_OF_MONTH, _day_of_month)
+def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
+    """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
+    text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
+    text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
+    text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
 
@@ -96,22 +102,27 @@ def _iso(match: re.Match[str]) -> str | None:
     return _date(month, day, full_year) + (" at " if match[5] else "")
 
 
-def _slashed(match: re.Match[str]) -> str | None:
+def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     """Month first as Americans write, unless only the other order makes a date; with dots the day comes first."""
     first, mark, second, figures = int(match[1]), match[2], int(match[3]), match[4]
     if len(figures) == 2 and mark != "/":
         return None
     full_year = int(figures) if len(figures) == 4 else int(figures) + (2000 if int(figures) < 70 else 1900)
     orders = [(first, second), (second, first)]
-    if mark == ".":
+    if mark == "." or day_first:
         orders.reverse()
     return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
 
 
-def _day_of_month(match: re.Match[str]) -> str | None:
+def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
     """A month and a day without a year, where the word before asks for a date and not for a fraction."""
-    month, day = int(match[1]), int(match[2])
-    return _date(month, day) if word_before(match).lower() in _BEFORE_DATE and _is_day(month, day) else None
+    month, day = (int(match[2]), int(match[1])) if day_first else (int(match[1]), int(match[2]))
+    if not _is_day(month, day):
+        return None
+    before = word_before(match).lower()
+    unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
+    dated = before in _BEFORE_DATE or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+    return _date(month, day) if dated else None
 
 
 def _is_name(word: str) -> bool:
@@ -151,7 +162,10 @@ def _is_listed(match: re.Match[str], left: re.Pattern[str], right: re.Pattern[st
     return left.search(before) is not None or right.match(match.string, match.end(), match.end() + 24) is not None
 
 
-def _dotted_weekday(match: re.Match[str]) -> str:
+def _dotted_weekday(match: re.Match[str]) -> str | None:
+    """The day; "the Sun." at the end of a sentence is the star."""
+    if match[1] == "Sun" and word_before(match).lower() in ("the", "our", "a"):
+        return None
     return _DAYS[match[1][:3].lower()] + ("." if ends_sentence(match) else "")
 
 

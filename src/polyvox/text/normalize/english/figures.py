@@ -76,7 +76,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_RANGE, _range).sub(_YEAR, _year)
-    text = text.sub(_RATIO, lambda match: f"{number(match[1])} to {number(match[2])}")
+    text = text.sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 
 
@@ -145,6 +145,14 @@ def _range(match: re.Match[str]) -> str:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"
+
+
+def _ratio(match: re.Match[str]) -> str:
+    """ "3:1"; two digits behind a leading zero, or behind more than the hours of a day, are seconds: "31:04"."""
+    first, last = match.groups()
+    if len(last) == 2 and last.isdigit() and first.isdigit() and (last[0] == "0" or (int(first) > 24 and last < "60")):
+        return f"{number(first)} {two_digits(int(last))}"
+    return f"{number(first)} to {number(last)}"
 
 
 def _number(match: re.Match[str]) -> str:

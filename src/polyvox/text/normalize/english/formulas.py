@@ -25,12 +25,24 @@ _WORDS: Final = frozenset(
     "no to it me or is in on if of an as at by up us we he go do so my yes the nan pi sin cos tan log min max mod exp "
     "all any off new old one two six ten out not".split()
 )
+_ORDER: Final = re.compile(r"(?<![\w.])O\((?P<of>[^()\n]{1,20})\)")
+_ION: Final = re.compile(
+    r"(?<![A-Za-z.@#/-])(?P<formula>(?:[A-Z][a-z]?\d{0,2}){1,6})(?P<count>[²³⁴])?(?P<sign>[⁺⁻])(?!\w)"
+)
+_COUNTS: Final = {"²": "two ", "³": "three ", "⁴": "four "}
+_FUNCTION: Final = re.compile(
+    r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?\((?P<of>[A-Za-z0-9](?:, ?[A-Za-z0-9])*)\)"
+)
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12
 
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
+    if "(" in text.text:
+        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>")
+    if not text.text.isascii():
+        text = text.sub(_ION, _ion)
     text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
     return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
 
@@ -46,6 +58,27 @@ def _compound(match: re.Match[str]) -> str | None:
     figures = any(digits for _, digits in units)
     if formula not in _WITHOUT_FIGURES and (not figures or any(symbol not in _ELEMENTS for symbol, _ in units)):
         return None
+    return _spelled(units)
+
+
+def _ion(match: re.Match[str]) -> str | None:
+    """A formula and its charge: "C A two plus"."""
+    units = _UNIT.findall(match["formula"])
+    if any(symbol not in _ELEMENTS for symbol, _ in units):
+        return None
+    sign = "plus" if match["sign"] == "⁺" else "minus"
+    gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
+    return f"{gap}{_spelled(units)} {_COUNTS.get(match['count'] or '', '')}{sign}"
+
+
+def _function(match: re.Match[str]) -> str:
+    """ "F prime of X"."""
+    primes = len((match["primes"] or "").replace("″", "′′"))
+    prime = ("", " prime", " double prime", " triple prime")[primes]
+    return f"{match['name'].upper()}{prime} of {match['of'].upper()}"
+
+
+def _spelled(units: list[tuple[str, str]]) -> str:
     words: list[str] = []
     letters = ""
     for symbol, digits in units:

@@ -5,10 +5,18 @@ from typing import Final
 
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 _LONGEST_INITIALS: Final = 5
+# Initials that could be read as a word; in names of programs and in paths they stand in small letters.
+_INITIALISMS: Final = frozenset(
+    "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid sdk ui uid url urls uri usr "
+    "utf ux vm".split()
+)
 
 
 def initials_as_capitals(word: str) -> str:
     """The word, in capitals where it can only be spelled: a single letter, or a few without a vowel."""
+    lower = word.lower()
+    if lower in _INITIALISMS:
+        return lower[:-1].upper() + "s" if lower.endswith("s") and lower[:-1] in _INITIALISMS else lower.upper()
     unsayable = len(word) <= _LONGEST_INITIALS and not _VOWEL.search(word)
     return word.upper() if len(word) == 1 or unsayable else word
 

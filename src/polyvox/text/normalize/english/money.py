@@ -106,10 +106,15 @@ _EACH: Final = {
     "l": "liter",
     "ft": "foot",
     "sqft": "square foot",
+    "sqm": "square meter",
+    "sqin": "square inch",
+    "sqkm": "square kilometer",
+    "sqmi": "square mile",
     "mi": "mile",
     "km": "kilometer",
     "pp": "person",
     "ea": "piece",
+    "d": "day",
     "kwh": "kilowatt hour",
     "gb": "gigabyte",
     "tb": "terabyte",
@@ -118,7 +123,7 @@ _EACH: Final = {
 }
 
 # On the continent the comma stands before the cents, and the stop between the thousands.
-_CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?![\d,])"
+_CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?!\d|,\d)"
 _SUM: Final = rf"(?:{_CONTINENTAL}|{NUMBER})"
 _SCALE: Final = (
     r"(?: ?(?P<scale>hundred|thousand|million|billion|trillion)\b"
@@ -127,7 +132,8 @@ _SCALE: Final = (
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
-    r"(?P<per>/(?=\w)(?:(?P<each>[A-Za-z]{1,4})(?:/(?P<also>[A-Za-z]{1,4}))?(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+    r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
+    r"(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
 )
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
@@ -138,13 +144,20 @@ _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{_SUM})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
     rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d){_PER}"
 )
+_INNER_MINUS: Final = re.compile(r"(?<!\w)(?P<sign>[$€£¥₹]) ?[-−](?=\.?\d)")
 _FOR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
-_CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢")
+_CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢{_PER}")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
-    return text.sub(_FOR_PRICE, " for ").sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_CENTS, _plain_cents)
+    return (
+        text.sub(_INNER_MINUS, r"-\g<sign>")
+        .sub(_FOR_PRICE, " for ")
+        .sub(_BEFORE, _sum)
+        .sub(_BEHIND, _sum)
+        .sub(_CENTS, _plain_cents)
+    )
 
 
 def _sum(match: re.Match[str]) -> str:
@@ -152,15 +165,21 @@ def _sum(match: re.Match[str]) -> str:
     currency = _SIGNS.get(sign) or _CODES[sign]
     scale = match["scale"] or _SCALES.get((match["short"] or "").strip().lower(), "")
     words = ["minus"] if match["minus"] else []
-    if match["upto"] or scale or is_adjective(match):
+    if match["upto"] and not scale and "." in match["amount"] + match["upto"] and not is_adjective(match):
+        words.append(f"{_exact(_american(match['amount']), currency)} to {_exact(match['upto'], currency)}")
+    elif match["upto"] or scale or is_adjective(match):
         words += _counted(match, currency, scale)
     else:
         words.append(_exact(_american(match["amount"]), currency))
-    if match["per"]:
-        each, also = match["each"] or "", match["also"]
-        words.append(f"per {_EACH.get(each.lower(), each)}")
-        words += [f"per {_EACH.get(also.lower(), also)}"] if also else []
-    return " ".join(words)
+    return " ".join((*words, *_per(match)))
+
+
+def _per(match: re.Match[str]) -> list[str]:
+    """The words behind a slash: "per hour", "per user per month"."""
+    each = [re.sub("[. ]", "", part) for part in (match["each"], match["also"]) if part] if match["per"] else []
+    if match["per"] and not each:
+        return ["per "]
+    return [f"per {_EACH.get(part.lower(), part)}" for part in each]
 
 
 def _counted(match: re.Match[str], currency: EnglishCurrency, scale: str) -> list[str]:
@@ -193,4 +212,5 @@ def _exact(amount: str, currency: EnglishCurrency) -> str:
 
 
 def _plain_cents(match: re.Match[str]) -> str:
-    return f"{number(match['amount'])} {'cent' if is_one(match['amount']) or is_adjective(match) else 'cents'}"
+    cents = "cent" if is_one(match["amount"]) or is_adjective(match) else "cents"
+    return " ".join((number(match["amount"]), cents, *_per(match)))

@@ -27,6 +27,8 @@ NUMBER_END: Final = r"(?![.,]?\d)"
 FRACTION: Final = r"(?:\d{1,3}+[ -])?\d{1,3}+/\d{1,4}+(?![/\d])"
 AMOUNT: Final = rf"(?:{FRACTION}|{NUMBER})"
 DASH: Final = r" ?[-–—] ?"
+ITEM_END: Final = r"(?![\w%]|[.,:/-]\w)"
+"""No more of the same item: a letter, or a mark that is glued to one. A mark before a space closes something else."""
 
 
 def cardinal(digits: str) -> str:

@@ -89,7 +89,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=]")
+_COMPARING: Final = re.compile(r"[#~∼<>=›]")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -99,24 +99,35 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
 _PER: Final = re.compile(
-    r"(?<=[A-Za-z])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
+    r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
-_FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/\.?[\w@+-](?:[\w@+-]|\.(?=\w))*)++/?")
-_PATH_MARK: Final = re.compile(r"[~./]")
-_PATH_WORDS: Final = {"~": " tilde ", ".": " dot ", "/": " slash "}
+_BELOW: Final = re.compile(r"(?<=\))/(?=[\da-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
-_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?![\w.])|(?=[A-Za-z(]))")
+_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
+_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
+"""The one letter that would be read as an article."""
+_MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»] ?(?=[\"“*_]{0,2}[A-Z])")
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+_ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
+_ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+_ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
-_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)")
+# A spaced hyphen subtracts between single letters and figures, and between words where the sum is told behind them.
+_DIFFERENCE: Final = re.compile(
+    r"(?:(?<![A-Za-z][A-Za-z])(?<=[A-Za-z\d])|(?<=\))|(?<=squared )|(?<=cubed )) - "
+    r"(?=(?:[A-Za-z]|[\d(][\d.,()]*)(?![A-Za-z])[^\n]{0,24})"
+    r"|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
+)
+_LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
@@ -129,7 +140,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
-    text = text.sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
 
@@ -142,7 +154,13 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
-    text = text.sub(_SHARP, " sharp").sub(_PRODUCT, " times ").sub(_DIFFERENCE, " minus ")
+    text = (
+        text.sub(_NEGATED, _negated)
+        .sub(_SHARP, " sharp")
+        .sub(_ALL, " star ")
+        .sub(_PRODUCT, " times ")
+        .sub(_DIFFERENCE, _difference)
+    )
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
@@ -154,6 +172,14 @@ def read_ratings(text: TrackedText) -> TrackedText:
     return text.sub(_RATING, lambda match: f"{number(match[1])} out of {number(match[2])}")
 
 
+def _menu(match: re.Match[str]) -> str | None:
+    """The sign between the steps of a menu, "Settings > Account"; between single letters it compares."""
+    before = _LAST_WORD.search(match.string[max(0, match.start() - 24) : match.start()])
+    following = match.string[match.end() : match.end() + 2].strip('"“*_')
+    named = before is not None and before[0][0].isupper() and len(before[0]) > 1
+    return ", " if named and following[1:].isalpha() else None
+
+
 def _grade(match: re.Match[str]) -> str:
     return f"{match[1] or match[2]} minus"
 
@@ -161,12 +187,20 @@ def _grade(match: re.Match[str]) -> str:
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
-    text = text.sub(_PER, " per ").sub(_FILE_PATH, lambda match: _PATH_MARK.sub(_path_word, match.group()))
+    text = text.sub(_PER, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 
 
-def _path_word(match: re.Match[str]) -> str:
-    return _PATH_WORDS[match.group()]
+def _negated(match: re.Match[str]) -> str | None:
+    """The minus before a letter, where an equation is near."""
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    return "minus " if "=" in around or "equals" in around else None
+
+
+def _difference(match: re.Match[str]) -> str | None:
+    """A minus where an equation is near, on either side."""
+    around = match.string[max(0, match.start() - 3 * _NEAR) : match.end() + 2 * _NEAR]
+    return " minus " if "=" in around or "equals" in around else None
 
 
 def _superscript(match: re.Match[str]) -> str:

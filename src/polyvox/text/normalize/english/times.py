@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence, word_after, word_before
-from polyvox.text.normalize.english.numbers import cardinal, two_digits
+from polyvox.text.normalize.english.numbers import ITEM_END, cardinal, two_digits
 from polyvox.text.tracked import TrackedText
 
-_START: Final = r"(?<![\w:/-])(?<!\d[.,])"
+_START: Final = r"(?<![\w:-])(?<!\d[.,/])(?<![\s/]/)"
 _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
@@ -15,13 +15,13 @@ _SPAN: Final = re.compile(
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d++)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?![\w:])"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d)"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
 _SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")
 _SHIFT: Final = re.compile(
     r"(?<![\w:.,/-])(0\d|1\d|2[0-3])([0-5]\d)(?: ?[-–—] ?| to )([01]\d|2[0-3])([0-5]\d)"
-    r"(?: ?(?P<hours>h|hrs|hours))?(?![\w:/-]|[.,]\d)"
+    rf"(?: ?(?P<hours>h|hrs|hours))?{ITEM_END}"
 )
 _MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)([0-5]\d)(?![\w:]|[.,]\d)")
 

@@ -3,15 +3,17 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective, is_plural, word_after
+from polyvox.text.normalize.english.context import is_adjective, is_plural, word_after, word_before
 from polyvox.text.normalize.english.numbers import (
     AMOUNT,
     DASH,
+    ITEM_END,
     NUMBER,
     NUMBER_END,
     NUMBER_START,
     amount,
     cardinal,
+    code,
     is_one,
     number,
 )
@@ -80,6 +82,7 @@ _UNITS: Final = {
     "yr": "year",
     "yrs": "year",
     "mo": "month",
+    "mos": "month",
     "wk": "week",
     "wks": "week",
     # frequency
@@ -142,7 +145,30 @@ _UNITS: Final = {
     "mol": "mole",
     "mSv": "millisievert",
     "deg": "degree",
+    "pg": "picogram",
+    "ng": "nanogram",
+    "nmol": "nanomole",
+    "µmol": "micromole",
+    "kt": "knot",
+    "kts": "knot",
+    "kn": "knot",
+    "BTU": "B T U",
+    "IU": "international unit",
+    "mIU": "milli international unit",
+    "mEq": "milliequivalent",
+    "mmol": "millimole",
+    "µL": "microliter",
+    "µl": "microliter",
+    "Mpx": "megapixel",
+    "acre": "acre",
 }
+# Typed without regard to capitals, save where that makes another unit or a word.
+_CASE_MATTERS: Final = frozenset(
+    "ah btu cal deg ha hr hrs in iu kn kt kts ng pg mi min mo mol mp ms ns pa pt sec".split()
+)
+_AS_TYPED: Final = {
+    symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
+} | {"gb": "gigabyte", "mb": "megabyte", "mw": "megawatt"}
 # Symbols that stand for a whole phrase.
 _RATES: Final = {
     "mmHg": ("millimeter", "of mercury"),
@@ -164,12 +190,24 @@ _RATES: Final = {
     "Mbps": ("megabit", "per second"),
     "Gbps": ("gigabit", "per second"),
 }
+_RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
+# What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
+_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL".split())
+_BASIS_POINTS: Final = re.compile(
+    r"\bby [\d.]+|\b(?:rates?|yields?|spreads?|fed|bank|hike[sd]?|cuts?|inflation|mortgage|basis|margins?)\b",
+    re.IGNORECASE,
+)
+_SEATS: Final = frozenset(
+    "apartment apt bay block bus exit flat gate grid hall lane lot pier platform road room route row runway seat "
+    "section stall stand suite door deck floor cell terminal track unit".split()
+)
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
 _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 # What "3m" of can only be millions.
 _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
 )
+_OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
@@ -179,32 +217,53 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?![\w'])"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
 )
-_POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![\w'])")
+_RATE: Final = re.compile(
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
+)
+_POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _HOURS_MINUTES: Final = re.compile(
     r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
-    r"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?(?![\w:/-]|[.,]\d)"
+    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
-    r" ?(?:°(?: ?(?P<letter>[CFK](?![A-Za-z])))?|(?P<sign>[℃℉]))"
+    r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
+# Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
+_BARE_DEGREES: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?P<upto>)(?P<sign>) ?(?P<letter>[CFcf])"
+    r"(?!\w|['’.-]\w)"
+)
+_THERMAL: Final = re.compile(
+    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?|freez\w+|"
+    r"degrees|cool(?:ed)?|warm(?:ed)?|hot|cold|outside|feels like)\b",
+    re.IGNORECASE,
+)
+_NEAR: Final = 40
 _SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
 )
+_PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
+_PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
     r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
 )
-_FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= (?:tall|high|wide|long|deep|by|x)\b))")
+_FEET: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER})"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+)
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
 )
+_SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
@@ -212,13 +271,24 @@ def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
     text = text.sub(_HOURS_MINUTES, _hours_minutes).sub(_POWERED_UNIT, _powered_unit)
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
-    return text.sub(_MEASURE, _measure)
+    return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def _unit(symbol: str) -> str | None:
+    """The name of a unit, written as it should be or with other capitals."""
+    symbol = symbol.translate(_LOOKALIKES)
+    return _UNITS.get(symbol) or _AS_TYPED.get(symbol.lower())
 
 
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
-    rate = _RATES.get(symbol)
+    rate = _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
+    if symbol == "bps" and _BASIS_POINTS.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]):
+        rate = ("basis point", "")
+    if len(symbol) == 1 and symbol.isupper() and not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS:
+        return None
     if symbol == "mmHg" and "/" in match["amount"]:
         systolic, _, diastolic = match["amount"].partition("/")
         return f"{number(systolic)} over {number(diastolic)} millimeters of mercury"
@@ -226,7 +296,7 @@ def _measure(match: re.Match[str]) -> str | None:
         return _counted(match, *rate)
     if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
-    unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _UNITS.get(symbol)
+    unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _unit(symbol)
     if unit is None or _is_preposition(match):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
@@ -243,7 +313,7 @@ def _hours_minutes(match: re.Match[str]) -> str:
 
 def _powered_unit(match: re.Match[str]) -> str | None:
     """The unit behind a power of ten: "3×10⁸ m/s"."""
-    unit = _UNITS.get(match["unit"].translate(_LOOKALIKES))
+    unit = _unit(match["unit"])
     qualifier = _power(match, "unit")
     if unit is None or qualifier is None or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s"):
         return None
@@ -253,7 +323,8 @@ def _powered_unit(match: re.Match[str]) -> str | None:
 def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
-    if following in _MULTITUDES:
+    near = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -276,8 +347,11 @@ def _power(match: re.Match[str], name: str) -> str | None:
 def _per(match: re.Match[str]) -> str:
     if match["per"] is None:
         return ""
-    name = _UNITS.get(match["per"], match["per"])
+    name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
+    each = match.groupdict().get("each")
+    if each:
+        return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
     if power is None:
         return f"per {name}"
     word = _POWERS[power]
@@ -299,9 +373,18 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
             words += ("to", number(upto))
         if scale:
             words.append(scale.strip())
-        single = (is_one(first) and not upto and not scale) or groups.get("gap") == "-" or is_adjective(match)
+        attribute = groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_size_before_noun(match: re.Match[str]) -> bool:
+    """Return whether a measure is the size of what follows: "a 3.5 by 2 cm mass", "12oz cans"."""
+    following = word_after(match)
+    if match.groupdict().get("gap") == "" and is_plural(following):
+        return True
+    return following.islower() and _SIZE.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is not None
 
 
 def _part_of(fraction: str, unit: str) -> list[str]:
@@ -316,6 +399,34 @@ def _plural(unit: str) -> str:
     return head + space + (last if last.endswith("hertz") else _PLURALS.get(last, last + "s"))
 
 
+def _rate(match: re.Match[str]) -> str | None:
+    """ "60/min", "10⁹/L", "tokens/s": only units that something is counted by, behind a figure or a longer word."""
+    if match["per"].translate(_LOOKALIKES) not in _PER_ALONE:
+        return None
+    if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h"):
+        return None
+    return f"{match['left']} per {_unit(match['per'])}"
+
+
+def _bare_degrees(match: re.Match[str]) -> str | None:
+    if match["letter"].islower() and not match["decimals"]:
+        return None
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if not (match["decimals"] and match["letter"] in "cCF") and _THERMAL.search(before) is None:
+        return None
+    return _degrees(match)
+
+
+def _pressure(match: re.Match[str]) -> str | None:
+    """Blood pressure: the two figures of a reading, where it is told of."""
+    top, bottom = int(match["top"]), int(match["bottom"])
+    near = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if not (60 <= top <= 260 and 30 <= bottom < top) or _PRESSURE_CUE.search(near) is None:
+        return None
+    unit = " millimeters of mercury" if match["unit"] else ""
+    return f"{code(match['top'])} over {cardinal(match['bottom'])}{unit}"
+
+
 def _degrees(match: re.Match[str]) -> str:
     letter = match["letter"] or match["sign"] or ""
     upto = match["upto"] or ""
@@ -324,7 +435,8 @@ def _degrees(match: re.Match[str]) -> str:
     if upto:
         words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
     single = (is_one(match["amount"]) and not upto) or is_adjective(match)
-    words += ("degree" if single else "degrees", _SCALES.get(letter, ""))
+    side = _SIDES.get(match.groupdict().get("side") or "", "")
+    words += ("degree" if single else "degrees", _SCALES.get(letter.upper(), side))
     return " ".join(words).rstrip()
 
 

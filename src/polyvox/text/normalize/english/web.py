@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.identifiers import EXTENSIONS
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
@@ -10,9 +11,9 @@ from polyvox.text.tracked import TrackedText
 _EMAIL: Final = re.compile(
     r"(?<![\w.%+-])(?:mailto:)?[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++", re.ASCII
 )
-_PATH: Final = r"(?:[^\s<>()\"“”\[\]{}|\ue000-\uf8ff]|\([^\s<>()\"“”\[\]{}|\ue000-\uf8ff]*\))*"
+_PATH: Final = r"(?:[^\s<>()\"“”\[\]{}|—\ue000-\uf8ff]|\([^\s<>()\"“”\[\]{}|—\ue000-\uf8ff]*\))*"
 _URL: Final = re.compile(
-    rf"(?<!\w)(?:(?:https?|ftp|wss?)://|www\.)(?=[^\W_]){_PATH}(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
+    rf"(?<!\w)(?:(?:https?|ftp|wss?)://|www\.)(?=[^\W_]){_PATH}(?<![.,;:!?'’…*_~&—-])", re.IGNORECASE
 )
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+"
@@ -23,11 +24,10 @@ _LOCALHOST: Final = re.compile(
     rf"(?<![\w@./\\-])localhost(?=[:/](?=\w))(?::\d{{1,5}}(?!\d))?(?:[/?#]{_PATH}(?<![.,;:!?'’…*_~&-]))?", re.IGNORECASE
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
+_CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
-_FILE: Final = re.compile(
-    r"(?<=\w)\.(avi|bat|bin|cfg|cpp|css|csv|db|docx?|exe|flac|gif|gz|html?|ini|java|jpe?g|js|json|log|m4a|md|mov|mp[34]|"
-    r"net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|tar|tsx?|txt|wav|webp|xlsx?|xml|ya?ml|zip)(?!\w)"
-)
+_SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
+_FILE: Final = re.compile(rf"(?<=\w)\.({EXTENSIONS})(?!\w)")
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
@@ -64,7 +64,7 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    for address in (_URL, _DOMAIN, _LOCALHOST):
+    for address in (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST):
         text = text.sub(address, lambda match: _aloud(match.group()))
     return text
 
@@ -72,7 +72,7 @@ def read_urls(text: TrackedText) -> TrackedText:
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
     text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
-    text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    text = text.sub(_CODE_SIGN, "number ").sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
 
 

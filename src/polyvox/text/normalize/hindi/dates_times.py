@@ -13,15 +13,23 @@ _DATE: Final = re.compile(
 )
 _ISO: Final = re.compile(r"(?<![\d./-])(?P<year>\d{4})([-/])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d/-])")
 _SHORT: Final = re.compile(r"(?<![\d./-])(?P<day>\d{1,2})/(?P<month>\d{1,2})(?= (?:को|तक|से|के दिन)(?!\w))(?![\d/])")
-_NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?![\d,]|\.\d)")
+_NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
 _YEAR: Final = re.compile(
-    r"(?:(?<=सन )|(?<=सन् )|(?<=वर्ष ))(?P<year>1[1-9]\d\d)(?![\d,]|\.\d)"
-    r"|(?<![\d.,₹$])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी))"
+    r"(?:(?<=सन )|(?<=सन् )|(?<=वर्ष ))(?P<year>1[1-9]\d\d)(?!\d|[.,]\d)"
+    r"|(?<![\d₹$])(?<!\d[.,])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी|के दशक|का दशक|के बाद|की क्रांति))"
+    r"|(?<![\d₹$-])(?<!\d[.,])(?P<year3>1[89]\d\d)(?= (?:तक|से (?!अधिक|ज़्यादा|ज्यादा|कम|ऊपर|लेकर|नीचे)))"
 )
+_YEARS: Final = re.compile(
+    r"(?<![\d₹$/-])(?<!\d[.,])(?P<first>(?:1[1-9]|20)\d\d) ?[-–—] ?(?P<last>(?:1[1-9]|20)\d\d)(?![\d%/]|[.,-]\d)"
+)
+_FISCAL: Final = re.compile(r"(?<![\d₹$/-])(?<!\d[.,])(?P<first>(?:19|20)\d\d)-(?P<last>\d\d)(?![\d%/]|[.,-]\d)")
 _TIME: Final = re.compile(
-    r"(?<![\d:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?(?: बजे)?"
+    r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
+    r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
 )
-_HOUR: Final = re.compile(r"(?<![\d:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
+_HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
+_HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
 _SPAN: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(?=\d{1,2}:\d\d)")
 
 
@@ -29,7 +37,8 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, the day first; years; times with minutes or with a.m. and p.m."""
     text = text.sub(_ISO, _date).sub(_DATE, _date).sub(_SHORT, _date)
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
-    text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"]))
+    text = text.sub(_YEARS, _years).sub(_FISCAL, _fiscal)
+    text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
     return text.sub(_SPAN, " से ").sub(_TIME, _time).sub(_HOUR, _hour)
 
 
@@ -52,7 +61,20 @@ def _time(match: re.Match[str]) -> str | None:
     part = _part(match)
     if not minute:
         return f"{part}{BELOW_HUNDRED[hour]} बजे"
-    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट"
+    if minute == 30 and 1 <= hour <= 12:
+        return f"{part}{_HALF_PAST.get(hour) or f'साढ़े {BELOW_HUNDRED[hour]}'} बजे"
+    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + (" पर" if match["at"] else "")
+
+
+def _years(match: re.Match[str]) -> str | None:
+    return f"{year(match['first'])} से {year(match['last'])}" if match["first"] < match["last"] else None
+
+
+def _fiscal(match: re.Match[str]) -> str | None:
+    """A year that runs into the next, as 2023-24."""
+    if (int(match["first"]) + 1) % 100 != int(match["last"]):
+        return None
+    return f"{year(match['first'])} {BELOW_HUNDRED[int(match['last'])]}"
 
 
 def _hour(match: re.Match[str]) -> str | None:

@@ -43,21 +43,32 @@ _ABBREVIATION: Final = re.compile(
     + r")(?=(?P<gap> ?))"
 )
 _PHONE: Final = re.compile(
-    r"(?<![\d.,-])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?![\d,-]|\.\d)"
-    r"|(?<![\d.,-])(?P<area>0\d{2,4})-(?P<local>\d{6,8})(?![\d-])"
+    r"(?<![\d-])(?<!\d[.,])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?!\d|[.,-]\d)"
+    r"|(?<![\d-])(?<!\d[.,])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
-_SERVICE: Final = re.compile(r"(?<![\d.,-])1800[ -]\d{3}[ -]\d{3,4}(?![\d-])")
+_GROUPED: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+)
+_CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
+_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
+# A flight or a document: its letters, then three digits or more, one by one.
+_LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
+_BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
+_ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
-    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
-    r"(?P<digits>\d{4,})(?![\d,%]|\.\d| (?:रुपये|लोग|साल|वर्ष))"
+    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
+    r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
+    r"(?P<digits>\d{4,})(?![\d%]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
-_EMERGENCY: Final = re.compile(r"(?<![\d.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
+# Lakhs are written with commas; six digits without them that end a clause are a post code.
+_POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
+_EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
 _FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
 _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
 _HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
-_SCORE: Final = re.compile(r"(?<![\d.,-])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
+_SCORE: Final = re.compile(r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -86,14 +97,19 @@ def read_abbreviations(text: TrackedText) -> TrackedText:
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, fixed and toll-free numbers, and those of emergencies."""
     text = text.sub(_PHONE, _phone).sub(_EMERGENCY, lambda match: spelled(match.group()))
-    return text.sub(_SERVICE, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
+    return text.sub(_GROUPED, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
 
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
+    text = text.sub(_LETTERED, _lettered).sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
+    text = text.sub(_VERSION, lambda match: " पॉइंट ".join(cardinal(part) for part in match.group().split(".")))
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
-    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")]).sub(_FRACTION, _fraction)
+    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
+    text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
+    text = text.sub(_FRACTION, _fraction)
     text = text.sub(_RATIO, lambda match: f"{cardinal(match[1])} अनुपात {cardinal(match[2])}")
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
     text = text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
@@ -107,9 +123,14 @@ def read_signs(text: TrackedText) -> TrackedText:
 
 def _phone(match: re.Match[str]) -> str:
     if match["area"]:
-        return f"{spelled(match['area'])}, {in_groups(match['local'], 4)}"
+        return f"{spelled(match['area'])}, {in_groups(''.join(_SPACES.findall(match['local'])), 4)}"
     country = "प्लस नौ एक, " if match["country"] else ""
     return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
+
+
+def _lettered(match: re.Match[str]) -> str:
+    digits = match["digits"]
+    return " " + (spelled(digits) if len(digits) > 2 else cardinal(digits))
 
 
 def _fraction(match: re.Match[str]) -> str:

@@ -40,13 +40,43 @@ _UNITS: Final = {
     "kWh": "किलोवॉट घंटा",
     "V": "वोल्ट",
     "mAh": "मिलीएम्पियर घंटा",
+    "μg": "माइक्रोग्राम",
+    "µg": "माइक्रोग्राम",
+    "mmHg": "मिलीमीटर पारा",
+    "kcal": "किलोकैलोरी",
+    "MHz": "मेगाहर्ट्ज़",
+    "GHz": "गीगाहर्ट्ज़",
+    "KB": "किलोबाइट",
+    "Mbps": "मेगाबिट प्रति सेकंड",
+    "MP": "मेगापिक्सल",
+    "hrs": "घंटे",
+    "hr": "घंटे",
+    "min": "मिनट",
+    "sec": "सेकंड",
+    "kmph": "किलोमीटर प्रति घंटा",
+    "sq ft": "वर्ग फ़ुट",
+    "sq.ft.": "वर्ग फ़ुट",
     "मिमी": "मिलीमीटर",
     "सेमी": "सेंटीमीटर",
     "किमी": "किलोमीटर",
     "किग्रा": "किलोग्राम",
     "मिली": "मिलीलीटर",
 }
-_EACH: Final = {"h": "प्रति घंटा", "hr": "प्रति घंटा", "s": "प्रति सेकंड", "घंटा": "प्रति घंटा", "kg": "प्रति किलोग्राम"}
+_EACH: Final = {
+    "h": "प्रति घंटा",
+    "hr": "प्रति घंटा",
+    "s": "प्रति सेकंड",
+    "घंटा": "प्रति घंटा",
+    "kg": "प्रति किलोग्राम",
+    "dL": "प्रति डेसीलीटर",
+    "dl": "प्रति डेसीलीटर",
+    "L": "प्रति लीटर",
+    "min": "प्रति मिनट",
+    "m³": "प्रति घन मीटर",
+}
+_ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items()} | _UNITS
+_EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
+_LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
@@ -56,15 +86,17 @@ _MONEY: Final = re.compile(
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
     r"(?: (?P<scale>हज़ार|हजार|लाख|करोड़|करोड़|अरब))?(?:/-)?(?P<each>/[A-Za-z\u0900-\u097f]{1,12})?"
 )
-_PERCENT: Final = re.compile(rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%")
+_PERCENT: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
+)
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>° ?[CF](?![A-Za-z])|[℃℉]|°)"
 )
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?"
-    rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})(?P<power>[²³]|[23](?!\d))?"
-    rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u097f])"
+    rf"(?P<unit>(?i:{_LONGER})|{'|'.join(_EXACT)})(?P<power>[²³]|[23](?!\d))?"
+    rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u0963\u0966-\u097f])"
 )
 
 
@@ -107,5 +139,6 @@ def _degrees(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str:
-    unit = _POWERS.get(match["power"] or "", "") + _UNITS[match["unit"]]
+    name = _UNITS.get(match["unit"]) or _ANY_CASE[match["unit"].lower()]
+    unit = _POWERS.get(match["power"] or "", "") + name
     return f"{_amounts(match)} {unit}" + (f" {_EACH[match['each']]}" if match["each"] else "")

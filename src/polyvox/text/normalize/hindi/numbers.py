@@ -19,13 +19,13 @@ LONGEST_CARDINAL: Final = 13
 
 # Regular-expression pieces. A number never begins inside another, so a search that fails goes on behind it.
 NUMBER_START: Final = r"(?<![\d.A-Za-z])(?<!\d,)"
-NUMBER: Final = r"(?:(?:\d{1,2}(?:,\d{2}(?=,))++,\d{3}(?![\d,])|\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+)"
+NUMBER: Final = r"(?:(?:\d{1,2}(?:,\d{2}(?=,))++,\d{3}(?!,?\d)|\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+)"
 NUMBER_END: Final = r"(?![.,]?\d)"
 DASH: Final = r" ?[-–—~] ?"
 
 _ORDINALS: Final = {1: "पहल", 2: "दूसर", 3: "तीसर", 4: "चौथ", 6: "छठ"}
 ORDINAL: Final = re.compile(
-    r"(?<![\d.,])(?P<figure>\d{1,3})(?P<end>ला|ली|ले|रा|री|रे|था|थी|थे|ठा|ठी|ठे|वाँ|वां|वीं|वें|वा|वी|वे)(?![\u0900-\u097f])"
+    r"(?<![\d])(?<!\d[.,])(?P<figure>\d{1,3})(?P<end>ला|ली|ले|रा|री|रे|था|थी|थे|ठा|ठी|ठे|वाँ|वां|वीं|वें|वा|वी|वे)(?![\u0900-\u0963\u0966-\u097f])"
 )
 
 

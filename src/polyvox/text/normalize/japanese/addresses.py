@@ -35,9 +35,13 @@ _PHONE: Final = re.compile(
     r"|(?<![\dA-Za-z.-])0[5789]0\d{8}(?!\d)"
 )
 _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
-_POLICE: Final = re.compile(r"(?<![\d.,])110(?=番(?![地目線号]))")
+_POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
-_ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=号室|便)")
+_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室|便)")
+_CODE: Final = re.compile(
+    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP))(?P<gap>[はがを]?[:： 「]{0,2})"
+    r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
+)
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(\d{1,3})-(\d{1,3})(?:-(\d{1,4}))?(?![\d-]|[%人円年回個名本])"
@@ -55,8 +59,14 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         for pattern in (_FREE, _PHONE):
             text = text.sub(pattern, _phone)
         text = text.sub(_POLICE, "ヒャクトー")
+    text = text.sub(_CODE, lambda match: _code(match))
     text = text.sub(_ROOM, lambda match: room(match.group()))
     return text.sub(_LANDMARK, lambda match: "の".join(part for part in match.groups() if part))
+
+
+def _code(match: re.Match[str]) -> str:
+    letters = match["letters"].rstrip("-")
+    return match["gap"] + (f"{letters} " if letters else "") + "、".join(map(spelled, _GROUP.findall(match["digits"])))
 
 
 def _phone(match: re.Match[str]) -> str:

@@ -11,22 +11,36 @@ _DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,
 # A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
 _SHORT_DATE: Final = re.compile(
     rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
-    rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/.])"
+    rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
+)
+_OF_MANY: Final = re.compile("(?:約|およそ|[者員人体民部数額量費生]の)\\Z")
+_SHARED: Final = re.compile(
+    "の(?:人|方々|割合|確率|生徒|学生|国|社|票|賛成|量|面積|大きさ|長さ|値段|価格|土地|住民|家庭|世帯|女性|男性|会社|企業|議員|議席|子|速)"
 )
 _NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])(?:・祝)?\)")
 _SPAN: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
-    r"(?<![\d:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
-    r"(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
+    r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
+    r"(?::(?P<second>[0-5]\d))?(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
 )
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
-    text = text.sub(_DATE, _date).sub(_SHORT_DATE, lambda match: f"{int(match['month'])}月{int(match['day'])}日")
+    text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
+
+
+def _short_date(match: re.Match[str]) -> str | None:
+    """None for a share of something, which only looks like a date."""
+    if int(match["month"]) < int(match["day"]) and (
+        _OF_MANY.search(match.string, max(0, match.start() - 3), match.start())
+        or _SHARED.match(match.string, match.end())
+    ):
+        return None
+    return f"{int(match['month'])}月{int(match['day'])}日"
 
 
 def _date(match: re.Match[str]) -> str | None:

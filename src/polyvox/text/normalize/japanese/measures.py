@@ -78,8 +78,11 @@ _MONEY: Final = re.compile(
     rf"{NUMBER_END} ?{_SCALE}円?"
 )
 _PERCENT: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?%)?(?:{DASH}(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?(?P<sign>[%‰])"
 )
+_PER_HEAD: Final = re.compile("(?<=円)/(人|個|本|枚|台|回|日|月|年|時間|泊|名)(?![曜])")
+_PERIODS: Final = {"月": "か月"}
 _DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -99,7 +102,13 @@ def read_money(text: TrackedText) -> TrackedText:
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand, and what is taken off a price."""
     text = text.sub(_DISCOUNT, "びき")
-    return text.sub(_PERCENT, lambda match: _amounts(match) + ("パーセント" if match["sign"] == "%" else "パーミル"))
+    return text.sub(_PERCENT, _share).sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
+
+
+def _share(match: re.Match[str]) -> str:
+    name = "パーセント" if match["sign"] == "%" else "パーミル"
+    words = _amounts(match) + name
+    return words.replace("から", f"{name}から") if match["inner"] else words
 
 
 def read_units(text: TrackedText) -> TrackedText:

@@ -249,6 +249,10 @@ _BEFORE_FIGURES: Final = {
 }
 _SLASHED: Final = re.compile(rf"(?<![\w/])(?:{'|'.join(SLASHED)})(?![\w/])", re.IGNORECASE)
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
+LABEL_WORDS: Final = frozenset(
+    "vitamin blok kelas gred bahagian pelan menara jenis kumpulan pilihan zon hepatitis kategori lampiran".split()
+)
+"""Nouns that a letter behind them names."""
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
 _CHILD_OF: Final = re.compile(r"(?<=[a-z] )(?:b\.|bin\.|bt[ei]?\b\.?)(?= [A-Z])")
 _HONOUR: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_HONOURS)})(?= [A-Z])")
@@ -342,7 +346,11 @@ def _label(match: re.Match[str]) -> str:
     return "kad pengenalan" if match.group() == "KP" else capitalised_like(match.group(), "telefon")
 
 
-def _initial(match: re.Match[str]) -> str:
+def _initial(match: re.Match[str]) -> str | None:
+    """An initial of a name; a letter that names a thing or a degree ends its sentence."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    if "°" in before or word_before(match).lower() in LABEL_WORDS:
+        return None
     return match.group()[0] + _gap(match)
 
 

@@ -13,7 +13,7 @@ from polyvox.text.tracked import TrackedText
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++){2,}+)(?!\w)")
-_DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
+_DASHED: Final = re.compile(r"(?<![\w.-])(?<!\d,)\d++(?:-\d++){2,}+(?![\w-])")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>[kK]|M|mil|jt|bil|B|bn)(?!\w)")
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?[x×](?![\w×])")
 _QUANTITY: Final = re.compile(r"(?<![\w.])[x×](?=\d{1,3}(?![\w.]))")

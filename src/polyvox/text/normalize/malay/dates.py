@@ -37,18 +37,18 @@ _ISO: Final = re.compile(r"(?<![\w/.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:T(?=
 _SPAN: Final = re.compile(
     r"(?<=/\d{4}) ?[-–—] ?(?=\d{1,2}/\d{1,2}/\d{4}(?!\d))|(?<=/\d\d) ?[-–—] ?(?=\d{1,2}/\d{1,2}/\d\d(?!\d))"
 )
-_SLASHED: Final = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
+_SLASHED: Final = re.compile(r"(?<![\w/.-])(?<!\d,)(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAYS_SLASHED: Final = re.compile(
-    rf"(?<![\w/.,-])(?P<first>\d{{1,2}}){DASH}(?P<last>\d{{1,2}})/(?P<month>\d{{1,2}})/(?P<year>\d{{4}}|\d\d)(?![\w/-]|[.,]\d)"
+    rf"(?<![\w/.-])(?<!\d,)(?P<first>\d{{1,2}}){DASH}(?P<last>\d{{1,2}})/(?P<month>\d{{1,2}})/(?P<year>\d{{4}}|\d\d)(?![\w/-]|[.,]\d)"
 )
 _DAY_MONTH: Final = re.compile(
-    rf"(?<![\w.,:/-])(?P<first>\d{{1,2}})(?P<hb> ?hb\b\.?)?(?:{DASH}(?P<last>\d{{1,2}}))?"
+    rf"(?<![\w.:/-])(?<!\d,)(?P<first>\d{{1,2}})(?P<hb> ?hb\b\.?)?(?:{DASH}(?P<last>\d{{1,2}}))?"
     rf"(?P<hb2> ?(?:hb|haribulan)\b\.?)?[ -](?P<month>{_ANY_MONTH})"
     r"(?:[, -]{1,2}(?P<year>\d{4})(?![\w%]|[.,]\d))?",
     re.IGNORECASE,
 )
 _DAY_ONLY: Final = re.compile(
-    rf"(?<![\w.,:/-])(?P<first>\d{{1,2}})(?: ?hb\b\.?)?(?:{DASH}(?P<last>\d{{1,2}}))?"
+    rf"(?<![\w.:/-])(?<!\d,)(?P<first>\d{{1,2}})(?: ?hb\b\.?)?(?:{DASH}(?P<last>\d{{1,2}}))?"
     r" ?(?:hb|haribulan)\b(?:\.(?! ?[A-Z]|$))?"
     r"(?: (?P<month>\d{1,2})(?![\w.,:/%-]))?",
     re.IGNORECASE,
@@ -61,7 +61,7 @@ _SHORT_DAY: Final = r"(?:Isn|Sel|Rab|Kham?|Jum|Sab|Ahd)\b"
 _WEEKDAY: Final = re.compile(rf"\b(?P<day>{_SHORT_DAY})\.?(?=,? \d|: ?\d|\))")
 _DAY_LIST: Final = re.compile(rf"\b{_SHORT_DAY}\.?(?:(?:, ?|/| ?& ?| dan ){_SHORT_DAY}\.?)++")
 _LISTED_DAY: Final = re.compile(rf"\b{_SHORT_DAY}\.?")
-_ERA: Final = re.compile(r"(?<![\w.,])(?P<year>\d{3,4}) ?(?P<era>[HM])(?![\w'])")
+_ERA: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<year>\d{3,4}) ?(?P<era>[HM])(?![\w'])")
 _ERAS: Final = {"H": "Hijrah", "M": "Masihi"}
 _BEFORE_MONTH: Final = frozenset(
     "akhir awal bermula dari hingga mula mulai pada pertengahan sampai sehingga sejak".split()

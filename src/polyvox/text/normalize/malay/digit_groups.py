@@ -27,7 +27,7 @@ class Speller:
 MALAY: Final = Speller(spelled, code, "tambah", "bintang", "hash", "atau", "berakhir")
 ENGLISH: Final = Speller(english.spelled, english.code, "plus", "star", "hash", "or", "ending in")
 
-_START: Final = r"(?<![\w.,/$+-])"
+_START: Final = r"(?<![\w./$+-])(?<!\d,)"
 _END: Final = r"(?![\w/-]|[.,]\d)"
 _IDENTITY: Final = re.compile(rf"{_START}(\d{{6}})[ -](\d\d)[ -](\d{{4}}|[xX*]{{4}}){_END}")
 _BARE_IDENTITY: Final = re.compile(rf"{_START}(\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))([0-8]\d)(\d{{4}}){_END}")

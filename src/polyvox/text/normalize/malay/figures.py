@@ -11,7 +11,7 @@ from polyvox.text.tracked import TrackedText
 
 # Thousands set apart by spaces, as schoolbooks print them.
 _SPACED: Final = re.compile(
-    r"(?<![\w.,:/-])(?<!\d )(?P<rm>RM ?)?(?P<figure>[1-9]\d{0,2}(?: \d{3})++)(?! ?\d)(?![\w/:-])"
+    r"(?<![\w.:/-])(?<!\d,)(?<!\d )(?P<rm>RM ?)?(?P<figure>[1-9]\d{0,2}(?: \d{3})++)(?! ?\d)(?![\w/:-])"
 )
 _BOTH: Final = re.compile(r"(?<![\w-])(?P<ke>[kK]e)-?(?:2-2|2-dua|dua-?2)(?P<end>nya)?(?!\w)")
 _KE: Final = re.compile(
@@ -21,17 +21,17 @@ _KE: Final = re.compile(
 _PLAN: Final = re.compile(r"\bRMKe-?(?P<figure>\d{1,2})(?!\w)")
 _PER: Final = re.compile(r"(?<![\w-])(?P<per>[pP]er)[- ]?(?=\d)")
 _TOGETHER: Final = re.compile(r"(?<![\w-])(?P<ber>[bB]er)-?(?P<figure>[2-9]|10)(?![\w.,])")
-_DECADE: Final = re.compile(r"(?<![\w.,-])(?P<figure>\d{1,3}0)['’]?-?an\b")
-_ENGLISH_DECADE: Final = re.compile(r"(?<![\w.,-])(?P<figure>(?:1[89]|20)?[1-9]0)['’]?s\b")
-_ENGLISH_ORDINAL: Final = re.compile(r"(?<![\w.,-])(?P<figure>\d{1,4})(?:st|nd|rd|th)\b", re.IGNORECASE)
+_DECADE: Final = re.compile(r"(?<![\w.-])(?<!\d,)(?P<figure>\d{1,3}0)['’]?-?an\b")
+_ENGLISH_DECADE: Final = re.compile(r"(?<![\w.-])(?<!\d,)(?P<figure>(?:1[89]|20)?[1-9]0)['’]?s\b")
+_ENGLISH_ORDINAL: Final = re.compile(r"(?<![\w.-])(?<!\d,)(?P<figure>\d{1,4})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _TRIP: Final = re.compile(r"(?<![\w.])(?P<days>\d{1,2})[HD](?P<nights>\d{1,2})[MN](?!\w)")
-_FIXED: Final = re.compile(r"(?<![\w/.,])24/7(?![\w/]|[.,]\d)")
+_FIXED: Final = re.compile(r"(?<![\w/.])(?<!\d,)24/7(?![\w/]|[.,]\d)")
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)(?P<first>[A-Z])?/(?P<bottom>\d{1,4}+)"
     r"(?P<letter>[A-Z])?(?![\w/]|\.\d)"
 )
 _YEARS: Final = re.compile(r"(?<![\w./])(?P<first>(?:19|20)\d\d)/(?P<last>(?:19|20)?\d\d)(?![\w/]|[.,]\d)")
-_SCORE: Final = re.compile(rf"(?<![\w.,/-])(?P<first>\d{{1,3}}){DASH}(?P<last>\d{{1,3}})(?![\w/-]|[.,]\d)")
+_SCORE: Final = re.compile(rf"(?<![\w./-])(?<!\d,)(?P<first>\d{{1,3}}){DASH}(?P<last>\d{{1,3}})(?![\w/-]|[.,]\d)")
 _VERSE: Final = re.compile(
     rf"(?<=[A-Za-z] )(?P<chapter>\d{{1,3}}):(?P<verse>\d{{1,3}})(?:{DASH}(?P<last>\d{{1,3}}))?(?![\w:])"
 )

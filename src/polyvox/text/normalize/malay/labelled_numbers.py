@@ -7,13 +7,13 @@ from polyvox.text.normalize.malay.context import last_words, word_after, word_be
 from polyvox.text.normalize.malay.digit_groups import Speller, in_groups
 from polyvox.text.tracked import TrackedText
 
-_START: Final = r"(?<![\w.,/$+-])"
+_START: Final = r"(?<![\w./$+-])(?<!\d,)"
 _END: Final = r"(?![\w/-]|[.,]\d)"
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _COVERED: Final = re.compile(r"(?<![^\W_])(?P<cover>[xX]{2,16}|[*•]{2,16})[ -]?(?P<digits>\d{3,6})(?!\w|[.,]\d)")
 _FIGURE: Final = re.compile(r"(?<=[\w.:)#] )(?:\d{3,}+(?:[ -]\d++)*+(?!\w|[.,:]\d|-\d)|\d{1,4}(?:-\d++){2,}+(?![\w-]))")
 _POSTCODE: Final = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\n)|^)\d{5}(?=,? [A-Z][A-Za-z])", re.MULTILINE)
-_LONG: Final = re.compile(r"(?<![\w.,/-])\d{10,}(?!\w|[.,]\d)")
+_LONG: Final = re.compile(r"(?<![\w./-])(?<!\d,)\d{10,}(?!\w|[.,]\d)")
 _PLATE: Final = re.compile(
     r"(?<![\w-])(?P<letters>[A-Z]{1,3}) ?(?P<digits>\d{1,4})(?: ?(?P<last>[A-Z]))?(?!\w|[.,]\d|-)"
 )
@@ -31,7 +31,9 @@ _LABELS: Final = frozenset(
     ).split()
 )
 # Behind these, one of four digits or more, unless the word behind is counted by it.
-_COUNTABLE: Final = frozenset("berakhir berakhiran ending kad kwsp order pesanan polisi tempahan ticket tiket".split())
+_COUNTABLE: Final = frozenset(
+    "berakhir berakhiran ending ets flight kad komuter ktm kwsp order pesanan polisi tempahan ticket tiket".split()
+)
 _NUMBERED: Final = frozenset("no nombor number".split())
 _COUNTED: Final = frozenset(
     (

@@ -45,6 +45,11 @@ _CLEARLY_ENGLISH: Final = 4
 # Words that stand free: no pieces of addresses, codes, measures or abbreviations.
 _WORD: Final = re.compile(r"(?<![\w@#/.'-])[A-Za-z]{1,30}+(?:'[A-Za-z]{1,3})?(?![\w@/$]|[.'-]\w)")
 _STRONG: Final = 2
+# Letters that belong to the words of another script around them: units, hours, names, acronyms.
+_TOUCHING: Final = re.compile(
+    rf"(?<={FOREIGN})[A-Za-z]{{1,30}}+|[A-Za-z]{{1,30}}+(?={FOREIGN})|(?<=\d)[A-Za-z/]{{1,8}}+(?![A-Za-z])"
+    r"|\b[A-Z]{2,8}\b|(?<=\d )[apAP][mM]\b"
+)
 
 
 def language_runs(text: TrackedText) -> list[LanguageRun]:
@@ -90,9 +95,9 @@ def _cuts_at_quotations(text: str, start: int, end: int) -> Iterator[int]:
 
 def _verdict(sentence: str) -> Language | None:
     """The language of a sentence; None where there is no evidence."""
-    malay, english = _evidence(sentence)
-    if malay == english == 0 and FOREIGN in sentence and all(len(word) < _STRONG for word in _WORD.findall(sentence)):
+    if FOREIGN in sentence and _evidence(_TOUCHING.sub("", sentence)) == (0, 0):
         return Language.FOREIGN
+    malay, english = _evidence(sentence)
     if malay == english or malay < english < _STRONG:
         return None
     return Language.ENGLISH if english > malay else Language.MALAY

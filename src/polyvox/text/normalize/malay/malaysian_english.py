@@ -11,7 +11,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _MONTHS: Final = "January February March April May June July August September October November December".split()
-_SLASHED: Final = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
+_SLASHED: Final = re.compile(r"(?<![\w/.-])(?<!\d,)(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _SCALES: Final = {"k": "thousand", "m": "million", "mil": "million", "b": "billion", "bil": "billion", "bn": "billion"}
 _RINGGIT: Final = re.compile(
     rf"(?<![A-Za-z])(?P<minus>(?<!\w)-)?+(?:RM|MYR|Rm|rm) ?(?P<amount>{NUMBER})"
@@ -20,7 +20,7 @@ _RINGGIT: Final = re.compile(
     r"(?:/-(?!\w))?(?P<per>/(?=[a-z]))?"
 )
 _ROAD: Final = re.compile(r"(?<![\w./])(?P<first>\d{1,3})/(?P<last>\d{1,3})(?P<letter>[A-Z])?(?![\w/]|\.\d)")
-_SEN: Final = re.compile(r"(?<![\w.,])(\d{1,3})sen\b")
+_SEN: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3})sen\b")
 
 
 def read(text: TrackedText, options: NormalizationOptions) -> TrackedText:

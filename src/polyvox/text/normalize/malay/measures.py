@@ -252,17 +252,18 @@ _BARE_CELSIUS: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:(?: ?[cC])?{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?[cC](?!\w)"
 )
 _DURATION: Final = re.compile(
-    r"(?<![\w.,])(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
+    r"(?<![\w.])(?<!\d,)(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
 )
-_SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++)s(?!\w)")
+# Seconds, unless a nought ends the figure: 90s is a decade.
+_SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
 _TEMPERATURES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:(?:{DASH}| hingga )(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?(?P<sign>[%‰])"
 )
-_HEIGHT: Final = re.compile(r"(?<![\w.,])(?P<feet>\d{1,2}) ?['’′] ?(?P<inches>\d{1,2}) ?(?:[\"”″]|''|’’)")
-_PLOT: Final = re.compile(r"(?<![\w.,])(?P<wide>\d{1,4}) ?['’′] ?[x×] ?(?P<deep>\d{1,4}) ?['’′](?!\w)")
+_HEIGHT: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<feet>\d{1,2}) ?['’′] ?(?P<inches>\d{1,2}) ?(?:[\"”″]|''|’’)")
+_PLOT: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<wide>\d{1,4}) ?['’′] ?[x×] ?(?P<deep>\d{1,4}) ?['’′](?!\w)")
 _FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= [x×] ))")
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
 _BY: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|km|m|ft|kaki|inci|['’\"″′])?) ?[x×] ?(?=\d)")

@@ -111,7 +111,7 @@ _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}(?P<scale>{_SCALE})?"
     rf" ?(?P<sign>[€£¥₹₩₱₫฿]|(?:RM|rm|{_CODE})(?![A-Za-z]))(?! ?\d)(?P<per>{PER})?"
 )
-_EXCHANGE_RATES: Final = re.compile(r"(?<![\w.,/])(?P<bid>\d\.\d{4})/(?P<ask>\d{4})(?![\w/.])")
+_EXCHANGE_RATES: Final = re.compile(r"(?<![\w./])(?<!\d,)(?P<bid>\d\.\d{4})/(?P<ask>\d{4})(?![\w/.])")
 _PAIR: Final = re.compile(rf"(?<![\w/])(?P<base>{_CODE})/(?P<quote>{_CODE}) ?(?P<rate>{NUMBER}){NUMBER_END}(?!\w)")
 _SEN: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?: ?¢|sen\b)")
 

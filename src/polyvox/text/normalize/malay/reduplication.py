@@ -9,7 +9,7 @@ from polyvox.text.normalize.malay.shortforms import expanded
 from polyvox.text.tracked import TrackedText
 
 _DOUBLED: Final = re.compile(
-    r"(?<![^\W_])(?<!-)(?P<word>[A-Za-z]{3,20})(?P<mark>-?2|²)"
+    r"(?<![^\W_])(?<!-)(?P<word>[A-Za-z][a-z]{2,19}|[A-Z]{3,20})(?P<mark>-?2|²)"
     r"(?P<end>nya|nye|an|kan|lah|la|ku|mu|i)?(?![^\W_]|[.,]\d|-\w)"
 )
 _TRIPLED: Final = re.compile(r"(?<![^\W_])(?<!-)(?P<word>[A-Za-z]{3,12})3(?![^\W_]|[.,]\d|-\w)")

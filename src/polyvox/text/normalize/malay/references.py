@@ -19,7 +19,7 @@ _REFERENCE: Final = re.compile(
     r"|[-./]\d{1,6}[A-Za-z]{1,6}(?![A-Za-z\d])){1,8}+)(?![\w/@-])"
 )
 _DECIMAL: Final = re.compile(rf"(?<![^\W_]){_NO_SUM}(?P<letters>[A-Z]{{2,4}})(?P<figure>\d{{1,3}}\.\d{{1,3}})(?![\w.])")
-_HOUSE: Final = re.compile(r"(?<![\w./,-])\d{1,4}[A-Z]?(?:-(?:\d{1,4}[A-Z]?|[A-Z])){1,4}(?![\w/-]|[.,]\d)")
+_HOUSE: Final = re.compile(r"(?<![\w./-])(?<!\d,)\d{1,4}[A-Z]?(?:-(?:\d{1,4}[A-Z]?|[A-Z])){1,4}(?![\w/-]|[.,]\d)")
 _LOT: Final = re.compile(r"(?<=\b[Ll]ot )\d{1,3}\.0\d(?![\w.])")
 _HOUSES: Final = frozenset("apartmen blok block lot no nombor pangsapuri rumah unit".split())
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+|[-./]")

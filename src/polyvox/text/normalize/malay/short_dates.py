@@ -9,14 +9,14 @@ from polyvox.text.normalize.malay.figures import names_road
 from polyvox.text.normalize.malay.numbers import DASH, cardinal
 from polyvox.text.tracked import TrackedText
 
-_START: Final = r"(?<![\w./,+*=-])"
+_START: Final = r"(?<![\w./+*=-])(?<!\d,)"
 _END: Final = r"(?![\w/%]|[.,:]\d|-\d)"
 _SPAN: Final = re.compile(
     rf"{_START}(?P<first>\d{{1,2}}/\d{{1,2}})(?P<to>{DASH}| (?:hingga|sampai|to) )(?P<last>\d{{1,2}}/\d{{1,2}}){_END}"
 )
 _DAYS: Final = re.compile(rf"{_START}(?P<first>\d{{1,2}}){DASH}(?P<last>\d{{1,2}})/(?P<month>\d{{1,2}}){_END}")
 _DAY: Final = re.compile(rf"{_START}(?P<day>\d{{1,2}})/(?P<month>\d{{1,2}}){_END}")
-_SALE: Final = re.compile(r"(?<![\w.,/-])(\d{1,2})\.\1(?![\w/%-]|[.,]\d)")
+_SALE: Final = re.compile(r"(?<![\w./-])(?<!\d,)(\d{1,2})\.\1(?![\w/%-]|[.,]\d)")
 
 # Behind one of these, figures that could be a day are one.
 _ASKING: Final = frozenset(

@@ -56,6 +56,7 @@ _SIGNED_FIGURE: Final = r"(?= ?(?:RM|rm|[$€£])? ?-?\.?\d)"
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=(?:RM|rm|[$€£])?\d)|±(?= ?(?:RM|rm)?\d)")
 _LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
+_MENU: Final = re.compile(r"(?<=[A-Za-z]{2}) ?[>›] ?(?=[A-Z][a-z])")
 _GREATER: Final = re.compile(rf" ?>{_SIGNED_FIGURE}|(?<=[\w)] )>(?= )")
 _AT_PRICE: Final = re.compile(r" ?@ ?(?=(?:RM|rm) ?\d)")
 _AT_TIME: Final = re.compile(r" @ ?(?=\d)(?!0\d{1,2}[ -]?\d{3})")
@@ -83,7 +84,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         return text
     text = text.sub(_NUMBER_SIGN, "nombor ")
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
-    return text.sub(_LESS, " kurang daripada ").sub(_GREATER, " lebih daripada ")
+    return text.sub(_MENU, ", ").sub(_LESS, " kurang daripada ").sub(_GREATER, " lebih daripada ")
 
 
 def read_powers(text: TrackedText) -> TrackedText:

@@ -27,7 +27,9 @@ _ENGLISH_PART: Final = re.compile(r"[ap]\.?m\.?", re.IGNORECASE)
 _START: Final = r"(?<![\w:/-])(?<!\d[.,])"
 _TO: Final = rf"(?:{DASH}| (?:hingga|sampai|to) )"
 _CLOCK_WORD: Final = r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam ))"
-_NOON: Final = re.compile(r"(?<![\w.:,/-])(?P<time>(?:12|1)(?:[.:][0-5]\d)?) ?(?:tgh|tengah)\b(?! ?(?:hari|malam|mlm))")
+_NOON: Final = re.compile(
+    r"(?<![\w.:/-])(?<!\d,)(?P<time>(?:12|1)(?:[.:][0-5]\d)?) ?(?:tgh|tengah)\b(?! ?(?:hari|malam|mlm))"
+)
 # A stop between hour and minutes becomes a colon wherever something says that it is a time.
 _STOP_BEFORE_PART: Final = re.compile(rf"(?<![\w:/])(?<!\d[.,])(\d{{1,2}})\.([0-5]\d)(?= ?{_PART})")
 _STOP_BEHIND_WORD: Final = re.compile(rf"{_CLOCK_WORD}(\d{{1,2}})\.([0-5]\d)(?![\w:]|[.,]\d)")
@@ -41,7 +43,7 @@ _TIME: Final = re.compile(
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}}) ?(?P<part>{_PART})")
 _MILITARY: Final = re.compile(
     rf"(?:{_CLOCK_WORD}(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)"
-    r"|(?<![\w:.,])(?P<hour2>0\d)(?P<minute2>[0-5]\d)(?= ?(?:jam|hrs|hours)\b))"
+    r"|(?<![\w:.])(?<!\d,)(?P<hour2>0\d)(?P<minute2>[0-5]\d)(?= ?(?:jam|hrs|hours)\b))"
     r"(?!\w|:\d|[.,]\d)(?: ?(?:jam|hrs|hours)\b)?"
 )
 _CLOCK_WORDS: Final = frozenset("jam pkl pukul".split())
@@ -49,7 +51,7 @@ _CLOCK_WORDS: Final = frozenset("jam pkl pukul".split())
 _GOES_ON: Final = frozenset(("hingga", "sampai", "to"))
 _OR: Final = re.compile(rf"(?<=\d)(?P<part> ?{_PART}) ?/ ?(?=\d{{1,2}}(?:[.:][0-5]\d)? ?{_PART})")
 _CLOCK_SPAN: Final = re.compile(
-    rf"(?<![\w.,:/-])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d){_TO}(?P<hour2>[01]\d|2[0-4])(?P<minute2>[0-5]\d)"
+    rf"(?<![\w.:/-])(?<!\d,)(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d){_TO}(?P<hour2>[01]\d|2[0-4])(?P<minute2>[0-5]\d)"
     r"(?: ?(?:hrs|hours|jam)\b)?(?![\w/]|[.,:-]\d)"
 )
 _CLOCK_ALONE: Final = re.compile(r"(?<=[a-z] )(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)(?!\w|[.,:/-]\d)")

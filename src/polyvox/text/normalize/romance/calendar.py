@@ -4,12 +4,20 @@ import re
 from dataclasses import dataclass
 
 from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.numbers import DASH
 from polyvox.text.tracked import TrackedText
 
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
 _SLASHED = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
-_DAY_MONTH = re.compile(r"(?<=[^\W\d_] )(\d{1,2})/(\d{1,2})(?![\w/]|[.,]\d)")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+) $")
+_DAY_MONTH = re.compile(r"(?<=[^\W\d_][ '])(\d{1,2})/(\d{1,2})(?![\w/]|[.,]\d)")
+_MONTH_YEAR = re.compile(r"(?<![\w/.,-])(0[1-9]|1[0-2])/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
+_DURATION = re.compile(r"(?<![\w.,/])(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)")
+_DOTTED_TIME = re.compile(
+    r"(?<=[^\W\d_] )([01]?\d|2[0-4])\.([0-5]\d)(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
+)
+_WORD_BEFORE = re.compile(r"([^\W\d_]+),?[ ']$")
+_SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
+_NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +27,14 @@ class Calendar:
     language: RomanceLanguage
     named: re.Pattern[str]
     time: re.Pattern[str]
+    hours: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Calendar":
         months = "|".join(sorted(language.month_forms, key=len, reverse=True))
         half = r"(?: ?(?P<half>[aApP])\.? ?[mM]\b\.?(?!\w))?"
+        mark = language.time_marks
+        clock = rf"(?:[01]?\d|2[0-4])(?:(?::|{mark})[0-5]\d(?: ?(?:{mark})(?!\w))?|(?:{mark})(?!\w))"
         return cls(
             language,
             re.compile(
@@ -32,18 +43,24 @@ class Calendar:
                 re.IGNORECASE,
             ),
             re.compile(
-                rf"(?<![\w:.,/-])(?P<hour>[01]?\d|2[0-4])(?:(?::|(?P<mark>{language.time_marks}))(?P<minute>[0-5]\d)"
+                r"(?<![\w:.,/-])(?P<hour>[01]?\d|2[0-4])"
+                rf"(?:(?::|(?P<mark>{language.time_marks}))(?P<minute>[0-5]\d)(?! ?mi?n\b)"
                 rf"(?::(?P<second>[0-5]\d))?(?: ?(?:{language.time_marks})(?!\w))?"
-                rf"|(?P<whole>{language.time_marks})(?!\w)){half}(?![\w:])"
+                rf"|(?P<whole>{language.time_marks})(?!\w)|(?= ?[aApP]\.? ?[mM]\b)){half}(?!\w|:\d)"
             ),
+            re.compile(rf"(?<![\w:.,/-])({clock}){DASH}({clock})(?!\w|:\d)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
-        text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
+        if "-" in text.text:
+            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
-        text = text.sub(_DAY_MONTH, self._day_month).sub(self.named, self._named)
-        return text.sub(self.time, self._time)
+        if "/" in text.text:
+            text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
+        text = text.sub(self.named, self._named)
+        text = text.sub(_DURATION, r"\1 h \2 min").sub(_DOTTED_TIME, self._dotted_time)
+        return text.sub(self.hours, rf"\1 {self.language.upto} \2").sub(self.time, self._time)
 
     def _date(self, day: str, month: str, year: str) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):
@@ -52,11 +69,21 @@ class Calendar:
         return self.language.date(int(day), int(month), full)
 
     def _day_month(self, match: re.Match[str]) -> str | None:
-        before = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
-        asked = before is not None and before[1].lower() in self.language.before_date
-        if not asked or not (1 <= int(match[1]) <= 31 and 1 <= int(match[2]) <= 12):
+        before = _word_before(match)
+        day, month = int(match[1]), int(match[2])
+        if before not in self.language.before_date or not (1 <= day <= 31 and 1 <= month <= 12):
             return None
-        return self.language.date(int(match[1]), int(match[2]), None)
+        behind = _NOUN_BEHIND.match(match.string, match.end(), match.end() + 24)
+        counted = behind is not None and behind[1] not in self.language.function_words
+        if counted and day < month and match[1][0] != "0" and month in (2, 3, 4):
+            return None
+        return self.language.date(day, month, None)
+
+    def _month_year(self, match: re.Match[str]) -> str | None:
+        """None behind the label of a number."""
+        if _word_before(match) in self.language.labels.numbers:
+            return None
+        return self.language.month_of(self.language.months[int(match[1])], match[2])
 
     def _named(self, match: re.Match[str]) -> str | None:
         if not 1 <= int(match[1]) <= 31:
@@ -64,6 +91,19 @@ class Calendar:
         month = self.language.month_forms[match[2].lower()]
         return self.language.date(int(match[1]), month, int(match[3]) if match[3] else None)
 
+    def _dotted_time(self, match: re.Match[str]) -> str | None:
+        if _word_before(match) not in self.language.before_time:
+            return None
+        first = f"{match[1]}:{match[2]}"
+        return f"{first}{match[3]}{match[4]}:{match[5]}" if match[3] else first
+
     def _time(self, match: re.Match[str]) -> str:
         half = {"a": "am", "p": "pm"}.get((match["half"] or "").lower(), "")
-        return self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
+        words = self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
+        ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
+        return f"{words}." if ends else words
+
+
+def _word_before(match: re.Match[str]) -> str:
+    found = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
+    return found[1].lower() if found else ""

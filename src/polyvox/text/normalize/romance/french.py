@@ -1,8 +1,20 @@
 """French: its numbers, and the words that the shared rules need."""
 
+import re
 from typing import Final
 
+from polyvox.text.normalize.romance.french_words import (
+    ABBREVIATIONS,
+    ACRONYMS,
+    FUNCTION_WORDS,
+    LABELS,
+    OTHER_UNITS,
+    PLAIN_UNITS,
+    PREFIXES,
+)
+from polyvox.text.normalize.romance.genders import is_french_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
@@ -24,10 +36,6 @@ _MONTHS: Final = (
     "", "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
     "décembre",
 )  # fmt: skip
-_FEMININE: Final = frozenset(
-    "heure minute seconde fois personne page année semaine journée tonne livre chose femme fille voiture maison "
-    "tasse cuillère pièce porte place ville heures partie question réponse image ligne".split()
-)
 
 
 def cardinal(value: int, gender: Gender) -> str:
@@ -105,8 +113,12 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
-def _ruler(value: int, suffixed: bool) -> str:
-    return "premier" if value == 1 else _cardinal(value)
+def _ruler(value: int, gender: Gender) -> str:
+    return ordinal(value, gender) if value == 1 else _cardinal(value)
+
+
+def _half(noun: str, gender: Gender) -> str:
+    return f"{'une' if gender is Gender.FEMININE else 'un'} demi-{noun}"
 
 
 def _of(name: str) -> str:
@@ -121,12 +133,18 @@ _DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
 FRENCH: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
-    ordinal_suffixes=r"er|(?P<feminine>re|ère)|e|è|ème|eme|nd|(?P<feminine_second>nde)|º|°(?= [a-z])",
+    ordinal_suffixes=r"ers?|(?P<feminine>res?|ères?)|es?|è|[eè]mes?|nds?|(?P<feminine_second>ndes?)|º|°(?= [a-z])",
     point="virgule",
+    stop="point",
+    slash="slash",
     minus="moins",
     percent="pour cent",
-    per="par",
+    per=lambda name: f"par {name}",
+    rates=frozenset(("jour jours semaine mois an heure nuit personne kilo litre minute seconde pers unité").split()),
     upto="à",
+    by="par",
+    times=Noun("fois", "fois", feminine=True),
+    scored_by_x=False,
     over="sur",
     of=_of,
     digits_in_phones=2,
@@ -134,7 +152,9 @@ FRENCH: Final = RomanceLanguage(
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
     | {"janv": 1, "févr": 2, "avr": 4, "juil": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
     date=_date,
-    before_date=frozenset("le du au lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
+    month_of=lambda month, year: f"{month} {year}",
+    before_date=frozenset("le du au l lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
+    before_time=frozenset(),
     time=_time,
     time_marks=r" ?[hH] ?| ?heures? ?",
     currencies={
@@ -149,6 +169,7 @@ FRENCH: Final = RomanceLanguage(
         "¥": RomanceCurrency(Noun("yen", "yens")),
     },
     and_cents="et",
+    one_below_two=True,
     scales={
         "mille": Scale("mille", "mille", counted_of=False),
         "k": Scale("mille", "mille", counted_of=False),
@@ -160,44 +181,7 @@ FRENCH: Final = RomanceLanguage(
         "Md": Scale("milliard", "milliards", counted_of=True),
         "Mds": Scale("milliard", "milliards", counted_of=True),
     },
-    units={
-        "km/h": Noun("kilomètre heure", "kilomètres heure"),
-        "mm": Noun("millimètre", "millimètres"),
-        "cm": Noun("centimètre", "centimètres"),
-        "m": Noun("mètre", "mètres"),
-        "km": Noun("kilomètre", "kilomètres"),
-        "mg": Noun("milligramme", "milligrammes"),
-        "g": Noun("gramme", "grammes"),
-        "kg": Noun("kilo", "kilos"),
-        "t": Noun("tonne", "tonnes", feminine=True),
-        "ml": Noun("millilitre", "millilitres"),
-        "cl": Noun("centilitre", "centilitres"),
-        "l": Noun("litre", "litres"),
-        "L": Noun("litre", "litres"),
-        "ha": Noun("hectare", "hectares"),
-        "s": Noun("seconde", "secondes", feminine=True),
-        "sec": Noun("seconde", "secondes", feminine=True),
-        "min": Noun("minute", "minutes", feminine=True),
-        "mn": Noun("minute", "minutes", feminine=True),
-        "Hz": Noun("hertz", "hertz"),
-        "kHz": Noun("kilohertz", "kilohertz"),
-        "MHz": Noun("mégahertz", "mégahertz"),
-        "GHz": Noun("gigahertz", "gigahertz"),
-        "ko": Noun("kilo-octet", "kilo-octets"),
-        "Ko": Noun("kilo-octet", "kilo-octets"),
-        "Mo": Noun("mégaoctet", "mégaoctets"),
-        "Go": Noun("gigaoctet", "gigaoctets"),
-        "To": Noun("téraoctet", "téraoctets"),
-        "MB": Noun("mégabyte", "mégabytes"),
-        "GB": Noun("gigabyte", "gigabytes"),
-        "W": Noun("watt", "watts"),
-        "kW": Noun("kilowatt", "kilowatts"),
-        "kWh": Noun("kilowattheure", "kilowattheures"),
-        "V": Noun("volt", "volts"),
-        "kcal": Noun("kilocalorie", "kilocalories", feminine=True),
-        "dB": Noun("décibel", "décibels"),
-        "px": Noun("pixel", "pixels"),
-    },
+    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("carré", "carrés"), "³": ("cube", "cubes")},
     fractions={
         2: Noun("demi", "demis"),
@@ -230,61 +214,9 @@ FRENCH: Final = RomanceLanguage(
         "§": "paragraphe",
     },
     web={".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux points", "=": "égale"},
-    abbreviations={
-        "M.": "monsieur",
-        "MM.": "messieurs",
-        "Mme": "madame",
-        "Mmes": "mesdames",
-        "Mlle": "mademoiselle",
-        "Mlles": "mesdemoiselles",
-        "Dr": "docteur",
-        "Pr": "professeur",
-        "Me": "maître",
-        "St": "saint",
-        "Ste": "sainte",
-        "etc.": "et cetera",
-        "p. ex.": "par exemple",
-        "p.ex.": "par exemple",
-        "c.-à-d.": "c'est-à-dire",
-        "càd": "c'est-à-dire",
-        "n°": "numéro",
-        "N°": "numéro",
-        "nº": "numéro",
-        "Nº": "numéro",
-        "n°s": "numéros",
-        "p.": "page",
-        "pp.": "pages",
-        "tél.": "téléphone",
-        "Tél.": "téléphone",
-        "av.": "avenue",
-        "bd": "boulevard",
-        "Bd": "boulevard",
-        "bvd": "boulevard",
-        "av. J.-C.": "avant Jésus-Christ",
-        "ap. J.-C.": "après Jésus-Christ",
-        "J.-C.": "Jésus-Christ",
-        "env.": "environ",
-        "vol.": "volume",
-        "chap.": "chapitre",
-        "art.": "article",
-        "fig.": "figure",
-        "max.": "maximum",
-        "lun.": "lundi",
-        "mar.": "mardi",
-        "mer.": "mercredi",
-        "jeu.": "jeudi",
-        "ven.": "vendredi",
-        "sam.": "samedi",
-        "dim.": "dimanche",
-        "svp": "s'il vous plaît",
-        "stp": "s'il te plaît",
-        "rdv": "rendez-vous",
-        "RDV": "rendez-vous",
-        "bcp": "beaucoup",
-        "qqn": "quelqu'un",
-        "qqch": "quelque chose",
-        "rdc": "rez-de-chaussée",
-    },
+    abbreviations=ABBREVIATIONS,
+    acronyms=ACRONYMS,
+    labels=LABELS,
     roman_labels=frozenset(
         "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe section "
         "siècle guerre".split()
@@ -294,9 +226,15 @@ FRENCH: Final = RomanceLanguage(
         "Edouard Guillaume Nicolas Pierre Catherine Albert Léopold Grégoire Léon Frédéric Richard Jacques Clément "
         "Baudouin".split()
     ),
+    queens=frozenset(("Élisabeth Elisabeth Catherine Marie Isabelle Victoria Christine Anne Margrethe").split()),
     ruler_number=_ruler,
     century=lambda value: ordinal(value, Gender.ALONE),
-    is_feminine=lambda word: word in _FEMININE or word.removesuffix("s") in _FEMININE,
+    euphony=((re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),),
+    is_feminine=is_french_feminine,
+    articles=frozenset("le la les du au l".split()),
+    function_words=FUNCTION_WORDS,
+    half=_half,
+    and_half=lambda gender: "et demie" if gender is Gender.FEMININE else "et demi",
     degrees=Noun("degré", "degrés"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
 )

@@ -1,8 +1,20 @@
 """Italian: its numbers, and the words that the shared rules need."""
 
+import re
 from typing import Final
 
+from polyvox.text.normalize.romance.genders import is_italian_feminine
+from polyvox.text.normalize.romance.italian_words import (
+    ABBREVIATIONS,
+    ACRONYMS,
+    FUNCTION_WORDS,
+    LABELS,
+    OTHER_UNITS,
+    PLAIN_UNITS,
+    PREFIXES,
+)
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (
     "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici "
@@ -77,13 +89,28 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     words = ["una" if hour == 1 else cardinal(hour, Gender.ALONE)]
     if minute:
         words.append(f"e {cardinal(minute, Gender.ALONE)}")
-    elif not half and hour != 1:
-        words.append("in punto" if hour <= 12 else "")
     if second:
         words.append(f"e {cardinal(second, Gender.MASCULINE)} second{'o' if second == 1 else 'i'}")
     if half:
         words.append("di mattina" if half == "am" else "di sera" if 6 <= hour < 12 else "di pomeriggio")
-    return " ".join(filter(None, words))
+    return " ".join(words)
+
+
+_FEMININE_RATES: Final = frozenset("persona notte settimana tonnellata chilocaloria testa famiglia".split())
+
+
+def _per(name: str) -> str:
+    if name.startswith("cento "):
+        return f"per {name}"
+    if name[0] in "aeiou":
+        return f"all'{name}"
+    return f"a {name}" if name in _FEMININE_RATES else f"al {name}"
+
+
+def _half(noun: str, gender: Gender) -> str:
+    if noun[0] in "aeiou":
+        return f"mezz'{noun}"
+    return f"{'mezza' if gender is Gender.FEMININE else 'mezzo'} {noun}"
 
 
 _CENT: Final = Noun("centesimo", "centesimi")
@@ -95,10 +122,18 @@ ITALIAN: Final = RomanceLanguage(
     ordinal=ordinal,
     ordinal_suffixes=r"°(?! ?[CF])|º|(?P<feminine>ª)",
     point="virgola",
+    stop="punto",
+    slash="barra",
     minus="meno",
     percent="per cento",
-    per="al",
+    per=_per,
+    rates=frozenset(
+        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg").split()
+    ),
     upto="a",
+    by="per",
+    times=Noun("volta", "volte", feminine=True),
+    scored_by_x=False,
     over="su",
     of=lambda name: f"di {name}",
     digits_in_phones=1,
@@ -106,9 +141,11 @@ ITALIAN: Final = RomanceLanguage(
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
-    before_date=frozenset("il dal al del lunedì martedì mercoledì giovedì venerdì sabato domenica".split()),
+    month_of=lambda month, year: f"{month} {year}",
+    before_date=frozenset(("il dal al del lunedì martedì mercoledì giovedì venerdì sabato domenica").split()),
+    before_time=frozenset("alle dalle ore h le".split()),
     time=_time,
-    time_marks=r" ?h",
+    time_marks=r" ?h(?=[0-5]\d)",
     currencies={
         "€": _EURO,
         "EUR": _EURO,
@@ -118,6 +155,7 @@ ITALIAN: Final = RomanceLanguage(
         "¥": RomanceCurrency(Noun("yen", "yen")),
     },
     and_cents="e",
+    one_below_two=False,
     scales={
         "mila": Scale("mila", "mila", counted_of=False),
         "milione": Scale("milione", "milioni", counted_of=True),
@@ -128,39 +166,7 @@ ITALIAN: Final = RomanceLanguage(
         "mld": Scale("miliardo", "miliardi", counted_of=True),
         "M": Scale("milione", "milioni", counted_of=True),
     },
-    units={
-        "km/h": Noun("chilometro orario", "chilometri orari"),
-        "mm": Noun("millimetro", "millimetri"),
-        "cm": Noun("centimetro", "centimetri"),
-        "m": Noun("metro", "metri"),
-        "km": Noun("chilometro", "chilometri"),
-        "mg": Noun("milligrammo", "milligrammi"),
-        "g": Noun("grammo", "grammi"),
-        "gr": Noun("grammo", "grammi"),
-        "kg": Noun("chilo", "chili"),
-        "t": Noun("tonnellata", "tonnellate", feminine=True),
-        "ml": Noun("millilitro", "millilitri"),
-        "cl": Noun("centilitro", "centilitri"),
-        "l": Noun("litro", "litri"),
-        "L": Noun("litro", "litri"),
-        "mq": Noun("metro quadro", "metri quadri"),
-        "s": Noun("secondo", "secondi"),
-        "sec": Noun("secondo", "secondi"),
-        "min": Noun("minuto", "minuti"),
-        "h": Noun("ora", "ore", feminine=True),
-        "Hz": Noun("hertz", "hertz"),
-        "MHz": Noun("megahertz", "megahertz"),
-        "GHz": Noun("gigahertz", "gigahertz"),
-        "MB": Noun("megabyte", "megabyte"),
-        "GB": Noun("gigabyte", "gigabyte"),
-        "TB": Noun("terabyte", "terabyte"),
-        "W": Noun("watt", "watt"),
-        "kW": Noun("chilowatt", "chilowatt"),
-        "kWh": Noun("chilowattora", "chilowattora"),
-        "V": Noun("volt", "volt"),
-        "kcal": Noun("chilocaloria", "chilocalorie", feminine=True),
-        "dB": Noun("decibel", "decibel"),
-    },
+    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("quadrato", "quadrati"), "³": ("cubo", "cubi")},
     fractions={
         2: Noun("mezzo", "mezzi"),
@@ -193,64 +199,26 @@ ITALIAN: Final = RomanceLanguage(
         "§": "paragrafo",
     },
     web={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
-    abbreviations={
-        "sig.": "signor",
-        "Sig.": "signor",
-        "sig.ra": "signora",
-        "Sig.ra": "signora",
-        "sig.na": "signorina",
-        "Sig.na": "signorina",
-        "dott.": "dottor",
-        "Dott.": "dottor",
-        "dott.ssa": "dottoressa",
-        "Dott.ssa": "dottoressa",
-        "prof.": "professor",
-        "Prof.": "professor",
-        "prof.ssa": "professoressa",
-        "Prof.ssa": "professoressa",
-        "avv.": "avvocato",
-        "Avv.": "avvocato",
-        "ing.": "ingegner",
-        "Ing.": "ingegner",
-        "ecc.": "eccetera",
-        "etc.": "eccetera",
-        "es.": "esempio",
-        "p.es.": "per esempio",
-        "p. es.": "per esempio",
-        "n.": "numero",
-        "N.": "numero",
-        "nº": "numero",
-        "n°": "numero",
-        "pag.": "pagina",
-        "pagg.": "pagine",
-        "tel.": "telefono",
-        "Tel.": "telefono",
-        "v.le": "viale",
-        "p.zza": "piazza",
-        "P.zza": "piazza",
-        "S.": "San",
-        "a.C.": "avanti Cristo",
-        "a. C.": "avanti Cristo",
-        "d.C.": "dopo Cristo",
-        "d. C.": "dopo Cristo",
-        "ca.": "circa",
-        "cap.": "capitolo",
-        "art.": "articolo",
-        "vol.": "volume",
-        "fig.": "figura",
-        "max.": "massimo",
-        "cmq": "comunque",
-        "nn": "non",
-        "xché": "perché",
-    },
-    roman_labels=frozenset("capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo".split()),
+    abbreviations=ABBREVIATIONS,
+    acronyms=ACRONYMS,
+    labels=LABELS,
+    roman_labels=frozenset(("capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo").split()),
     rulers=frozenset(
         "Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo Francesco "
         "Federico Ferdinando Napoleone Elisabetta Giorgio Edoardo Alessandro Clemente Nicola".split()
     ),
-    ruler_number=lambda value, suffixed: ordinal(value, Gender.ALONE),
+    queens=frozenset(("Elisabetta Caterina Maria Cristina Vittoria Margherita Giovanna Isabella Anna").split()),
+    ruler_number=ordinal,
     century=lambda value: ordinal(value, Gender.ALONE),
-    is_feminine=lambda word: word.endswith(("a", "zione")) and word not in ("problema", "sistema", "programma", "tema"),
+    euphony=(
+        (re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
+        (re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
+    ),
+    is_feminine=is_italian_feminine,
+    articles=frozenset("il la lo le i gli del della al alla dal dalla nel nella".split()),
+    function_words=FUNCTION_WORDS,
+    half=_half,
+    and_half=lambda gender: "e mezza" if gender is Gender.FEMININE else "e mezzo",
     degrees=Noun("grado", "gradi"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
 )

@@ -1,5 +1,6 @@
 """The words and habits of one Romance language, which the shared rules read figures with."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -44,39 +45,88 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
+class AcronymHabits:
+    """How a language treats capitals: as a word from some length on if they can be said, else letter by letter."""
+
+    shortest_said: int
+    said: frozenset[str]  # although the rule would spell them
+    spelled: frozenset[str]  # although they can be said
+    short_words: frozenset[str]  # words in capitals that are no initials
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviations:
+    """Short forms by what must follow them; full stops are written."""
+
+    anywhere: Mapping[str, str]  # a sentence may end with them
+    leading: Mapping[str, str]  # something belongs behind them
+    before_figures: Mapping[str, str]  # a figure or a Roman numeral
+    before_names: Mapping[str, str]  # a capital
+    weekdays: Mapping[str, str]  # the figure of a day
+    in_context: tuple[tuple[re.Pattern[str], str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Nouns in small letters, by what the figures behind them are."""
+
+    numbers: frozenset[str]  # the name of something, which agrees with nothing: page 21
+    codes: frozenset[str]  # digit by digit
+    files: frozenset[str]  # digit by digit where they are long
+    phones: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class RomanceLanguage:
-    """One language. Keys of `abbreviations` are written without their last full stop."""
+    """One language."""
 
     cardinal: Callable[[int, Gender], str]
     ordinal: Callable[[int, Gender], str]
     ordinal_suffixes: str  # of a regular expression; the group `feminine` marks those of feminine ordinals
     point: str
+    stop: str
+    slash: str
     minus: str
     percent: str
-    per: str
+    per: Callable[[str], str]  # "por hora", "all'ora"
+    rates: frozenset[str]  # nouns behind a slash: "euros/mes"
     upto: str
+    by: str  # between sides: "3 x 4"
+    times: Noun  # "12x"
+    scored_by_x: bool  # "2 x 1" is a score
     over: str
     of: Callable[[str], str]  # what millions are counted of: "de pesos", "d'euros"
     digits_in_phones: int  # how many digits of a phone number are said together
     months: tuple[str, ...]
     month_forms: Mapping[str, int]
     date: Callable[[int, int, int | None], str]  # day, month, year
+    month_of: Callable[[str, str], str]  # month, year
     before_date: frozenset[str]
+    before_time: frozenset[str]  # words behind which "8.30" is a time
     time: Callable[[int, int, int, str], str]  # hour, minute, second, "am", "pm" or ""
     time_marks: str  # of a regular expression: what may stand behind or between hours and minutes
     currencies: Mapping[str, RomanceCurrency]
     and_cents: str
     scales: Mapping[str, Scale]
+    one_below_two: bool  # "1,5 million" rather than "1,5 millones"
     units: Mapping[str, Noun]
     powers: Mapping[str, tuple[str, str]]  # words behind one and many of a squared or cubed unit
     fractions: Mapping[int, Noun]
     signs: Mapping[str, str]
     web: Mapping[str, str]
-    abbreviations: Mapping[str, str]
+    abbreviations: Abbreviations
+    acronyms: AcronymHabits
+    labels: Labels
     roman_labels: frozenset[str]
     rulers: frozenset[str]
-    ruler_number: Callable[[int, bool], str]
+    queens: frozenset[str]
+    ruler_number: Callable[[int, Gender], str]
     century: Callable[[int], str] | None  # None where centuries are counted by cardinals
+    euphony: tuple[tuple[re.Pattern[str], str], ...]  # how words change before the words of a figure, and these too
     is_feminine: Callable[[str], bool]
+    articles: frozenset[str]
+    function_words: frozenset[str]  # and other words that no figure counts
+    half: Callable[[str, Gender], str]  # "media hora"
+    and_half: Callable[[Gender], str]  # "y media"
     degrees: Noun
     temperature_scales: Mapping[str, str]

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
+from polyvox.text.normalize.romance.abbreviations import AbbreviationRules
+from polyvox.text.normalize.romance.acronyms import Acronyms
 from polyvox.text.normalize.romance.calendar import Calendar
+from polyvox.text.normalize.romance.codes import Codes
+from polyvox.text.normalize.romance.fractions import Fractions
 from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.quantities import Quantities
 from polyvox.text.normalize.romance.words import Words
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
+_PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%)]) x (?=[A-Z$€£]{0,3} ?\d)")
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -21,13 +27,29 @@ _DIGIT: Final = re.compile(r"\d")
 class RomanceNormalizer:
     """Figures, signs and abbreviations as words. What has the most specific form is read first."""
 
+    language: RomanceLanguage
+    abbreviations: AbbreviationRules
+    acronyms: Acronyms
     calendar: Calendar
+    codes: Codes
+    fractions: Fractions
+    phones: Phones
     quantities: Quantities
     words: Words
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "RomanceNormalizer":
-        return cls(Calendar.of(language), Quantities.of(language), Words.of(language))
+        return cls(
+            language,
+            AbbreviationRules.of(language),
+            Acronyms(language.acronyms),
+            Calendar.of(language),
+            Codes.of(language),
+            Fractions.of(language),
+            Phones.of(language),
+            Quantities.of(language),
+            Words.of(language),
+        )
 
     def __call__(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
         if not options.normalize:
@@ -35,17 +57,28 @@ class RomanceNormalizer:
         text = fold(text)
         if options.url_normalization:
             text = self.words.read_addresses(text)
-        text = self.words.read_abbreviations(text).sub(_VULGAR_FRACTION, _in_figures)
+            if "." in text.text:
+                text = self.codes.read_files(text)
+        text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
+        text = self.words.read_numerals(text)
         if _DIGIT.search(text.text):
-            text = self.calendar.read(text)
-            if options.phone_normalization:
-                text = self.words.read_phones(text)
-            if options.unit_normalization:
-                text = self.quantities.read(text)
-        text = self.words.read_figures(text)
+            text = self._figures(text, options)
+        text = self.acronyms.read(text)
         if options.replace_remaining_symbols:
             text = self.words.read_signs(text)
         return tidy(text, keep_symbols=True)
+
+    def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
+        text = self.calendar.read(text.sub(_PRODUCT, " × "))
+        if options.phone_normalization:
+            text = self.phones.read(text)
+        text = self.codes.read(text)
+        if options.unit_normalization:
+            text = self.quantities.read(text)
+        text = self.words.read_figures(self.fractions.read(self.words.read_ordinals(text)))
+        for pattern, words in self.language.euphony:
+            text = text.sub(pattern, words)
+        return text
 
 
 def _in_figures(match: re.Match[str]) -> str:

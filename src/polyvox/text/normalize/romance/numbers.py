@@ -9,14 +9,15 @@ LONGEST_CARDINAL: Final = 15
 
 # Thousands are parted by stops, thin or plain spaces, or commas; decimals follow a comma, or a stop before one or two.
 NUMBER: Final = (
-    r"(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?+(?![\d.])|\d{1,3}(?:,\d{3}){2,}+(?:\.\d++)?+(?![\d,])|\d{1,3}(?:,\d{3})++\.\d++(?![\d,])"
-    r"|\d{1,3}(?: \d{3})++(?:,\d++)?+(?![\d])|\d++(?:[.,]\d++)?+)"
+    r"(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?+(?!\d|\.\d)|\d{1,3}(?:,\d{3}){2,}+(?:\.\d++)?+(?!\d|,\d)"
+    r"|\d{1,3}(?:,\d{3})++\.\d++(?!\d|,\d)|\d{1,3}(?: \d{3})++(?:,\d++)?+(?!\d)|\d++(?:[.,]\d++)?+)"
 )
 NUMBER_START: Final = r"(?<![\w.,/])"
 NUMBER_END: Final = r"(?![.,]?\d)"
 DASH: Final = r" ?[-–—] ?"
 
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+_STOPPED: Final = re.compile(r"\d+\.\d+")
 _ENGLISH: Final = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
 
 
@@ -31,13 +32,17 @@ def parts(written: str) -> tuple[str, str]:
     return whole, decimals
 
 
-def number(written: str, language: RomanceLanguage, gender: Gender = Gender.ALONE) -> str:
-    """A match of `NUMBER` in words; what is too long, or has zeros in front, is read digit by digit."""
+def number(written: str, language: RomanceLanguage, gender: Gender = Gender.ALONE, *, measured: bool = False) -> str:
+    """A match of `NUMBER` in words; what is too long, or has zeros in front, is read digit by digit.
+
+    A full stop before decimals is called one, as in a version or a section, unless something is `measured`.
+    """
     whole, decimals = parts(written)
     words = whole_number(whole, language, Gender.ALONE if decimals else gender)
     if not decimals:
         return words
-    return f"{words} {language.point} {_decimals(decimals, language)}"
+    stopped = not measured and _STOPPED.fullmatch(written) is not None
+    return f"{words} {language.stop if stopped else language.point} {decimal_digits(decimals, language)}"
 
 
 def whole_number(digits: str, language: RomanceLanguage, gender: Gender = Gender.ALONE) -> str:
@@ -55,7 +60,7 @@ def is_one(written: str) -> bool:
     return parts(written) == ("1", "")
 
 
-def _decimals(digits: str, language: RomanceLanguage) -> str:
+def decimal_digits(digits: str, language: RomanceLanguage) -> str:
     """Short decimals as a number behind their zeros, longer ones digit by digit."""
     rest = digits.lstrip("0")
     if len(digits) > 3 or not rest:

@@ -2,7 +2,18 @@
 
 from typing import Final
 
+from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.portuguese_words import (
+    ABBREVIATIONS,
+    ACRONYMS,
+    FUNCTION_WORDS,
+    LABELS,
+    OTHER_UNITS,
+    PLAIN_UNITS,
+    PREFIXES,
+)
+from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete "
@@ -30,7 +41,6 @@ _MONTHS: Final = (
     *"janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split(),
 )
 _SCALES: Final = ((10**12, "trilhão", "trilhões"), (10**9, "bilhão", "bilhões"), (10**6, "milhão", "milhões"))
-_MASCULINE_IN_A: Final = frozenset("dia dias problema problemas sistema sistemas programa programas tema mapa".split())
 
 
 def cardinal(value: int, gender: Gender) -> str:
@@ -49,6 +59,8 @@ def cardinal(value: int, gender: Gender) -> str:
 
 def _joint(rest: int) -> str:
     """Before the last group: "e" where it is below a hundred or full hundreds."""
+    while rest % 1000 == 0:
+        rest //= 1000
     return " e " if rest < 100 or (rest < 1000 and rest % 100 == 0) else " "
 
 
@@ -100,14 +112,8 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
-def _ruler(value: int, suffixed: bool) -> str:
-    return ordinal(value, Gender.ALONE) if value <= 10 else cardinal(value, Gender.ALONE)
-
-
-def _is_feminine(word: str) -> bool:
-    if word in _MASCULINE_IN_A:
-        return False
-    return word.endswith(("a", "as", "ção", "ções", "dade", "dades")) or word in ("vezes", "mulheres", "noites", "vez")
+def _ruler(value: int, gender: Gender) -> str:
+    return ordinal(value, gender) if value <= 10 else cardinal(value, Gender.ALONE)
 
 
 _CENTAVO: Final = Noun("centavo", "centavos")
@@ -118,20 +124,30 @@ _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 PORTUGUESE: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
-    ordinal_suffixes=r"\.?(?:º|°(?! ?[CF]))|\.?(?P<feminine>ª)",
+    ordinal_suffixes=r"\.?(?:º|°(?! ?[CF]))|\.?(?P<feminine>ª)|(?P<feminine_letter>a)(?= [a-z])|o(?= [a-z])",
     point="vírgula",
+    stop="ponto",
+    slash="barra",
     minus="menos",
     percent="por cento",
-    per="por",
+    per=lambda name: f"por {name}",
+    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade").split()),
     upto="a",
-    over="sobre",
+    by="por",
+    times=Noun("vez", "vezes", feminine=True),
+    scored_by_x=True,
+    over="por",
     of=lambda name: f"de {name}",
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
-    before_date=frozenset("dia em no até desde do segunda terça quarta quinta sexta sábado domingo".split()),
+    month_of=lambda month, year: f"{month} de {year}",
+    before_date=frozenset(
+        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo").split()
+    ),
+    before_time=frozenset("às das as".split()),
     time=_time,
     time_marks=r" ?hs?",
     currencies={
@@ -146,6 +162,7 @@ PORTUGUESE: Final = RomanceLanguage(
         "¥": RomanceCurrency(Noun("iene", "ienes")),
     },
     and_cents="e",
+    one_below_two=True,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
         "milhão": Scale("milhão", "milhões", counted_of=True),
@@ -156,37 +173,7 @@ PORTUGUESE: Final = RomanceLanguage(
         "bi": Scale("bilhão", "bilhões", counted_of=True),
         "M": Scale("milhão", "milhões", counted_of=True),
     },
-    units={
-        "km/h": Noun("quilômetro por hora", "quilômetros por hora"),
-        "mm": Noun("milímetro", "milímetros"),
-        "cm": Noun("centímetro", "centímetros"),
-        "m": Noun("metro", "metros"),
-        "km": Noun("quilômetro", "quilômetros"),
-        "mg": Noun("miligrama", "miligramas"),
-        "g": Noun("grama", "gramas"),
-        "kg": Noun("quilo", "quilos"),
-        "t": Noun("tonelada", "toneladas", feminine=True),
-        "ml": Noun("mililitro", "mililitros"),
-        "l": Noun("litro", "litros"),
-        "L": Noun("litro", "litros"),
-        "ha": Noun("hectare", "hectares"),
-        "s": Noun("segundo", "segundos"),
-        "seg": Noun("segundo", "segundos"),
-        "min": Noun("minuto", "minutos"),
-        "h": Noun("hora", "horas", feminine=True),
-        "Hz": Noun("hertz", "hertz"),
-        "MHz": Noun("megahertz", "megahertz"),
-        "GHz": Noun("gigahertz", "gigahertz"),
-        "MB": Noun("megabyte", "megabytes"),
-        "GB": Noun("gigabyte", "gigabytes"),
-        "TB": Noun("terabyte", "terabytes"),
-        "W": Noun("watt", "watts"),
-        "kW": Noun("quilowatt", "quilowatts"),
-        "kWh": Noun("quilowatt-hora", "quilowatts-hora"),
-        "V": Noun("volt", "volts"),
-        "kcal": Noun("quilocaloria", "quilocalorias", feminine=True),
-        "dB": Noun("decibel", "decibéis"),
-    },
+    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("quadrado", "quadrados"), "³": ("cúbico", "cúbicos")},
     fractions={
         2: Noun("meio", "meios"),
@@ -219,60 +206,25 @@ PORTUGUESE: Final = RomanceLanguage(
         "§": "parágrafo",
     },
     web={".": "ponto", "/": "barra", "-": "hífen", "_": "underline", "@": "arroba", ":": "dois pontos", "=": "igual"},
-    abbreviations={
-        "Sr.": "senhor",
-        "Sra.": "senhora",
-        "Srta.": "senhorita",
-        "Srs.": "senhores",
-        "Dr.": "doutor",
-        "Dra.": "doutora",
-        "Prof.": "professor",
-        "Profa.": "professora",
-        "Eng.": "engenheiro",
-        "D.": "dom",
-        "etc.": "et cetera",
-        "p. ex.": "por exemplo",
-        "p.ex.": "por exemplo",
-        "nº": "número",
-        "n.º": "número",
-        "Nº": "número",
-        "n°": "número",
-        "pág.": "página",
-        "págs.": "páginas",
-        "tel.": "telefone",
-        "Tel.": "telefone",
-        "av.": "avenida",
-        "Av.": "avenida",
-        "R.": "rua",
-        "EUA": "Estados Unidos",
-        "a.C.": "antes de Cristo",
-        "a. C.": "antes de Cristo",
-        "d.C.": "depois de Cristo",
-        "d. C.": "depois de Cristo",
-        "aprox.": "aproximadamente",
-        "máx.": "máximo",
-        "mín.": "mínimo",
-        "cap.": "capítulo",
-        "art.": "artigo",
-        "vol.": "volume",
-        "fig.": "figura",
-        "vc": "você",
-        "vcs": "vocês",
-        "tb": "também",
-        "tbm": "também",
-        "pq": "porque",
-        "obs.": "observação",
-    },
+    abbreviations=ABBREVIATIONS,
+    acronyms=ACRONYMS,
+    labels=LABELS,
     roman_labels=frozenset(
-        "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial".split()
+        ("século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial").split()
     ),
     rulers=frozenset(
         "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth Jorge "
         "Eduardo Napoleão Francisco Fernando Sancho José".split()
     ),
+    queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),
     ruler_number=_ruler,
     century=None,
-    is_feminine=_is_feminine,
+    euphony=(),
+    is_feminine=is_portuguese_feminine,
+    articles=frozenset("o a os as do da no na ao à".split()),
+    function_words=FUNCTION_WORDS,
+    half=lambda noun, gender: f"{'meia' if gender is Gender.FEMININE else 'meio'} {noun}",
+    and_half=lambda gender: "e meia" if gender is Gender.FEMININE else "e meio",
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
 )

@@ -2,16 +2,24 @@
 
 import re
 from dataclasses import dataclass
+from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, is_one, number, parts
 from polyvox.text.tracked import TrackedText
 
 _MINUS = r"(?P<minus>(?<!\w)[-–−])?"
-# What follows a degree sign that stands for an ordinal: "1° posto", not "25° di sera".
-_NOUN = re.compile(
-    r" (?!(?:di|a|al|alla|da|de|del|en|à|au|no|na|nel|sotto|sopra|e|y|et|o|ou|ce|ao|à) |all')[a-zà-ÿ]{3,}"
-)
+_NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
+_INCHES = re.compile(r"(?:(?<=\d[.,]\d)[\"”]|(?<=\d)″)(?!\w)")
+_ISO_CODE: Final = 3
+_THOUSANDS: Final = 3  # no sum has so many decimals
+_SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
+
+
+SAID_SCALES: Final = frozenset(
+    "mil mille mila millón millones million millions milione milioni milhão milhões".split()
+) | frozenset("billón billones milliard milliards miliardo miliardi bilhão bilhões k K".split())
+"""Scales that are words, and thousands in short, which only money is counted in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,81 +29,121 @@ class Quantities:
     language: RomanceLanguage
     before: re.Pattern[str]
     behind: re.Pattern[str]
+    scaled: re.Pattern[str]
     percent: re.Pattern[str]
     degrees: re.Pattern[str]
     measure: re.Pattern[str]
+    place: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Quantities":
         sign = "|".join(re.escape(key) for key in sorted(language.currencies, key=len, reverse=True))
         scale = "|".join(sorted(language.scales, key=len, reverse=True))
         unit = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
+        codes = "|".join(key for key in language.currencies if len(key) == _ISO_CODE and key.isalpha())
+        rates = "|".join(sorted(language.rates))
         amount = rf"{_MINUS}(?P<amount>{NUMBER})"
         upto = rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+        short = "|".join(key for key in sorted(language.scales, key=len, reverse=True) if key not in SAID_SCALES)
         scaled = rf"(?: ?(?P<scale>{scale})(?![\w²³]))?+"
-        per = r"(?:/(?P<per>[^\W\d_]{1,6})(?!\w))?"
+        per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
         return cls(
             language,
-            re.compile(rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}{per}"),
-            re.compile(rf"{NUMBER_START}{amount}{upto}{scaled}(?: de| d')? ?(?P<sign>{sign})(?![\w]){per}"),
-            re.compile(rf"{NUMBER_START}{amount}(?: ?%)?{upto} ?%"),
-            re.compile(rf"{NUMBER_START}{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFK])(?![A-Za-z]))?"),
             re.compile(
-                rf"{NUMBER_START}{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?(?:/(?P<per>{unit})"
-                rf"(?P<per_power>[²³])?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w'’/])"
+                rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}"
+                rf"(?: (?P<code>{codes})(?!\w))?{per}"
             ),
+            re.compile(rf"{NUMBER_START}{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
+            re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}) ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
+            re.compile(rf"{NUMBER_START}{amount}(?: ?%)?{upto} ?%"),
+            re.compile(rf"{NUMBER_START}{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
+            re.compile(
+                rf"{NUMBER_START}{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
+                rf"(?:/(?P<per_amount>100 ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
+                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w/]|['’]\w)"
+            ),
+            re.compile(r"(?<![\w/])(?<!\d )[kK]m\.? ?(?=\d)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         """Sums of money, percentages, temperatures, and measures with the symbol of a unit."""
-        text = text.sub(self.before, self._sum).sub(self.behind, self._sum)
-        text = text.sub(self.percent, self._percent).sub(self.degrees, self._degrees)
+        text = text.sub(_INCHES, f" {self.language.units['″'].many}")
+        text = text.sub(self.place, self._place).sub(_SPLIT_SUM, r"\1,\2 €")
+        text = text.sub(self.before, self._sum).sub(self.behind, self._sum).sub(self.scaled, self._many)
+        if "%" in text.text:
+            text = text.sub(self.percent, self._percent)
+        text = text.sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
         words = [self.language.minus] if match["minus"] else []
-        words.append(number(match["amount"], self.language, gender))
+        words.append(number(match["amount"], self.language, gender, measured=True))
         if match["upto"]:
-            words += [self.language.upto, number(match["upto"], self.language, gender)]
+            words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
+
+    def _place(self, match: re.Match[str]) -> str:
+        """The unit in front of a figure, which is a place on a road."""
+        return f"{self.language.units['km'].one} "
+
+    def _many(self, match: re.Match[str]) -> str:
+        """Millions in short: "68 M d'habitants"."""
+        amount = number(match["amount"], self.language, Gender.MASCULINE, measured=True)
+        return f"{amount} {self._scale(match['scale'], match['amount'])}"
+
+    def _scale(self, written: str, amount: str) -> str:
+        scale = self.language.scales[written]
+        whole, decimals = parts(amount)
+        one = whole in ("0", "1") if self.language.one_below_two else (whole, decimals) == ("1", "")
+        return scale.one if one else scale.many
 
     def _percent(self, match: re.Match[str]) -> str:
         return f"{self._amount(match)} {self.language.percent}"
 
     def _degrees(self, match: re.Match[str]) -> str | None:
-        if match["scale"] is None and (match.group().endswith("º") or _NOUN.match(match.string, match.end())):
+        noun = _NOUN.match(match.string, match.end())
+        counted = noun is not None and noun[1] not in self.language.function_words
+        if match["scale"] is None and not match["minus"] and (match.group().endswith("º") or counted):
             return None
         one = is_one(match["amount"]) and not match["upto"]
-        noun = self.language.degrees.one if one else self.language.degrees.many
-        scale = self.language.temperature_scales.get(match["scale"] or "", "")
-        return f"{self._amount(match, Gender.MASCULINE)} {noun} {scale}".rstrip()
+        name = self.language.degrees.one if one else self.language.degrees.many
+        scale = self.language.temperature_scales.get((match["scale"] or "").upper(), "")
+        return f"{self._amount(match, Gender.MASCULINE)} {name} {scale}".rstrip()
 
     def _sum(self, match: re.Match[str]) -> str | None:
-        currency = self.language.currencies[match["sign"]]
+        currency = self.language.currencies[match.groupdict().get("code") or match["sign"]]
         if match["scale"]:
             words = self._scaled(match, currency)
         elif match["upto"]:
             words = f"{self._amount(match, currency.name.gender)} {currency.name.many}"
         else:
             words = self._exact(match, currency)
-        return words + (f" {self.language.per} {self._each(match['per'])}" if match["per"] else "")
+        return words + (f" {self._each(match)}" if match["per"] else "")
 
-    def _each(self, written: str) -> str:
+    def _each(self, match: re.Match[str]) -> str:
+        """The unit that a price or a measure is for."""
+        words = self._for(match["per"])
+        return f"{words} {self.language.powers[match['per_power']][0]}" if match["per_power"] else words
+
+    def _for(self, written: str) -> str:
         unit = self.language.units.get(written)
-        return written if unit is None else unit.one
+        return self.language.per(written if unit is None else unit.one)
 
     def _scaled(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         scale = self.language.scales[match["scale"]]
-        one = parts(match["upto"] or match["amount"])[0] in ("0", "1")
-        words = f"{self._amount(match, Gender.MASCULINE)} {scale.one if one else scale.many}"
+        words = (
+            f"{self._amount(match, Gender.MASCULINE)} {self._scale(match['scale'], match['upto'] or match['amount'])}"
+        )
         many = currency.name.many
         return f"{words} {self.language.of(many) if scale.counted_of else many}"
 
     def _exact(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         whole, decimals = parts(match["amount"])
+        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0":
+            whole, decimals = whole + decimals, ""
         minus = f"{self.language.minus} " if match["minus"] else ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
-            return f"{minus}{number(match['amount'], self.language)} {currency.name.many}"
+            return f"{minus}{number(match['amount'], self.language, measured=True)} {currency.name.many}"
         name = currency.name
         main = self._counted(int(whole), name) if len(whole) <= 15 else f"{number(whole, self.language)} {name.many}"
         if not decimals.strip("0") or currency.cent is None:
@@ -114,8 +162,8 @@ class Quantities:
         words = f"{self._amount(match, unit.gender)} {unit.one if one else unit.many}"
         if match["power"]:
             words += f" {self.language.powers[match['power']][0 if one else 1]}"
-        if match["per"]:
-            words += f" {self.language.per} {self.language.units[match['per']].one}"
-            if match["per_power"]:
-                words += f" {self.language.powers[match['per_power']][0]}"
-        return words
+        if match["per_amount"]:
+            many = f"{self.language.cardinal(100, Gender.MASCULINE)} {self.language.units[match['per']].many}"
+            return f"{words} {self.language.per(many)}"
+        words = f"{words} {self._each(match)}" if match["per"] else words
+        return f"{words} {self._for(match['each'])}" if match["each"] else words

@@ -1,8 +1,20 @@
 """Spanish: its numbers, and the words that the shared rules need."""
 
+import re
 from typing import Final
 
+from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.spanish_words import (
+    ABBREVIATIONS,
+    ACRONYMS,
+    FUNCTION_WORDS,
+    LABELS,
+    OTHER_UNITS,
+    PLAIN_UNITS,
+    PREFIXES,
+)
+from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
@@ -24,12 +36,6 @@ _MONTHS: Final = (
     "", "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
     "diciembre",
 )  # fmt: skip
-_MASCULINE_IN_A: Final = frozenset(
-    "día días problema problemas programa programas sistema sistemas tema temas mapa mapas planeta planetas idioma "
-    "idiomas poema poemas clima drama dramas fantasma fantasmas".split()
-)
-_FEMININE: Final = frozenset("veces mujeres calles noches tardes flores partes clases redes llaves señales".split())
-_NOT_NOUNS: Final = frozenset("a la las para hasta contra era había hora ya toda todas una cada nada".split())
 
 
 def cardinal(value: int, gender: Gender) -> str:
@@ -115,15 +121,13 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
-def _ruler(value: int, suffixed: bool) -> str:
-    """Kings and popes: ordinals up to ten, cardinals beyond."""
-    return ordinal(value, Gender.ALONE) if value <= 10 else cardinal(value, Gender.ALONE)
-
-
-def _is_feminine(word: str) -> bool:
-    if word in _MASCULINE_IN_A or word in _NOT_NOUNS:
-        return False
-    return word in _FEMININE or word.endswith(("a", "as", "ción", "ciones", "dad", "dades"))
+def _ruler(value: int, gender: Gender) -> str:
+    """Kings, queens and popes: ordinals up to ten, cardinals beyond."""
+    return (
+        ordinal(value, Gender.FEMININE if gender is Gender.FEMININE else Gender.ALONE)
+        if value <= 10
+        else cardinal(value, Gender.ALONE)
+    )
 
 
 _CENT: Final = Noun("céntimo", "céntimos")
@@ -135,12 +139,19 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 SPANISH: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
-    ordinal_suffixes=r"\.?(?:º|°)|\.?(?P<feminine>ª)|(?P<feminine_letters>\.?a)(?= [a-z])|\.?(?P<short>er)",
+    ordinal_suffixes=r"\.?(?:º|°)|\.?(?P<feminine>ª)|(?P<feminine_letters>\.?a|[rdtmvn]a)(?= [a-z])|\.?(?P<short>er)"
+    r"|(?:\.?o|[rdtmvn]o)(?= [a-z])",
     point="coma",
+    stop="punto",
+    slash="barra",
     minus="menos",
     percent="por ciento",
-    per="por",
+    per=lambda name: f"por {name}",
+    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax").split()),
     upto="a",
+    by="por",
+    times=Noun("vez", "veces", feminine=True),
+    scored_by_x=False,
     over="sobre",
     of=lambda name: f"de {name}",
     digits_in_phones=1,
@@ -149,7 +160,9 @@ SPANISH: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name}
     | {"sept": 9, "setiembre": 9},
     date=_date,
-    before_date=frozenset("el del día hasta desde lunes martes miércoles jueves viernes sábado domingo".split()),
+    month_of=lambda month, year: f"{month} de {year}",
+    before_date=frozenset(("el del al día hasta desde lunes martes miércoles jueves viernes sábado domingo").split()),
+    before_time=frozenset("la las".split()),
     time=_time,
     time_marks=r" ?h| ?hs| ?hrs",
     currencies={
@@ -167,6 +180,7 @@ SPANISH: Final = RomanceLanguage(
         "S/": RomanceCurrency(Noun("sol", "soles"), _CENT),
     },
     and_cents="con",
+    one_below_two=False,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
         "millón": Scale("millón", "millones", counted_of=True),
@@ -174,45 +188,7 @@ SPANISH: Final = RomanceLanguage(
         "M": Scale("millón", "millones", counted_of=True),
         "billones": Scale("billón", "billones", counted_of=True),
     },
-    units={
-        "km/h": Noun("kilómetro por hora", "kilómetros por hora"),
-        "mm": Noun("milímetro", "milímetros"),
-        "cm": Noun("centímetro", "centímetros"),
-        "m": Noun("metro", "metros"),
-        "km": Noun("kilómetro", "kilómetros"),
-        "mg": Noun("miligramo", "miligramos"),
-        "g": Noun("gramo", "gramos"),
-        "gr": Noun("gramo", "gramos"),
-        "kg": Noun("kilo", "kilos"),
-        "t": Noun("tonelada", "toneladas", feminine=True),
-        "ml": Noun("mililitro", "mililitros"),
-        "cl": Noun("centilitro", "centilitros"),
-        "l": Noun("litro", "litros"),
-        "L": Noun("litro", "litros"),
-        "ha": Noun("hectárea", "hectáreas", feminine=True),
-        "s": Noun("segundo", "segundos"),
-        "seg": Noun("segundo", "segundos"),
-        "min": Noun("minuto", "minutos"),
-        "h": Noun("hora", "horas", feminine=True),
-        "Hz": Noun("hercio", "hercios"),
-        "kHz": Noun("kilohercio", "kilohercios"),
-        "MHz": Noun("megahercio", "megahercios"),
-        "GHz": Noun("gigahercio", "gigahercios"),
-        "KB": Noun("kilobyte", "kilobytes"),
-        "kB": Noun("kilobyte", "kilobytes"),
-        "MB": Noun("megabyte", "megabytes"),
-        "GB": Noun("gigabyte", "gigabytes"),
-        "TB": Noun("terabyte", "terabytes"),
-        "Mbps": Noun("megabit por segundo", "megabits por segundo"),
-        "W": Noun("vatio", "vatios"),
-        "kW": Noun("kilovatio", "kilovatios"),
-        "kWh": Noun("kilovatio hora", "kilovatios hora"),
-        "V": Noun("voltio", "voltios"),
-        "mAh": Noun("miliamperio hora", "miliamperios hora"),
-        "kcal": Noun("kilocaloría", "kilocalorías", feminine=True),
-        "dB": Noun("decibelio", "decibelios"),
-        "px": Noun("píxel", "píxeles"),
-    },
+    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("cuadrado", "cuadrados"), "³": ("cúbico", "cúbicos")},
     fractions={
         2: Noun("medio", "medios"),
@@ -245,76 +221,9 @@ SPANISH: Final = RomanceLanguage(
         "§": "párrafo",
     },
     web={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos", "=": "igual"},
-    abbreviations={
-        "Sr.": "señor",
-        "Sra.": "señora",
-        "Srta.": "señorita",
-        "Sres.": "señores",
-        "Dr.": "doctor",
-        "Dra.": "doctora",
-        "Prof.": "profesor",
-        "Profa.": "profesora",
-        "Ing.": "ingeniero",
-        "Lic.": "licenciado",
-        "D.": "don",
-        "Dña.": "doña",
-        "Ud.": "usted",
-        "Uds.": "ustedes",
-        "Vd.": "usted",
-        "Vds.": "ustedes",
-        "etc.": "etcétera",
-        "p. ej.": "por ejemplo",
-        "p.ej.": "por ejemplo",
-        "núm.": "número",
-        "Núm.": "número",
-        "n.º": "número",
-        "N.º": "número",
-        "nº": "número",
-        "Nº": "número",
-        "pág.": "página",
-        "págs.": "páginas",
-        "tel.": "teléfono",
-        "Tel.": "teléfono",
-        "tfno.": "teléfono",
-        "avda.": "avenida",
-        "Avda.": "avenida",
-        "Av.": "avenida",
-        "av.": "avenida",
-        "c/": "calle",
-        "C/": "calle",
-        "pza.": "plaza",
-        "Pza.": "plaza",
-        "EE. UU.": "Estados Unidos",
-        "EE.UU.": "Estados Unidos",
-        "EEUU": "Estados Unidos",
-        "a. C.": "antes de Cristo",
-        "a.C.": "antes de Cristo",
-        "d. C.": "después de Cristo",
-        "d.C.": "después de Cristo",
-        "aprox.": "aproximadamente",
-        "máx.": "máximo",
-        "mín.": "mínimo",
-        "dpto.": "departamento",
-        "Dpto.": "departamento",
-        "vol.": "volumen",
-        "cap.": "capítulo",
-        "art.": "artículo",
-        "fig.": "figura",
-        "S.A.": "S A",
-        "s.": "siglo",
-        "tb.": "también",
-        "xq": "porque",
-        "St.": "San",
-        "Sta.": "Santa",
-        "Sto.": "Santo",
-        "lun.": "lunes",
-        "mar.": "martes",
-        "mié.": "miércoles",
-        "jue.": "jueves",
-        "vie.": "viernes",
-        "sáb.": "sábado",
-        "dom.": "domingo",
-    },
+    abbreviations=ABBREVIATIONS,
+    acronyms=ACRONYMS,
+    labels=LABELS,
     roman_labels=frozenset(
         "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
         "mundial guerra página anexo artículo sección".split()
@@ -323,9 +232,15 @@ SPANISH: Final = RomanceLanguage(
         "Felipe Carlos Isabel Fernando Alfonso Juan Pablo Pío Luis Enrique Eduardo Jorge Benedicto Gregorio León "
         "Napoleón Francisco Nicolás Pedro Catalina Guillermo Ricardo Sancho Jaime José".split()
     ),
+    queens=frozenset(("Isabel Catalina María Cristina Juana Victoria Margarita Leonor Sofía Ana").split()),
     ruler_number=_ruler,
     century=None,
-    is_feminine=_is_feminine,
+    euphony=((re.compile(r"\bo (?=och|once)"), "u "),),
+    is_feminine=is_spanish_feminine,
+    articles=frozenset("el la los las del al".split()),
+    function_words=FUNCTION_WORDS,
+    half=lambda noun, gender: f"{'media' if gender is Gender.FEMININE else 'medio'} {noun}",
+    and_half=lambda gender: "y media" if gender is Gender.FEMININE else "y medio",
     degrees=Noun("grado", "grados"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
 )

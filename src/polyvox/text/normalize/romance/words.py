@@ -1,4 +1,4 @@
-"""Abbreviations, ordinals, roman numerals, phones, addresses, signs and plain figures of the Romance languages."""
+"""Ordinals, Roman numerals, addresses, signs and plain figures of the Romance languages."""
 
 import re
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
     r"(?<=[^\W\d_] )(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-    r"(?P<suffix>er|re|e|ème)?(?![\w'’])"
+    r"(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
 )
 _CENTURY: Final = re.compile(
-    r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème)(?!\w)|(?= (?:secolo|siècle)))"
+    r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
 )
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
+_SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
 _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
 _URL: Final = re.compile(
     r"(?<!\w)(?:https?://|www\.)[^\s<>()\"“”«»\[\]{}|\ue000-\uf8ff]+(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
@@ -26,19 +27,21 @@ _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
+_PATH: Final = re.compile(r"(?<![^\s(\"“«'`])(?:~|\.{1,2})?/\w[\w.-]*+(?:/[\w.-]++)*+/?(?<![.,-])(?!\w)")
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
-_INTERNATIONAL: Final = re.compile(r"(?<![\w.,/$€£+-])\+\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,6}(?![\w/-]|[.,]\d)")
-_GROUPED: Final = re.compile(
-    r"(?<![\w.,/$€£+-])(?:0\d(?:[ .-]\d\d){4}|\d{3}[ .-]\d{3}[ .-]\d{3}|\d{3}[ -]\d\d[ -]\d\d[ -]\d\d)(?![\w/-]|[.,]\d)"
-)
-_DIGITS: Final = re.compile(r"\d+")
-_FRACTION: Final = re.compile(
-    r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?![\w/]|[.,]\d)"
-)
+_BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
+_UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
+_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})x(?![\w/])")
+_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
+_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
+_ASCII_SIGN: Final = re.compile("[<>]=")
+_NUMBER_LABELS: Final = frozenset(("número", "numéro", "numero"))
+_SERIAL: Final = 999
+_GOALS: Final = 20
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
-_POWER: Final = re.compile(r"(?<=[\w)])[²³]")
+_POWER: Final = re.compile(r"[²³](?<=[\w)].)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +49,49 @@ class Words:
     """The patterns of one language."""
 
     language: RomanceLanguage
-    abbreviation: re.Pattern[str]
     ordinal: re.Pattern[str]
     sign: re.Pattern[str]
+    rate: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Words":
-        keys = "|".join(re.escape(key) for key in sorted(language.abbreviations, key=len, reverse=True))
         signs = "".join(re.escape(sign) for sign in language.signs)
         return cls(
             language,
-            re.compile(rf"(?<![\w.'’/-])(?:{keys})(?!\w)"),
             re.compile(rf"(?<![\w.,/])(\d{{1,4}})(?:{language.ordinal_suffixes})(?!\w)"),
             re.compile(f" ?([{signs}]) ?"),
+            re.compile(rf"(?<=[^\W\d_])/({'|'.join(sorted(language.rates))})(?!\w)"),
         )
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern in (_EMAIL, _URL, _DOMAIN):
-            text = text.sub(pattern, lambda match: self._aloud(match.group()))
+        for pattern, sign in ((_EMAIL, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+            if sign in text.text:
+                text = text.sub(pattern, lambda match: self._aloud(match.group()))
         return text
 
-    def read_abbreviations(self, text: TrackedText) -> TrackedText:
-        return text.sub(self.abbreviation, self._abbreviation)
+    def read_numerals(self, text: TrackedText) -> TrackedText:
+        """Roman numerals: of centuries, of rulers, behind a label, and those that can be nothing else."""
+        return text.sub(_CENTURY, self._century).sub(_ROMAN, self._roman)
 
-    def read_phones(self, text: TrackedText) -> TrackedText:
-        return text.sub(_INTERNATIONAL, self._phone).sub(_GROUPED, self._phone)
+    def read_ordinals(self, text: TrackedText) -> TrackedText:
+        return text.sub(self.ordinal, self._ordinal)
 
     def read_figures(self, text: TrackedText) -> TrackedText:
-        """Ordinals, roman numerals, fractions, ranges and every figure that is left."""
-        text = text.sub(_CENTURY, self._century).sub(_ROMAN, self._roman).sub(self.ordinal, self._ordinal)
-        text = text.sub(_FRACTION, self._fraction).sub(_RANGE, self._range)
+        """Sides and scores, ranges and every figure that is left."""
+        text = text.sub(_SLASH_LETTER, f" {self.language.slash} ")
+        text = text.sub(_BY, self._by).sub(_TIMES, self._times).sub(_RANGE, self._range)
         return text.sub(_NEGATIVE, f"{self.language.minus} ").sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
         text = text.sub(_POWER, lambda match: f" {self.language.powers[match.group()][0]}")
+        if "/" in text.text:
+            text = text.sub(self.rate, self._rate)
+        text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
+
+    def _rate(self, match: re.Match[str]) -> str:
+        return f" {self.language.per(match[1])}"
 
     def _aloud(self, address: str) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
@@ -95,21 +105,6 @@ class Words:
                 words.append(self.language.web[piece])
         return " ".join(words)
 
-    def _abbreviation(self, match: re.Match[str]) -> str:
-        """The words; a full stop stays where the text or the line ends with it."""
-        rest = match.string[match.end() : match.end() + 3].lstrip(" ")
-        ends = match.group().endswith(".") and (not rest or rest[0] == "\n")
-        return self.language.abbreviations[match.group()] + ("." if ends else "")
-
-    def _phone(self, match: re.Match[str]) -> str:
-        plus = f"{self.language.signs.get('+', '')} " if match.group()[0] == "+" else ""
-        return plus + ", ".join(self._phone_group(group) for group in _DIGITS.findall(match.group()))
-
-    def _phone_group(self, digits: str) -> str:
-        if self.language.digits_in_phones == 2 and len(digits) == 2 and digits[0] != "0":
-            return self.language.cardinal(int(digits), Gender.ALONE)
-        return spelled(digits, self.language)
-
     def _century(self, match: re.Match[str]) -> str | None:
         value = _value(match["numeral"])
         if self.language.century is None or not value:
@@ -121,11 +116,22 @@ class Words:
         before = found[1] if found else ""
         numeral = match.group().removesuffix(match["suffix"] or "")
         value = _value(numeral)
-        if before.lower() in self.language.roman_labels:
+        if before.lower() in self.language.roman_labels and (len(numeral) > 1 or numeral in "IVX"):
             return self.language.cardinal(value, Gender.ALONE)
-        if before in self.language.rulers and (match["suffix"] or len(numeral) > 1 or numeral in "IVX"):
-            return self.language.ruler_number(value, bool(match["suffix"]))
-        return None
+        if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
+            gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
+            return self.language.ruler_number(value, gender)
+        if len(numeral) < 2 or set(numeral) - set("IVX") or numeral in self.language.acronyms.short_words:
+            return None
+        counted = _AFTER.match(match.string, match.end(), match.end() + 24)
+        if (
+            counted is None
+            or before.lower() not in self.language.articles
+            or counted[1] in self.language.function_words
+        ):
+            return self.language.cardinal(value, Gender.ALONE)
+        feminine = self.language.is_feminine(counted[1].lower())
+        return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
 
     def _ordinal(self, match: re.Match[str]) -> str:
         feminine = any(value for name, value in match.groupdict().items() if name.startswith("feminine"))
@@ -133,31 +139,50 @@ class Words:
         gender = Gender.FEMININE if feminine else Gender.MASCULINE if short else Gender.ALONE
         return self.language.ordinal(int(match[1]), gender)
 
-    def _fraction(self, match: re.Match[str]) -> str:
-        top, bottom = int(match["top"]), int(match["bottom"])
-        part = self.language.fractions.get(bottom)
-        if part is None or not 0 < top < bottom:
-            words = f"{whole_number(match['top'], self.language)} {self.language.over} "
-            words += whole_number(match["bottom"], self.language)
-        else:
-            words = f"{self.language.cardinal(top, part.gender)} {part.one if top == 1 else part.many}"
-        if not match["whole"]:
-            return words
-        return f"{whole_number(match['whole'], self.language)} {self.language.signs['&']} {words}"
+    def _by(self, match: re.Match[str]) -> str:
+        """Sides of something, or a score where the language writes it so."""
+        behind = _UNIT_BEHIND.match(match.string, match.end(), match.end() + 8)
+        measured = behind is not None and (behind[1] is None or behind[1] in self.language.units)
+        score = self.language.scored_by_x and not measured and max(int(match[1]), int(match[2])) < _GOALS
+        first, last = (whole_number(figure, self.language) for figure in match.groups())
+        return f"{first} {self.language.upto if score else self.language.by} {last}"
+
+    def _times(self, match: re.Match[str]) -> str:
+        times = self.language.times
+        count = int(match[1])
+        return f"{self.language.cardinal(count, times.gender)} {times.one if count == 1 else times.many}"
 
     def _range(self, match: re.Match[str]) -> str:
-        first, last = (number(figure, self.language) for figure in match.groups())
-        return f"{first} {self.language.upto} {last}" if match[1] != match[2] else f"{first} {last}"
+        """Both ends, which agree with what is counted; a serial number is no range."""
+        gender = self._gender(match)
+        first, last = (number(figure, self.language, gender) for figure in match.groups())
+        serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
+        return f"{first}, {last}" if serial or match[1] == match[2] else f"{first} {self.language.upto} {last}"
+
+    def _is_serial(self, match: re.Match[str]) -> bool:
+        """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
+        label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
+        descends = match[1].isdigit() and match[2].isdigit() and int(match[1]) > max(int(match[2]), _SERIAL)
+        return descends or (label is not None and label[1].lower() in _NUMBER_LABELS)
 
     def _number(self, match: re.Match[str]) -> str:
         text = match.string
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        following = _AFTER.match(text, match.end(), match.end() + 24)
-        gender = Gender.ALONE
-        if following is not None and following[1].islower():
-            gender = Gender.FEMININE if self.language.is_feminine(following[1]) else Gender.MASCULINE
-        words = number(match.group(), self.language, gender)
+        words = number(match.group(), self.language, Gender.ALONE if before.isalpha() else self._gender(match))
         return (" " if before.isalnum() else "") + words + (" " if after.isalnum() else "")
+
+    def _gender(self, match: re.Match[str]) -> Gender:
+        """The form before a counted noun; alone where the figure is the name of something, or where no noun follows."""
+        share = _SHARE.match(match.string, match.end(), match.end() + 48)
+        if share is not None and share[1] not in self.language.function_words:
+            return Gender.FEMININE if self.language.is_feminine(share[1]) else Gender.ALONE
+        label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
+        following = _AFTER.match(match.string, match.end(), match.end() + 24)
+        if following is None or not following[1].islower() or following[1] in self.language.function_words:
+            return Gender.ALONE
+        if label is not None and label[1].lower() in self.language.labels.numbers:
+            return Gender.ALONE
+        return Gender.FEMININE if self.language.is_feminine(following[1]) else Gender.MASCULINE
 
 
 def _value(numeral: str) -> int:

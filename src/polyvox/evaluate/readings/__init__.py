@@ -1,0 +1,1 @@
+"""Lists of written sentences with what a person would say, and the judges of what is said instead."""

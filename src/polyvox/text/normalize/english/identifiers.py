@@ -1,0 +1,66 @@
+"""Names out of programs: dotted, in snake_case and in camelCase, and the paths of files."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.letters import initials_as_capitals
+from polyvox.text.normalize.english.numbers import code
+from polyvox.text.tracked import TrackedText
+
+EXTENSIONS: Final = (
+    "avi|bat|bin|cfg|cpp|css|csv|db|docx?|exe|flac|gif|go|gz|html?|ini|ipynb|java|jpe?g|js|json|jsx|kt|log|lua|m4a|md|"
+    "mov|mp[34]|net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|swift|tar|toml|tsv|tsx?|txt|wav|webp|xlsx?|xml|"
+    "ya?ml|zip"
+)
+_ANY: Final = re.compile(r"[/_]|[a-z](?:\.[A-Za-z_]|[A-Z])")
+_PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
+_PATH: Final = re.compile(
+    rf"(?<![\w/%)\]°²³⁰-⁹+¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)"
+)
+_DOTTED: Final = re.compile(
+    r"(?<![\w.@/-])[A-Za-z_]\w+(?:\.[A-Za-z_]\w*)+(?=\()|(?<![\w.@/-])[a-z_]\w+(?:\.[A-Za-z_]\w*){2,}+(?![\w.@]*@)"
+)
+_SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
+_CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[~./_-]")
+_MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash"}
+# Names and units that only look like camelCase.
+_PROPER: Final = frozenset("arXiv mmHg visionOS macOS watchOS tvOS deadmau".split())
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Paths, dotted names, and names of several words run together."""
+    if _ANY.search(text.text) is None:
+        return text
+    if "/" in text.text:
+        text = text.sub(_PATH, _path)
+    text = text.sub(_DOTTED, _dotted)
+    return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
+
+
+def _path(match: re.Match[str]) -> str:
+    words = []
+    for piece in _PIECE.findall(match.group().removesuffix("/")):
+        if piece.isdigit():
+            words.append(code(piece))
+        elif piece[0].isalpha():
+            words.append(_words(piece))
+        elif piece in _MARKS:
+            words.append(_MARKS[piece])
+    return " ".join(words)
+
+
+def _dotted(match: re.Match[str]) -> str:
+    return " dot ".join(_words(part) for part in match.group().split(".") if part)
+
+
+def _camel(match: re.Match[str]) -> str | None:
+    return None if match.group() in _PROPER else _words(match.group())
+
+
+def _words(name: str) -> str:
+    """The words of a name; figures stay for the readers of figures."""
+    parts = _HUMP.sub(" ", name.replace("_", " ")).split()
+    return " ".join(initials_as_capitals(part) for part in parts)

@@ -1,0 +1,104 @@
+"""Figures behind a word that says how they are called: codes and IDs digit by digit, rooms and flights as names."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import is_plural, word_after, word_before
+from polyvox.text.normalize.english.numbers import cardinal, code, spelled
+from polyvox.text.tracked import TrackedText
+
+_FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![\w%°/]|[.,:-]\d)")
+_ISSUED: Final = (
+    "account|acct|badge|booking|card|case|claim|confirmation|customer|docket|employee|ID|imei|invoice|itin|licen[cs]e|"
+    "member|membership|meter|npi|order|passport|part|patient|permit|policy|receipt|record|reference|ref|registration|"
+    "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher"
+)
+_LABEL: Final = re.compile(
+    rf"\b(?:(?P<code>(?:pass|pin)?code|otp|pin|password|access code)|(?P<issued>{_ISSUED}))"
+    r"(?: (?:number|num|no|code|id))?\.?(?: (?:for|to) (?:(?:the|your|my|our) )?[a-z]+)?"
+    r"(?:,? (?:is|was|of))?(?::|,)? ?(?:number |no\. )?$",
+    re.IGNORECASE,
+)
+_ENDING: Final = re.compile(
+    r"\b(?:card|account|acct|number)\b[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
+)
+_GIVEN: Final = re.compile(
+    r" (?:is|as) (?:your|the|my|our) (?:[A-Za-z-]+ ){0,3}(?:code|pin|otp|passcode|password)\b", re.IGNORECASE
+)
+_GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
+_DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
+_STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
+_FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
+_RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
+_SIDES: Final = {"L": "left", "R": "right", "C": "center"}
+_NEAR: Final = 64
+_SHORTEST: Final = 4
+_NAMES: Final = frozenset(
+    "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
+    "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
+    "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
+    "status studio suite terminal train tram unit Error Status".split()
+)
+# Round ones among them may be counted: "500 errors".
+_WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 503 504".split())
+
+
+def read(text: TrackedText) -> TrackedText:
+    """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    text = (
+        text.sub(_FREEWAY, lambda match: code(match.group()))
+        .sub(_FIGURES, _labelled)
+        .sub(_GROUPED, _grouped)
+        .sub(_STATUS, _status)
+    )
+    if "unway" in text.text:
+        text = text.sub(_RUNWAY, _runway)
+    return text.sub(_NAMED, _named)
+
+
+def _labelled(match: re.Match[str]) -> str | None:
+    figures = match.group()
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    label = _LABEL.search(before)
+    given = _GIVEN.match(match.string, match.end(), match.end() + _NEAR)
+    if not (label or given or _ENDING.search(before)):
+        return None
+    groups = re.split("[ -]", figures)
+    digits = sum(len(group) for group in groups)
+    if label and label["issued"] and is_plural(word_after(match)):
+        return None
+    if digits < _SHORTEST:
+        return code(figures) if label and label["code"] and digits > 2 else None
+    if label and _DOCKET.search(label.group()) and len(groups) > 1:
+        return " ".join(code(group) for group in groups)
+    return ", ".join(spelled(group) for group in groups)
+
+
+def _grouped(match: re.Match[str]) -> str | None:
+    """Figures in groups that are no thousands: three of them, or two behind capitals."""
+    groups = match.group().split(" ")
+    label = word_before(match)
+    certain = len(groups) > 2 or (label.isupper() and 1 < len(label) < 5)
+    if not certain or all(len(group) == 3 for group in groups[1:]) or is_plural(word_after(match)):
+        return None
+    return ", ".join(spelled(group) for group in groups)
+
+
+def _status(match: re.Match[str]) -> str | None:
+    return None if is_plural(word_after(match)) and match.group() not in _WELL_KNOWN else code(match.group())
+
+
+def _runway(match: re.Match[str]) -> str | None:
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if "unway" not in before:
+        return None
+    number = match["number"]
+    return f"{spelled(number) if number[0] == '0' else cardinal(number)} {_SIDES[match['side']]}"
+
+
+def _named(match: re.Match[str]) -> str | None:
+    """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
+    label = word_before(match).rstrip(".").removesuffix("'s")
+    named = label in _NAMES or (label.isupper() and 1 < len(label) < 5 and len(match.group()) < 5)
+    return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None

@@ -1,0 +1,51 @@
+"""URLs and e-mail addresses."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.hindi.numbers import spelled
+from polyvox.text.tracked import TrackedText
+
+_EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
+_PATH: Final = r"[A-Za-z0-9._~:/?#@!$&'*+,;=%-]*"
+_END: Final = r"(?<![.,;:!?'*&-])"
+_URL: Final = re.compile(rf"(?<![A-Za-z0-9])(?:https?://|www\.)(?=[A-Za-z0-9]){_PATH}{_END}", re.IGNORECASE)
+_DOMAIN: Final = re.compile(
+    r"(?<![A-Za-z0-9@./-])(?:[A-Za-z0-9-]++\.)+(?:com|in|org|net|edu|gov|io|ai|co|info)(?![A-Za-z0-9@-]|\.[A-Za-z])"
+    rf"(?:[:/?#](?=[A-Za-z0-9]){_PATH}{_END})?"
+)
+_SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+_MARKS: Final = {
+    ".": "डॉट",
+    "/": "स्लैश",
+    "-": "डैश",
+    "_": "अंडरस्कोर",
+    "@": "एट",
+    ":": "कोलन",
+    "?": "प्रश्न चिह्न",
+    "=": "बराबर",
+    "&": "और",
+    "#": "हैश",
+    "%": "प्रतिशत",
+    "+": "प्लस",
+    "~": "टिल्ड",
+}
+
+
+def read_emails(text: TrackedText) -> TrackedText:
+    return text.sub(_EMAIL, _aloud)
+
+
+def read_urls(text: TrackedText) -> TrackedText:
+    """Web addresses, with their scheme left out, and bare domain names."""
+    return text.sub(_URL, _aloud).sub(_DOMAIN, _aloud)
+
+
+def _aloud(match: re.Match[str]) -> str:
+    pieces = _PIECE.findall(_SCHEME.sub("", match.group(), count=1).rstrip("/"))
+    return " ".join(spelled(piece) if piece.isdigit() else _MARKS.get(piece) or _word(piece) for piece in pieces)
+
+
+def _word(piece: str) -> str:
+    return "W W W" if piece.lower() == "www" else piece

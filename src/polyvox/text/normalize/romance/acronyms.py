@@ -1,0 +1,56 @@
+"""Capitals of the Romance languages: which are said as a word, and which letter by letter."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.romance.language import AcronymHabits
+from polyvox.text.tracked import TrackedText
+
+_CAPITALS: Final = re.compile(r"(?<![^\W_])(?P<capitals>[A-ZÀ-ÖØ-Ý]{2,5})s?(?![^\W_])")
+_VOWELS: Final = "AEIOUYÀ-ÆÈ-ÏÒ-ÖÙ-Ý"
+_OPENING: Final = r"(?:[BCFGPT]R|[BCFGP]L|DR|CH|QU|GN|S[CPT]|[B-DF-HJ-NP-TVXZKÇ])"
+_SAID: Final = re.compile(
+    rf"{_OPENING}?[{_VOWELS}]+(?:(?:[LMNRS]?{_OPENING}|SS|LL|TT)[{_VOWELS}]+)*(?:[BCDFGKLMNPRSTXZ]|[LNR][DKMNT])?"
+)
+_HAS_VOWEL: Final = re.compile(f"[{_VOWELS}]")
+_LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
+_REACH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Acronyms:
+    """The acronyms of one language."""
+
+    habits: AcronymHabits
+
+    def read(self, text: TrackedText) -> TrackedText:
+        """Spell the capitals that are no word, and write as a word those that are."""
+        return text.sub(_CAPITALS, self._read)
+
+    def _read(self, match: re.Match[str]) -> str | None:
+        capitals = match["capitals"]
+        bracketed = (
+            match.string[match.start() - 1 : match.start()] == "("
+            and match.string[match.end() : match.end() + 1] == ")"
+        )
+        if bracketed and capitals in self.habits.short_words:
+            return " ".join(capitals)
+        if capitals in self.habits.short_words or (_HAS_VOWEL.search(capitals) and _is_shouted(match)):
+            return None
+        return capitals.lower() if self._is_said(capitals) else " ".join(capitals)
+
+    def _is_said(self, capitals: str) -> bool:
+        if capitals in self.habits.said:
+            return True
+        if capitals in self.habits.spelled or len(capitals) < self.habits.shortest_said:
+            return False
+        return _SAID.fullmatch(capitals) is not None
+
+
+def _is_shouted(match: re.Match[str]) -> bool:
+    """Return whether long capitals stand beside these, as in a headline."""
+    before = match.string[max(0, match.start() - _REACH) : match.start()].split()
+    after = match.string[match.end() : match.end() + _REACH].split()
+    beside = (*before[-1:], *after[:1])
+    return any(_LONG_CAPITALS.fullmatch(word.strip(".,;:!?()")) for word in beside)

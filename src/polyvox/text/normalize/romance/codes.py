@@ -1,0 +1,117 @@
+"""Codes, numbers of documents, versions and names of files, which are read part by part."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
+from polyvox.text.normalize.romance.numbers import spelled, whole_number
+from polyvox.text.tracked import TrackedText
+
+_END: Final = r"(?![\w/]|[.,]\d)"
+_DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?!\w|[.,]\d)")
+_VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
+_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
+_LONG: Final = re.compile(rf"(?<![\w.,/$€£+-])\d{{7,15}}{_END}(?! ?[€$£%])")
+_HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
+_FILE: Final = re.compile(
+    r"(?<![\w@./-])[A-Za-z0-9][\w-]*(?:\.[\w-]+)*\."
+    r"(?:json|py|js|tsx?|jsx|html?|css|txt|pdf|docx?|xlsx?|pptx?|csv|tsv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|"
+    r"md|ya?ml|xml|sh|java|cpp|rs|go|php|sql|log|ini|cfg|toml|env|bak|iso|apk|dll)(?![\w@-]|\.\w)"
+)
+_PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
+_LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
+_DIGITS: Final = re.compile(r"\d+")
+_GROUP: Final = re.compile(r"[^\W_]+")
+_FEW: Final = 3
+_MANY: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The patterns of one language."""
+
+    language: RomanceLanguage
+    labelled: re.Pattern[str]
+
+    @classmethod
+    def of(cls, language: RomanceLanguage) -> "Codes":
+        labels = language.labels
+        nouns = "|".join(sorted(map(re.escape, labels.codes | labels.files), key=len, reverse=True))
+        return cls(
+            language,
+            re.compile(
+                rf"(?<!\w)(?P<label>(?i:{nouns}))(?!\w)"
+                r"(?P<between>(?:,? [^\W\d_]{1,14}\.?){0,4}? ?[:#=,]? ?[(\"“«']?)"
+                rf"(?<!\w)(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
+            ),
+        )
+
+    def read(self, text: TrackedText) -> TrackedText:
+        text = text.sub(self.labelled, self._labelled)
+        if "." in text.text:
+            text = text.sub(_DOTTED, self._dotted)
+        text = text.sub(_VERSION, self._version)
+        text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
+        text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
+        return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
+
+    def read_files(self, text: TrackedText) -> TrackedText:
+        """Names of files, part by part."""
+        return text.sub(_FILE, self._file)
+
+    def _labelled(self, match: re.Match[str]) -> str | None:
+        """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""
+        last = _LAST_WORD.search(match["between"])
+        if last and last[1].lower() in self.language.function_words - {"es", "è", "est", "é", "son"}:
+            return None
+        groups = _DIGITS.findall(match["code"])
+        is_code = match["label"].lower() in self.language.labels.codes
+        if sum(map(len, groups)) < _FEW or (not is_code and max(map(len, groups)) < _MANY):
+            return None
+        return match.group().removesuffix(match["code"]) + self._spelled(match["code"])
+
+    def _spelled(self, code: str) -> str:
+        """Every letter and digit, with a beat between the groups."""
+        return ", ".join(self._group(group) for group in _GROUP.findall(code))
+
+    def _group(self, group: str) -> str:
+        return " ".join(spelled(char, self.language) if char.isdecimal() else char for char in group)
+
+    def _dotted(self, match: re.Match[str]) -> str | None:
+        parts = match["parts"].split(".")
+        address = len(parts) == 4 and all(int(part) < 256 for part in parts) and parts[-1] != "000"
+        if _THOUSANDS.fullmatch(match["parts"]) and not address:
+            return None
+        letter = f"{match['version'].upper()} " if match["version"] else ""
+        return letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
+
+    def _version(self, match: re.Match[str]) -> str:
+        words = f"V {whole_number(match['whole'], self.language)}"
+        return (
+            words if not match["part"] else f"{words} {self.language.stop} {whole_number(match['part'], self.language)}"
+        )
+
+    def _long(self, match: re.Match[str]) -> str | None:
+        """None for round figures, which are amounts."""
+        return None if match.group().endswith("000") else spelled(match.group(), self.language)
+
+    def _hyphened(self, match: re.Match[str]) -> str:
+        figure = match["figure"]
+        words = (
+            spelled(figure, self.language) if figure[0] == "0" else self.language.cardinal(int(figure), Gender.ALONE)
+        )
+        return f"{match['letters']} {words}"
+
+    def _file(self, match: re.Match[str]) -> str:
+        words: list[str] = []
+        for piece in _PIECE.findall(match.group()):
+            if piece.isdecimal():
+                words.append(whole_number(piece, self.language))
+            elif piece.isalpha():
+                words.append(piece)
+            else:
+                words.append(self.language.web.get(piece, ""))
+        return " ".join(filter(None, words))

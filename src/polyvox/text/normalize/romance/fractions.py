@@ -1,0 +1,77 @@
+"""Fractions of the Romance languages, and other figures with a slash between them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
+from polyvox.text.normalize.romance.numbers import whole_number
+from polyvox.text.tracked import TrackedText
+
+_SLASHED: Final = r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?(?P<top>\d{1,6})/(?P<bottom>\d{1,6})"
+_PLAIN: Final = re.compile(rf"{_SLASHED}(?![\w/]|[.,]\d)")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Fractions:
+    """The patterns of one language."""
+
+    language: RomanceLanguage
+    measured: re.Pattern[str]
+    halved: re.Pattern[str]
+
+    @classmethod
+    def of(cls, language: RomanceLanguage) -> "Fractions":
+        units = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
+        return cls(
+            language,
+            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?![\w/²³]|['’]\w)"),
+            re.compile(r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?1/2 (?P<noun>[a-zà-ÿ]{2,24})(?!\w)"),
+        )
+
+    def read(self, text: TrackedText) -> TrackedText:
+        if "/" not in text.text:
+            return text
+        return text.sub(self.measured, self._measured).sub(self.halved, self._halved).sub(_PLAIN, self._plain)
+
+    def _measured(self, match: re.Match[str]) -> str:
+        unit = self.language.units[match["unit"]]
+        if (match["top"], match["bottom"]) == ("1", "2"):
+            return self._half(match["whole"], unit)
+        words = self._fraction(match)
+        return f"{self._apart(match)} {unit.many}" if words is None else f"{words} {self.language.of(unit.one)}"
+
+    def _halved(self, match: re.Match[str]) -> str | None:
+        """None where the word behind is none that anything is half of."""
+        noun = match["noun"]
+        if noun in self.language.function_words:
+            return None
+        return self._half(match["whole"], Noun(noun, noun, self.language.is_feminine(noun)))
+
+    def _plain(self, match: re.Match[str]) -> str:
+        return self._fraction(match) or self._apart(match)
+
+    def _half(self, whole: str | None, noun: Noun) -> str:
+        if not whole:
+            return self.language.half(noun.one, noun.gender)
+        name = noun.one if int(whole) == 1 else noun.many
+        return f"{self.language.cardinal(int(whole), noun.gender)} {name} {self.language.and_half(noun.gender)}"
+
+    def _fraction(self, match: re.Match[str]) -> str | None:
+        top, bottom = int(match["top"]), int(match["bottom"])
+        part = self.language.fractions.get(bottom)
+        if part is None or not 0 < top < bottom or "0" in (match["top"][0], match["bottom"][0]):
+            return None
+        words = f"{self.language.cardinal(top, part.gender)} {part.one if top == 1 else part.many}"
+        whole = match["whole"]
+        return f"{whole_number(whole, self.language)} {self.language.signs['&']} {words}" if whole else words
+
+    def _apart(self, match: re.Match[str]) -> str:
+        """Two figures: a document's number and its year or serial, or a ratio."""
+        figures = match["top"], match["bottom"]
+        serial = match["bottom"][0] == "0" or any(map(_YEAR.fullmatch, figures))
+        joint = self.language.slash if serial else self.language.over
+        top, bottom = (whole_number(figure, self.language) for figure in figures)
+        before = f"{whole_number(match['whole'], self.language)} " if match["whole"] else ""
+        return f"{before}{top} {joint} {bottom}"
