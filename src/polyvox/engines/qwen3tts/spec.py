@@ -49,7 +49,7 @@ def _recognize(folder: Path) -> ModelFolder | None:
     raise BundleError(f"{folder} holds a Qwen3-TTS model of type {kind[0]} and size {kind[1]}, which is not served.")
 
 
-def _check(folder: Path, _: Settings) -> Sequence[str]:
+def _check(folder: Path, settings: Settings) -> Sequence[str]:
     """Open all of a folder's files as the engine does."""
     import torch
 
