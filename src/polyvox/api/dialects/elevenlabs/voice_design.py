@@ -4,12 +4,11 @@ import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Path, Response
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from polyvox.api.dependencies import Call, Owner, Service, Voices
 from polyvox.api.dialects.elevenlabs.output_format import OutputFormat
@@ -59,6 +58,8 @@ class DesignBody(GenerationFields):
         None, max_length=_MAX_TEXT, description="What the previews say; a sentence of ours if absent."
     )
 
+    stream_previews: StrictBool = Field(False, description="true: the answer has the previews' ids and no audio.")
+
 
 class SavedDesignBody(RequestBody):
     """A preview to keep as a voice."""
@@ -78,7 +79,8 @@ async def design(body: DesignBody, output: Output, service: Service, voices: Voi
     found = []
     for number in range(_PREVIEWS):
         preview = await _preview(body, model, text, None if body.seed is None else body.seed + number, service, call)
-        found.append(await asyncio.to_thread(partial(_preview_json, preview, output, voices.previews.add(preview))))
+        audio = b"" if body.stream_previews else await asyncio.to_thread(_encoded, preview, output)
+        found.append(_preview_json(preview, output, voices.previews.add(preview), audio))
     return {"previews": found, "text": text}
 
 
@@ -157,10 +159,10 @@ async def _registered(preview: DesignPreview, name: str, service: SpeechService,
     )
 
 
-def _preview_json(preview: DesignPreview, output: OutputFormat, name: str) -> Mapping[str, Any]:
+def _preview_json(preview: DesignPreview, output: OutputFormat, name: str, audio: bytes) -> Mapping[str, Any]:
     return {
         "generated_voice_id": name,
-        "audio_base_64": base64.b64encode(_encoded(preview, output)).decode(),
+        "audio_base_64": base64.b64encode(audio).decode(),
         "media_type": output.media_type,
         "duration_secs": round(preview.seconds, 3),
         "language": preview.language or None,
