@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from helpers.openai_realtime_client import audio, connected
 from helpers.tiny_qwen3tts import TINY, install, settings
 from helpers.wyoming import WyomingClient
 from polyvox.api.app import create_app
@@ -199,6 +200,17 @@ def test_text_in_fragments_is_spoken_through_the_sockets(door: TestClient) -> No
             talk.send_json({"text": text})
         messages = until(talk, None, final="isFinal")
     assert sum(len(base64.b64decode(each["audio"])) for each in messages if each.get("audio")) >= 2 * FRAME
+
+
+def test_openais_realtime_follows_its_sessions_instructions(door: TestClient) -> None:
+    heard = set()
+    for wish in ("Calm.", "Angry."):
+        with connected(door, f"?model={CUSTOM}") as client:
+            client.update(type="realtime", instructions=wish, audio={"output": {"voice": "ryan"}})
+            client.say("One two.")
+            heard.add(audio(client.speak()))
+    assert len(heard) == 2
+    assert all(len(sound) >= 2 * FRAME for sound in heard)
 
 
 def test_wyoming_speaks_text_that_arrives_in_chunks(door: TestClient) -> None:
