@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
 from helpers.qwen3tts_golden import golden
 from helpers.tiny_qwen3tts import TINY, install, settings, tiny_engine
+from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
 from polyvox.engines.qwen3tts.variants import VARIANTS
@@ -146,6 +149,17 @@ def test_a_published_folder_is_recognised(tmp_path: Path) -> None:
         found = Catalog.installed().recognize(folder)
         assert found is not None
         assert found.model == model
+
+
+def test_the_command_checks_a_folder(tmp_path: Path) -> None:
+    folder = install(CUSTOM, tmp_path)
+    assert CliRunner().invoke(app, ["models", "check", str(folder)]).stdout.startswith(f"{CUSTOM}: all files are there")
+    weights = load_file(folder / "model.safetensors")
+    del weights["talker.codec_head.weight"]
+    save_file(weights, folder / "model.safetensors")
+    refused = CliRunner().invoke(app, ["models", "check", str(folder)])
+    assert refused.exit_code == 1
+    assert "does not fit its config.json" in refused.stderr
 
 
 async def test_a_folder_of_another_model_or_without_a_file_is_refused(tmp_path: Path) -> None:
