@@ -212,10 +212,13 @@ class Speaker:
 
     def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:
         """Speak a text to its end."""
-        return _joined(list(self.stream(text, **options)), text)
+        return _joined(list(self._stream(text, options, whole=True)), text)
 
     def stream(self, text: str, **options: Unpack[SayOptions]) -> SpeechStream:
         """Speak a text, chunk by chunk."""
+        return self._stream(text, options, whole=False)
+
+    def _stream(self, text: str, options: SayOptions, *, whole: bool) -> SpeechStream:
         if self._loop.closed:
             raise _closed()
         voice = options.get("voice") or self._voice
@@ -227,6 +230,7 @@ class Speaker:
             seed=options.get("seed"),
             instructions=options.get("instructions"),
             tuning=dict(options.get("tuning", {})),
+            whole=whole,
         )
         names, words = tuple(options.get("dictionaries", ())), options.get("words", False)
         return SpeechStream(self._loop, self._open(utterance, voice, names, words=words))

@@ -4,7 +4,7 @@ NumPy is imported when `Pcm` is first asked for: settings, commands and clients 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -98,17 +98,23 @@ class ChunkPolicy:
 
     The first chunk is short so that audio starts. A later one may be `growth` times as long as the one before it, so
     that it is ready before that one has been played, up to `maximum`. The policy never changes while a session speaks.
+    With `whole_sentences` a chunk ends with a sentence wherever `maximum` allows, however long it becomes.
     """
 
     first: int
     growth: float
     maximum: int
+    whole_sentences: bool = False
 
     def size(self, previous: int | None) -> int:
         """The target size of the next chunk, given the size of the one before it; None for the first."""
         if previous is None:
             return self.first
         return max(self.first, min(self.maximum, int(previous * self.growth)))
+
+    def unhurried(self) -> "ChunkPolicy":
+        """The policy where nobody listens until all is spoken: long chunks of whole sentences, the first one too."""
+        return replace(self, first=self.maximum, whole_sentences=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +253,7 @@ class Utterance:
 
     `voice` is a name or a mix expression of the engine's own voices; `prepared`, a cloned voice that this engine made,
     takes its place. `tuning` holds parameters of single model families by the names of their own APIs; an engine uses
-    those that it knows.
+    those that it knows. `whole` says that the answer is sent when all of it is spoken: nothing has to be heard early.
     """
 
     text: str
@@ -259,6 +265,7 @@ class Utterance:
     normalization: NormalizationOptions = field(default_factory=NormalizationOptions)
     prepared: PreparedVoice | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +315,8 @@ class Capabilities:
     wordless: bool = False
     """True if it can clone a voice from a recording without a transcript."""
     instructions: bool = False
+    voice_design: bool = False
+    """True if the instructions describe the voice itself."""
     conversion: bool = False
     """True if it can convert a recording to another voice."""
     dialogue: bool = False

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, split_chunks
+from polyvox.engines.kokoro.phrases import phrase_words
 from polyvox.engines.kokoro.vocabulary import MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
@@ -33,7 +34,7 @@ def sentence(text, *, ends_paragraph=False):
 
 
 def chunks(*sentences, policy=POLICY):
-    return list(split_chunks(iter(sentences), policy))
+    return list(split_chunks(iter(sentences), policy, phrases=phrase_words("en-us")))
 
 
 def said(chunk):

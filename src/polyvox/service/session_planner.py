@@ -115,7 +115,7 @@ class SessionPlanner:
             usual = self._registry.default_voice(model, instructed=bool(request.utterance.instructions))
             request = replace(request, utterance=replace(request.utterance, voice=usual))
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        utterance = self._utterance(request, engine, warnings)
+        utterance = self._utterance(request, engine, warnings, whole=whole)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             check_with(engine, utterance, kind, session_id)
@@ -159,11 +159,11 @@ class SessionPlanner:
             kind = await kind.pronounced(pronunciation, engine, request.utterance)
         return replace(request, kind=kind)
 
-    def _utterance(self, request: SpeechRequest, engine: Engine, warnings: Warnings) -> Utterance:
+    def _utterance(self, request: SpeechRequest, engine: Engine, warnings: Warnings, *, whole: bool) -> Utterance:
         """The request's utterance as the engine can speak it."""
         check_numbers(request)
         chosen = with_code_blocks(request.utterance, CodeBlocks(self._settings.code_blocks))
-        return adapted(chosen, engine, warnings)
+        return adapted(replace(chosen, whole=whole or chosen.whole), engine, warnings)
 
     async def _pronunciation(self, request: SpeechRequest, call: CallContext) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""

@@ -131,7 +131,7 @@ async def test_the_pause_replaces_the_trailing_silence_of_a_turn(tmp_path, chann
     loud = pcm if channels == 1 else pcm[:, 0]
     edges = np.flatnonzero(np.diff(np.concatenate(([0.0], loud, [0.0]))))
     silences = (edges[2:-1:2] - edges[1:-2:2]).tolist()
-    inside, between = 500 + 2400 + 100, round(0.05 * 24_000) + 100
+    inside, between = 500 + 2400 + 100, round(0.05 * 24_000)
     assert silences == [inside, between, inside]
     assert len(loud) - edges[-1] == 500  # behind the last turn it stays
 

@@ -142,6 +142,43 @@ async def test_a_change_within_a_sentence_leaves_no_gap_in_it(mark, gap):
     assert words[2].start == pytest.approx(0.3 + gap + 0.4, abs=0.01)
 
 
+class PaddedEngine(TrailingEngine):
+    """A tone engine that begins every utterance with a time that is almost silent, and ends with half a second."""
+
+    def __init__(self, lead, **options):
+        super().__init__(**options)
+        self._lead = round(lead * 24_000)
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(utterance):
+            quiet = np.full(self._lead if chunk.index == 0 else 0, 1e-4, np.float32)
+            shift = self._lead / 24_000
+            words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in chunk.words)
+            start = chunk.start + (self._lead if chunk.index else 0)
+            yield replace(chunk, pcm=np.concatenate((quiet, chunk.pcm)), start=start, words=words)
+
+
+@each_row("lead", [0.0, 0.03, 0.25])
+@each_row("mark", ["", ",", "."])
+@each_row("seconds", [0.05, 0.1, 0.7, 2.5])
+async def test_a_break_is_as_long_as_it_says(lead, mark, seconds):
+    text = f"<speak>One two{mark}<break time='{seconds}s'/><mark name='m'/>three four.</speak>"
+    chunks, _ = await spoken(PaddedEngine(lead), request(text, MarkupRequest(ssml=True)))
+    pcm = np.concatenate([chunk.pcm for chunk in chunks])
+    loud = np.flatnonzero(np.abs(pcm) > 2e-3)
+    assert np.diff(loud).max() / 24_000 == pytest.approx(seconds, abs=0.002)
+    assert all(one.end == other.start for one, other in pairwise(chunks))
+    words = [word for chunk in chunks for word in chunk.words]
+    # A passage of this engine has its first word 0.1 s behind its beginning.
+    assert words[2].start == pytest.approx(lead + 0.3 + seconds + 0.1, abs=0.002)
+    assert [found.time for chunk in chunks for found in chunk.marks] == [words[2].start]
+
+
+async def test_a_break_behind_the_last_word_is_as_long_as_it_says():
+    chunks, _ = await spoken(TrailingEngine(), request("<speak>One.<break time='0.7s'/></speak>", MarkupRequest()))
+    assert sum(len(chunk.pcm) for chunk in chunks) / 24_000 == pytest.approx(0.3 + 0.7, abs=0.005)
+
+
 async def test_a_seed_makes_the_same_text_twice_sound_different_but_the_whole_repeatable():
     engine = ToneEngine()
     await spoken(engine, request("One. [voice:high] One. [voice:low] One.", seed=3))

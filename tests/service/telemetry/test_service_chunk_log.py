@@ -66,7 +66,7 @@ def test_the_times_of_every_stage_and_the_policy_are_in_it(tmp_path: Path) -> No
     assert line["lm"] == {"wall_seconds": 0.5, "device_seconds": 0.25}
     assert line["flow"] == {"wall_seconds": 0.125, "device_seconds": None}
     assert line["vocoder"] is None
-    assert line["policy"] == {"first": 25, "growth": 2.0, "maximum": 100}
+    assert line["policy"] == {"first": 25, "growth": 2.0, "maximum": 100, "whole_sentences": False}
     assert (line["frames"], line["wall_seconds"]) == ([0, 50], 1.5)
 
 

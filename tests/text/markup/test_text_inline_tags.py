@@ -99,7 +99,13 @@ def test_voices_and_rates_hold_until_the_next():
     assert warning == ""
 
 
-@each_row("tag", ["[rate:fast]", "[rate:-1]", "[rate:0]", "[rate:1e9]", "[voice:]", "[rate:nan]"])
+def test_a_voice_tag_without_a_name_returns_to_the_voice_of_the_request_and_its_pace():
+    script = parse("One. [voice:am_adam][rate:2] Two. [voice:] Three. [rate:2] Four.", VOICES, Warnings(), 1.1)
+    styles = [part.style for part in script.parts]
+    assert styles == [Style(rate=1.1), Style("am_adam", 2.0), Style(rate=1.1), Style(rate=2.2)]
+
+
+@each_row("tag", ["[rate:fast]", "[rate:-1]", "[rate:0]", "[rate:1e9]", "[rate:nan]"])
 def test_a_value_that_cannot_be_followed_is_ignored_with_a_warning(tag):
     assert words(f"One {tag} two.", VOICES) == ("One two.", f"ignored-markup: {tag}")
 

@@ -119,11 +119,11 @@ def test_ssml_as_tags_goes_back_to_the_requests_voice_and_rate():
     rows = {
         "one <voice name='anna'>two</voice> <prosody rate='slow'>three</prosody>": (
             "one [voice:anna] two [voice:low] [rate:0.75] three [rate:1.0]",
-            "one two three",
+            "one [voice:anna] two [voice:] [rate:0.75] three [rate:1.0]",
         ),
         "<prosody rate='slow'>a <voice name='anna'>b</voice> c</prosody>": (
             "[rate:0.75] a [voice:anna] [rate:0.75] b [voice:low] [rate:0.75] c [rate:1.0]",
-            "a b c",
+            "[rate:0.75] a [voice:anna] [rate:0.75] b [voice:] [rate:0.75] c [rate:1.0]",
         ),
         "one<break time='1s'/>two<break strength='x-strong'/>three<break time='1us'/>": (
             "one [pause:1.0s] two [pause:1.5s] three [pause:0.5s]",
@@ -133,6 +133,58 @@ def test_ssml_as_tags_goes_back_to_the_requests_voice_and_rate():
     for text, tagged in rows.items():
         script = parse(f"<speak>{text}</speak>", PHONEMES, Warnings())
         assert (script.tagged("low"), script.tagged(None)) == tagged
+
+
+def test_prosody_around_a_voice_holds_inside_of_it():
+    text = (
+        "<speak>a <prosody rate='50%' volume='-6dB' pitch='+2st'>b <voice name='anna'>c "
+        "<prosody rate='200%'>d</prosody><voice name='bob'>e</voice></voice>f</prosody></speak>"
+    )
+    found = [part.style for part in parse(text, PHONEMES, Warnings(), 1.2).parts]
+    assert [style.voice for style in found] == [None, None, "anna", "anna", "bob", None]
+    # The request's voice has a pace of 1.2, which is not another voice's.
+    assert [round(style.rate, 6) for style in found] == [1.2, 0.6, 0.5, 1.0, 0.5, 0.6]
+    assert {(round(style.volume, 2), style.pitch) for style in found[1:]} == {(0.5, 2.0)}
+
+
+@each_row(
+    ("text", "passages"),
+    [
+        ("It is <emphasis>cold</emphasis>. Yes.", ["It is", "cold.", "Yes."]),
+        ("<voice name='anna'>Really</voice>?", ["Really?"]),
+        ("Say (<prosody rate='slow'>now</prosody>), please.", ["Say (", "now),", "please."]),
+        ("<lang xml:lang='fr'>你好</lang>。再见", ["你好。", "再见"]),
+        ("<emphasis>cold</emphasis> .5 degrees", ["cold", ".5 degrees"]),
+        ("One<break time='1s'/>. Two", ["One", ". Two"]),
+    ],
+)
+def test_a_mark_behind_a_closing_element_stays_with_its_word(text, passages):
+    shown, _ = read(text)
+    assert [part[0] for part in shown if isinstance(part, tuple)] == passages
+    raw = f"{text} "
+    for part in parse(raw, PHONEMES, Warnings()).parts:
+        if isinstance(part, Passage):
+            assert all(
+                raw[at] == char for at, char in zip(part.text.starts, part.text.text, strict=True) if char != " "
+            )
+
+
+def test_a_break_of_strength_none_leaves_the_text_whole():
+    (only,), _ = read("<speak>One <break strength='none'/>two <break time='0s'/>three.</speak>")
+    assert only[0] == "One two three."
+
+
+@each_row(
+    ("text", "lines"),
+    [
+        ("<s>One</s><s>Two</s> <s>Three</s>", "One\nTwo\n Three\n"),
+        ("<p><s>One</s></p><p>Two</p>", "One\n\nTwo\n\n"),
+        ("One<s>Two</s>Three", "One\nTwo\nThree"),
+    ],
+)
+def test_a_sentence_ends_a_line_and_a_paragraph_two(text, lines):
+    (only,) = parse(text, PHONEMES, Warnings()).parts
+    assert only.text.text.lstrip() == lines
 
 
 def test_marks_stand_in_the_passage_where_words_are_timed_and_apart_where_not():

@@ -47,11 +47,14 @@ class NormalizationBody(RequestBody):
         return tuple(f"The normalization option {name!r} is not known here; it changes nothing." for name in given)
 
 
-_TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()
+_TUNING = (
+    "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed max_new_tokens "
+    "subtalker_temperature subtalker_top_p subtalker_top_k"
+).split()
 
 
 class TokenFields(RequestBody):
-    """Parameters of the codec language model, by the Streamable TTS API's names; other models ignore them."""
+    """Parameters of codec language models, by the names of the Streamable TTS API and Qwen3-TTS; others ignore them."""
 
     temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
     top_p: Number | None = Field(None, description="Nucleus sampling: share of probability that tokens are drawn from.")
@@ -60,6 +63,10 @@ class TokenFields(RequestBody):
         None, description="Above 1, tokens that have occurred become less likely."
     )
     max_tokens: Integer | None = Field(None, description="Most speech tokens; 50 are one second.")
+    max_new_tokens: Integer | None = Field(None, description="Most frames of a sentence; 12.5 are one second.")
+    subtalker_temperature: Number | None = Field(None, description="`temperature` of a frame's codes but the first.")
+    subtalker_top_p: Number | None = Field(None, description="`top_p` of a frame's codes but the first.")
+    subtalker_top_k: Integer | None = Field(None, description="`top_k` of a frame's codes but the first.")
     playback_speed: Number | None = Field(
         None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
     )
@@ -152,7 +159,7 @@ class AudioBody(TokenFields, FlowFields):
             seed=self.seed,
             instructions=self.instructions,
             normalization=NormalizationOptions() if rules is None else rules.options,
-            tuning=self.flow_tuning,
+            tuning=self.flow_tuning | self.tuning,
         )
         return SpeechRequest(
             utterance,

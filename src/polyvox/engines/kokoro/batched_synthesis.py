@@ -55,6 +55,7 @@ class BatchedSynthesis:
 
     lookahead = _LOOKAHEAD
     workers = None
+    in_pieces = False
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._network = network

@@ -4,8 +4,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
+from polyvox.engines.kokoro.phrases import PhraseWords
 from polyvox.engines.kokoro.vocabulary import IDS, MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
@@ -14,6 +15,13 @@ from polyvox.types import ChunkPolicy, Span
 # chunk may run on to PATIENCE times its size before it is split between two plain words. While chunks still grow, the
 # listener has little ahead: waiting longer for a mark is heard as a gap.
 SHORTEST, LONGEST, GROWING_PATIENCE, PATIENCE = 0.6, 1.25, 1.4, 2.0
+# Where no phrase ends there, one from this on may: between two plain words is the last place to split.
+SHORTEST_PHRASE = 0.4
+# A chunk of whole sentences that is longer than this times its target size has an opening.
+_OPENED = 1.5
+# Of the phonemes that are planned for an opening, at least so many are left for the rest: a word sounds as it does
+# inside of a sentence only where some of what follows is planned with it.
+_CONTEXT_PHONEMES = 9
 
 
 class Break(IntEnum):
@@ -46,11 +54,6 @@ _MARKS = {
     Break.SENTENCE: frozenset(".!?…"),
 }
 _OPENING = frozenset('(“"')
-_PHRASE_OPENERS = frozenset(
-    "and or but nor so yet because although though while when where which who whom whose that than as if unless until "
-    "since before after with without within into onto from over under between through during about against among "
-    "across toward towards upon for of to in on at by".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,19 @@ class PausePolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """The beginning of a chunk that may be heard before the rest is planned, in phonemes: `planned`, and `heard`."""
+
+    heard: int
+    planned: int
+
+
+@dataclass(frozen=True, slots=True)
 class PhonemeChunk:
     """Words that are synthesised in one call, and the silence after them: scaled by speed, or as the caller asked.
 
-    `breaks` holds the kind of break after each word, for the pauses inside the chunk.
+    `breaks` holds the kind of break after each word, for the pauses inside the chunk. A network that is heard in pieces
+    begins a long chunk with its `opening`.
     """
 
     words: tuple[SpokenWord, ...]
@@ -86,6 +98,7 @@ class PhonemeChunk:
     asked_pause: float | None = None
     breaks: tuple[Break, ...] = ()
     pauses: PausePolicy = PausePolicy()
+    opening: Opening | None = None
 
     @property
     def phonemes(self) -> str:
@@ -132,17 +145,19 @@ class _Lookahead:
         self._length = 0
         self.words: deque[_Candidate] = deque()
 
-    def read(self, limit: int) -> bool:
-        """Read until more than `limit` phonemes wait; False when the text has ended."""
+    def read(self, limit: int, *, to_sentence: bool = False) -> bool:
+        """Read until more than `limit` phonemes wait, or to the next sentence's end; False when the text has ended."""
         while self._pause is None and self._length <= limit:
             candidate = next(self._candidates, None)
             if candidate is None:
                 break
             if isinstance(candidate, Pause):
                 self._pause = candidate
-            else:
-                self.words.append(candidate)
-                self._length += candidate.length
+                break
+            self.words.append(candidate)
+            self._length += candidate.length
+            if to_sentence and (candidate.after or Break.WORD) >= Break.SENTENCE:
+                break
         return bool(self.words) or self._pause is not None
 
     def take(self, count: int) -> list[_Candidate]:
@@ -158,20 +173,76 @@ class _Lookahead:
         return seconds
 
 
+_Split = tuple[int, int, Break]
+"""A place where the words may be split: their number, their length in phonemes, and the break after them."""
+
+
 def split_chunks(
-    sentences: Iterator[Sentence], policy: ChunkPolicy, pauses: PausePolicy = PausePolicy()
+    sentences: Iterator[Sentence],
+    policy: ChunkPolicy,
+    pauses: PausePolicy = PausePolicy(),
+    phrases: PhraseWords = PhraseWords(),
 ) -> Iterator[PhonemeChunk]:
     """Split a stream of sentences into chunks, reading only as far as the next split needs."""
-    lookahead = _Lookahead(_candidates(sentences))
+    lookahead = _Lookahead(_candidates(sentences, phrases))
     previous: int | None = None
-    while lookahead.read(limit := _limit(size := policy.size(previous), policy)):
-        taken = lookahead.take(_best_split(lookahead.words, size, limit, hasty=previous is None))
+    while True:
+        size, hasty = policy.size(previous), previous is None
+        if policy.whole_sentences:
+            taken = _take_sentences(lookahead, size, policy)
+        else:
+            taken = _take_clauses(lookahead, size, policy, hasty=hasty)
+        if taken is None:
+            return
         if taken:
             previous = sum(candidate.length for candidate in taken)
         ends = (taken[-1].after if taken else None) or Break.WORD
         words = tuple(candidate.word for candidate in taken)
         breaks = tuple(candidate.heard for candidate in taken)
-        yield PhonemeChunk(words, ends, lookahead.take_pause(), breaks, pauses)
+        opening = _opening(taken, size) if policy.whole_sentences else None
+        yield PhonemeChunk(words, ends, lookahead.take_pause(), breaks, pauses, opening)
+
+
+def _take_clauses(lookahead: _Lookahead, size: int, policy: ChunkPolicy, *, hasty: bool) -> list[_Candidate] | None:
+    """The words of the next chunk near its target size; none before a pause, None at the end of the text."""
+    limit = _limit(size, policy)
+    if not lookahead.read(limit):
+        return None
+    return lookahead.take(_best_split(lookahead.words, size, limit, hasty=hasty))
+
+
+def _take_sentences(lookahead: _Lookahead, size: int, policy: ChunkPolicy) -> list[_Candidate] | None:
+    """The sentences nearest to the target size; the next one where it is longer, clauses of one that is too long."""
+    longest = min(MAX_PHONEMES, int(policy.maximum * LONGEST))
+    near = min(longest, int(size * LONGEST))
+    if not lookahead.read(near):
+        return None
+    ends = _sentence_ends(lookahead, near)
+    if not ends or ends[-1][1] < size * SHORTEST:
+        lookahead.read(longest, to_sentence=True)
+        ends = _sentence_ends(lookahead, longest)
+    if not ends:
+        return _take_clauses(lookahead, policy.maximum, policy, hasty=True)
+    return lookahead.take(min(ends, key=lambda split: (split[1] < size * SHORTEST, abs(split[1] - size)))[0])
+
+
+def _sentence_ends(lookahead: _Lookahead, limit: int) -> list[_Split]:
+    return [split for split in _splits(lookahead.words, limit) if split[2] >= Break.SENTENCE]
+
+
+def _opening(words: list[_Candidate], size: int) -> Opening | None:
+    """The beginning of a chunk that is much longer than its target size; None where it is not, or has one word."""
+    if sum(candidate.length for candidate in words) <= size * _OPENED:
+        return None
+    splits = _splits(deque(words), int(size * LONGEST))
+    if not splits:
+        return None
+    planned = splits[-1][1] - words[splits[-1][0] - 1].word.space
+    heard = [split for split in splits if size * SHORTEST_PHRASE <= split[1] <= planned - _CONTEXT_PHONEMES]
+    if not heard:
+        return None
+    best = max(heard, key=lambda split: _SCORES[split[2]] + split[1] / size)
+    return Opening(best[1], planned)
 
 
 def _limit(size: int, policy: ChunkPolicy) -> int:
@@ -179,28 +250,41 @@ def _limit(size: int, policy: ChunkPolicy) -> int:
     return min(MAX_PHONEMES, int(size * patience))
 
 
-def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:
-    """Number of words that the next chunk takes. A hasty split, the first, does not wait for punctuation."""
-    length = fits = 0
-    splits: list[tuple[int, int, Break]] = []
-    for count, candidate in enumerate(candidates, start=1):
+def _splits(words: deque[_Candidate], limit: int) -> list[_Split]:
+    """All splits of at most so many phonemes."""
+    length, splits = 0, list[_Split]()
+    for count, candidate in enumerate(words, start=1):
         length += candidate.length
         if length - candidate.word.space > limit:
             break
-        fits = count
         if candidate.after is not None:
             splits.append((count, length, candidate.after))
-    if fits == len(candidates) and length <= size * LONGEST:
+    return splits
+
+
+def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:
+    """Number of words that the next chunk takes. A hasty split does not run on to the next mark."""
+    if sum(candidate.length for candidate in candidates) <= min(limit, size * LONGEST):
         return len(candidates)
+    splits = _splits(candidates, limit)
     near = [split for split in splits if size * SHORTEST <= split[1] <= size * LONGEST]
     if not hasty and not any(kind >= Break.COMMA for _, _, kind in near):
         near = [split for split in splits if split[1] > size * LONGEST and split[2] >= Break.COMMA][:1] or near
+    if not any(kind >= Break.PHRASE for _, _, kind in near):
+        wider = [split for split in splits if size * SHORTEST_PHRASE <= split[1] <= size * GROWING_PATIENCE]
+        near = [split for split in wider if split[2] >= Break.PHRASE] or near
     if not (near or splits):
-        return max(1, fits)
+        return max(1, _fitting(candidates, limit))
     return max(near or splits, key=lambda split: _SCORES[split[2]] - abs(split[1] - size) / size)[0]
 
 
-def _candidates(sentences: Iterator[Sentence]) -> Iterator[_Candidate | Pause]:
+def _fitting(words: deque[_Candidate], limit: int) -> int:
+    """Number of words that have at most so many phonemes."""
+    lengths = accumulate(candidate.length for candidate in words)
+    return sum(length - word.word.space <= limit for length, word in zip(lengths, words, strict=True))
+
+
+def _candidates(sentences: Iterator[Sentence], phrases: PhraseWords) -> Iterator[_Candidate | Pause]:
     for sentence in sentences:
         words = [piece for word in sentence.words for piece in _pieces(word)]
         for word, following in pairwise([*words, None]):
@@ -210,7 +294,7 @@ def _candidates(sentences: Iterator[Sentence]) -> Iterator[_Candidate | Pause]:
                 spaced = SpokenWord(word.text, word.phonemes, word.span, True)
                 yield _Candidate(spaced, Break.PARAGRAPH if sentence.ends_paragraph else Break.SENTENCE)
             elif isinstance(word, SpokenWord) and following is not None:
-                yield _Candidate(word, _break_between(word, following))
+                yield _Candidate(word, _break_between(word, following, phrases))
 
 
 def _pieces(word: SpokenWord | Pause) -> list[SpokenWord | Pause]:
@@ -222,11 +306,13 @@ def _pieces(word: SpokenWord | Pause) -> list[SpokenWord | Pause]:
     return [SpokenWord(word.text, part, word.span, True) for part in parts]
 
 
-def _break_between(word: SpokenWord, following: SpokenWord | Pause) -> Break | None:
+def _break_between(word: SpokenWord, following: SpokenWord | Pause, phrases: PhraseWords) -> Break | None:
     if isinstance(following, Pause):
         return Break.SENTENCE
     if not word.space and (word.text in _OPENING or following.is_punctuation):
         return None
     if word.is_punctuation:
         return next((kind for kind, marks in _MARKS.items() if word.text[-1] in marks), Break.WORD)
-    return Break.PHRASE if following.text.lower() in _PHRASE_OPENERS else Break.WORD
+    if phrases.are_tied(word.text, following.text):
+        return None
+    return Break.PHRASE if phrases.are_phrases(word.text, following.text) else Break.WORD

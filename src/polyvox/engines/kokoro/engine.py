@@ -18,6 +18,7 @@ from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, sp
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
+from polyvox.engines.kokoro.phrases import phrase_words
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -41,6 +42,7 @@ from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
     Capabilities,
+    ChunkPolicy,
     EngineLocation,
     NormalizationOptions,
     PreparedVoice,
@@ -77,7 +79,7 @@ class KokoroEngine:
         self.name = name
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
-        self._policy = own.chunk_policy(on_gpu=False)
+        self._policy = own.chunk_policy(on_gpu=False, in_pieces=False)
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
@@ -116,7 +118,7 @@ class KokoroEngine:
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
         self._loaded = _Loaded(voices, synthesis)
-        self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu)
+        self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu, in_pieces=synthesis.in_pieces)
         chunks = [chunk async for chunk in self.speak(_WARM_UP)]
         if synthesis.workers is not None:
             seconds = sum(chunk.device_seconds for chunk in chunks)
@@ -143,7 +145,7 @@ class KokoroEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
         requests = self.requests(utterance)
-        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy), ReadingPosition()
+        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy_of(utterance)), ReadingPosition()
         chunks = synthesize_in_order(lambda: loaded.synthesis.next_request(requests), loaded.synthesis)
         async with aclosing(chunks):
             async for chunk in chunks:
@@ -156,9 +158,9 @@ class KokoroEngine:
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         gain = self._gain(utterance)
-        reader = self._readers.frontend(self._language(utterance))
-        sentences = reader.read(utterance.text, utterance.normalization)
-        for chunk in split_chunks(sentences, self._policy, self._pauses):
+        language = self._language(utterance)
+        sentences = self._readers.frontend(language).read(utterance.text, utterance.normalization)
+        for chunk in split_chunks(sentences, self._policy_of(utterance), self._pauses, phrase_words(language)):
             ids = chunk.ids
             yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
 
@@ -183,6 +185,9 @@ class KokoroEngine:
         own = utterance.prepared
         native = language_of(utterance.voice) if own is None else str(own.arrays["language"])
         return _known(utterance.language) if utterance.language else native
+
+    def _policy_of(self, utterance: Utterance) -> ChunkPolicy:
+        return self._policy.unhurried() if utterance.whole else self._policy
 
     def _gain(self, utterance: Utterance) -> float | None:
         """The voice's gain; that of a fitted voice is its mix's."""

@@ -1,6 +1,6 @@
 """One chunk's request to Kokoro's network, and the network's input and output."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ class ModelInput:
     ids: tuple[int, ...]
     style: npt.NDArray[np.float32]
     speed: float
+
+    def first(self, count: int) -> "ModelInput":
+        """The first ids, in the style of all of them."""
+        return replace(self, ids=self.ids[:count])
 
 
 @dataclass(frozen=True, slots=True)

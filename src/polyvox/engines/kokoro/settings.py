@@ -11,6 +11,7 @@ from polyvox.config import CommaList, SettingsSection
 from polyvox.types import ChunkPolicy
 
 GPU_CHUNK_GROWTH = 2.5
+PIECES_CHUNK_GROWTH = 2.0
 
 
 class KokoroSettings(SettingsSection):
@@ -63,7 +64,8 @@ class KokoroSettings(SettingsSection):
         1.4,
         ge=1.0,
         le=10.0,
-        description="How many times longer each chunk may be than the one before; unless set, 2.5 on a GPU.",
+        description="How many times longer each chunk may be than the one before; unless set, 2.5 on a GPU, and 2 "
+        "for `wren` on ONNX Runtime.",
     )
     max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
     voice_levels: Literal["even", "raw"] = Field(
@@ -85,7 +87,12 @@ class KokoroSettings(SettingsSection):
         description="Least silence after a colon, a semicolon or a dash, in seconds at speed 1; 0: the model's own.",
     )
 
-    def chunk_policy(self, *, on_gpu: bool) -> ChunkPolicy:
-        """The sizes of chunks. A GPU is so far ahead of the listener that they may grow faster, and they cost less."""
-        growth = GPU_CHUNK_GROWTH if on_gpu and "chunk_growth" not in self.model_fields_set else self.chunk_growth
-        return ChunkPolicy(self.first_chunk_phonemes, growth, self.max_chunk_phonemes)
+    def chunk_policy(self, *, on_gpu: bool, in_pieces: bool) -> ChunkPolicy:
+        """The sizes of chunks. A GPU is so far ahead of the listener that they may grow faster, and they cost less.
+
+        Chunks that are heard in pieces are whole sentences: they need not end for audio to start.
+        """
+        growth = self.chunk_growth
+        if "chunk_growth" not in self.model_fields_set and (on_gpu or in_pieces):
+            growth = GPU_CHUNK_GROWTH if on_gpu else PIECES_CHUNK_GROWTH
+        return ChunkPolicy(self.first_chunk_phonemes, growth, self.max_chunk_phonemes, in_pieces)

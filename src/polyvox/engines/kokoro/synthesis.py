@@ -41,6 +41,10 @@ class KokoroSynthesis(Protocol):
     def on_gpu(self) -> bool:
         """True if a GPU runs the network."""
 
+    @property
+    def in_pieces(self) -> bool:
+        """True if a chunk is heard in pieces, the first one long before the chunk is done."""
+
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""
 
@@ -65,7 +69,7 @@ class SerialSynthesis:
     playback, else the first chunk runs beside it: one at a time, and both take longer for that moment.
     """
 
-    on_gpu = False
+    on_gpu = in_pieces = False
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.

@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -23,6 +23,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import EngineError
+from polyvox.private_files import make_private_folder, open_private
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
 from polyvox.service.telemetry.metrics import Metrics
@@ -191,11 +192,11 @@ class SpeechCache:
             "chunks": [_row(chunk) for chunk in chunks],
         }
         packed = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
         try:
-            with part.open("wb") as file:
+            with open_private(part) as file:
                 for piece in (_MAGIC, _LENGTH.pack(len(packed)), packed, *(_bytes(chunk) for chunk in chunks)):
                     digest.update(piece)
                     file.write(piece)
@@ -291,7 +292,7 @@ def _row(chunk: AudioChunk) -> dict[str, Any]:
         ],
         "marks": [[mark.name, mark.time] for mark in chunk.marks],
         "voice": chunk.voice,
-        "policy": None if policy is None else [policy.first, policy.growth, policy.maximum],
+        "policy": None if policy is None else list(astuple(policy)),
     }
 
 

@@ -104,7 +104,9 @@ class Narrator:
         options = self._options
         voice = passage.voice or options.voice
         reference = RegisteredVoice(voice)
-        utterance = Utterance(passage.text, voice, language=options.language, speed=options.speed, seed=passage.seed)
+        utterance = Utterance(
+            passage.text, voice, language=options.language, speed=options.speed, seed=passage.seed, whole=True
+        )
         return SpeechRequest(
             utterance,
             model=options.model,

@@ -177,7 +177,7 @@ class SpeakDialogue:
                 async with closing(speech):
                     async for chunk in speech:
                         voiced = replace(chunk, voice=part.voice) if len(segment.voices) == 1 else chunk
-                        if (joined := joiner.append(voiced, segment, source)) is not None:
+                        for joined in joiner.append(voiced, segment, source):
                             yield joined
                 joiner.end()
         if (silence := joiner.flush()) is not None:

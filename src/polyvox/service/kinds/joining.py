@@ -1,13 +1,12 @@
 """Joins consecutive utterances of an engine into one stream of chunks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.service.kinds.dialogue_segments import DialogueSegment
+from polyvox.service.kinds.seams import Seam
 from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
@@ -44,9 +43,9 @@ class UtteranceJoiner:
         """True if the current utterance has produced samples."""
         return self._now.samples > self._utterance_start.samples
 
-    def begin(self) -> None:
-        """Start the next utterance: its tokens, frames and times count from here."""
-        self._utterance_start = self._now
+    def begin(self, cut: int = 0) -> None:
+        """Start the next utterance, less its first `cut` samples: its tokens, frames and times count from here."""
+        self._utterance_start = replace(self._now, samples=self._now.samples - cut)
 
     def append(self, chunk: AudioChunk, span_map: SpanMap, source: SourceWords | None = None) -> AudioChunk:
         """Renumber a chunk of the current utterance as one of the joined stream.
@@ -77,61 +76,57 @@ class UtteranceJoiner:
 class DialogueJoiner:
     """Joins the segments of a dialogue with pauses between them.
 
-    An engine may end an utterance with the silence that follows a sentence. Between two segments the pause replaces it:
-    digital silence at the end of a chunk is held back until the segment goes on, and dropped where it does not.
+    An engine may end an utterance with the silence that follows a sentence, and begin one with some. The pause between
+    two segments replaces both.
     """
 
     def __init__(self, engine: Engine, text: str) -> None:
-        self._engine = engine
+        self._rate = engine.capabilities.sample_rate
         self.text = text
-        self._held_samples = 0
+        self._seam = Seam(engine.capabilities)
         self._joiner = UtteranceJoiner()
+        self._begun = False
 
     def begin(self, pause: float) -> AudioChunk | None:
         """Start the next segment; returns the pause before it, in seconds, unless it is the first."""
-        self._held_samples = round(pause * self._engine.capabilities.sample_rate) if self._joiner.chunks else 0
-        silence = self.flush()
-        self._joiner.begin()
-        return silence
+        self._seam.release()
+        now = self._seam.ask(round(pause * self._rate)) if self._joiner.chunks else 0
+        self._begun = False
+        return self._quiet(self._seam.silence(now))
 
     def flush(self) -> AudioChunk | None:
         """The silence that is still held back."""
-        if not self._held_samples:
-            return None
-        can = self._engine.capabilities
-        pcm = _silence(self._held_samples, can.channels)
-        self._held_samples = 0
-        joiner = self._joiner
-        return joiner.append_joined(AudioChunk(pcm, can.sample_rate, index=joiner.chunks, start=joiner.samples))
+        return self._quiet(self._seam.release())
 
     def append(
         self, chunk: AudioChunk, segment: DialogueSegment, source: SourceWords | None = None
-    ) -> AudioChunk | None:
-        """Renumber a chunk of the current segment; None where it is only silence, which is held back."""
-        pcm = self._hold_silence(chunk.pcm)
+    ) -> Iterator[AudioChunk]:
+        """The next chunk of the current segment, renumbered; nothing where it is only silence, which is held back."""
+        pcm = self._seam.hold(chunk.pcm)
         if not len(pcm) and not chunk.words:
-            return None
+            return
+        if not self._begun:
+            before, cut = self._seam.settle(pcm)
+            if (silence := self._quiet(self._seam.silence(before))) is not None:
+                yield silence
+            self._joiner.begin(cut)
+            self._begun, pcm = True, pcm[cut:]
         joined = self._joiner.append(replace(chunk, pcm=pcm), segment.in_whole, source)
-        if len(segment.turn_spans) == 1:
-            return joined
         span = joined.span
-        return replace(joined, text="" if span is None else self.text[span.start : span.end])
+        if len(segment.turn_spans) > 1:
+            joined = replace(joined, text="" if span is None else self.text[span.start : span.end])
+        yield joined
 
     def end(self) -> None:
         """Finish the current segment; `TextError` where it produced no audio."""
-        if not self._joiner.has_audio:
+        if not (self._begun and self._joiner.has_audio):
             raise TextError("Nothing in the turn can be spoken; send words.", field="input")
 
-    def _hold_silence(self, pcm: Pcm) -> Pcm:
-        """The samples up to the last that is not silent, after the silence held before; what follows is held back."""
-        sounding = np.flatnonzero(pcm if pcm.ndim == 1 else pcm.any(axis=1))
-        end = int(sounding[-1]) + 1 if len(sounding) else 0
-        held, self._held_samples = self._held_samples, len(pcm) - end
-        if not end:
-            self._held_samples += held
-            return pcm[:0]
-        before = _silence(held, self._engine.capabilities.channels)
-        return np.concatenate((before, pcm[:end])) if held else pcm[:end]
+    def _quiet(self, pcm: Pcm) -> AudioChunk | None:
+        joiner = self._joiner
+        if not len(pcm):
+            return None
+        return joiner.append_joined(AudioChunk(pcm, self._rate, index=joiner.chunks, start=joiner.samples))
 
 
 def _shifted(span: Span | None, offset: int) -> Span | None:
@@ -140,7 +135,3 @@ def _shifted(span: Span | None, offset: int) -> Span | None:
 
 def _shifted_word(word: WordTiming, seconds: float, span_map: SpanMap) -> WordTiming:
     return replace(word, start=word.start + seconds, end=word.end + seconds, span=span_map(word.span))
-
-
-def _silence(samples: int, channels: int) -> Pcm:
-    return np.zeros(samples if channels == 1 else (samples, channels), np.float32)

@@ -2,8 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
-
-import numpy as np
+from itertools import pairwise
 
 from polyvox.engines.base import Engine
 from polyvox.engines.kit.seeds import derive_seed
@@ -11,6 +10,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.kinds.joining import UtteranceJoiner
 from polyvox.service.kinds.request_kind import max_speech_seconds
+from polyvox.service.kinds.seams import Seam
 from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.markup import pause_seconds
@@ -19,7 +19,6 @@ from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, Pcm, PreparedVoic
 
 _SEMITONES = 12.0
 _SILENCE_CHUNK_SECONDS = 2.0
-_QUIET = 2e-3
 _WORD_GAP_SECONDS = 0.04
 _CLAUSE_GAP_SECONDS = 0.18
 _SENTENCE_ENDS = (*".!?…。！？", "\n")
@@ -62,21 +61,22 @@ class SpeakScript:
         prepared = await self._prepared(engine)
         stream = _Stream(engine, self.speed)
         index, last = 0, len(self.script.passages) - 1
-        for part in self.script.parts:
+        for part, following in pairwise((*self.script.parts, None)):
             if isinstance(part, Bookmark):
                 stream.mark(part.name)
             elif isinstance(part, Silence):
                 for silence in stream.silence(part.seconds):
                     yield silence
-            elif part.speakable:
+            elif part is not None and part.speakable:
                 spoken = self._utterance(engine, utterance, part, index, prepared)
-                stream.begin(part, SourceWords.of_text(part.text, self.script.raw), last=index == last)
+                gap = 0.0 if isinstance(following, Silence) else None if index == last else _gap_seconds(part)
+                stream.begin(part, SourceWords.of_text(part.text, self.script.raw), gap)
                 passage = self._speak_passage(engine, spoken, part, stream)
                 async with closing(passage):
                     async for chunk in passage:
                         yield chunk
                 index += 1
-        if (rest := stream.finish()) is not None:
+        for rest in stream.finish():
             yield rest
 
     async def _speak_passage(
@@ -88,7 +88,7 @@ class SpeakScript:
         speech = self._styled(engine, utterance, passage.style)
         async with closing(speech):
             async for chunk in speech:
-                if (joined := stream.append(replace(chunk, voice=voice), passage)) is not None:
+                for joined in stream.append(replace(chunk, voice=voice), passage):
                     yield joined
         if (tail := stream.end()) is not None:
             yield tail
@@ -164,66 +164,69 @@ def _gap_seconds(passage: Passage) -> float | None:
 class _Stream:
     """The chunks of all passages, with the silences and marks between them.
 
-    An engine ends every utterance with the silence that follows a sentence. Where a passage ends within one, that is
-    held back and cut short.
+    An engine ends every utterance with the silence that follows a sentence. Where a passage ends within one, or
+    before a silence that was asked for, that is held back and cut short.
     """
 
     def __init__(self, engine: Engine, speed: float) -> None:
         self._can = engine.capabilities
         self._stretch = 1.0 if self._can.native_speed else speed
         self._joiner = UtteranceJoiner()
+        self._seam = Seam(self._can)
         self._marks: list[MarkTiming] = []
         self._inside: list[tuple[int, str]] = []
         self._source: SourceWords | None = None
-        self._held = self._zeros(0)
         self._gap: float | None = None
+        self._begun = False
 
-    def begin(self, passage: Passage, source: SourceWords, *, last: bool) -> None:
-        """Start a passage; the silence behind the last one is the engine's own."""
-        self._source = source
-        self._joiner.begin()
-        self._gap = None if last else _gap_seconds(passage)
+    def begin(self, passage: Passage, source: SourceWords, gap: float | None) -> None:
+        """Start a passage; without a gap, the silence behind it is the engine's own."""
+        self._source, self._gap, self._begun = source, gap, False
         self._inside = list(passage.marks)
 
-    def append(self, chunk: AudioChunk, passage: Passage) -> AudioChunk | None:
-        """The next chunk of a passage, with the marks before its words; None while all of it is held back."""
+    def append(self, chunk: AudioChunk, passage: Passage) -> Iterator[AudioChunk]:
+        """The next chunk of a passage, with the marks before its words; nothing while all of it is held back."""
         if self._gap is not None:
-            pcm = np.concatenate((self._held, chunk.pcm))
-            loud = np.flatnonzero(np.abs(pcm if pcm.ndim == 1 else pcm.max(axis=1)) > _QUIET)
-            end = int(loud[-1]) + 1 if len(loud) else 0
-            chunk, self._held = replace(chunk, pcm=pcm[:end]), pcm[end:]
-            if not end and not chunk.words:
-                return None
+            chunk = replace(chunk, pcm=self._seam.hold(chunk.pcm))
+            if not len(chunk.pcm) and not chunk.words:
+                return
+        if not self._begun:
+            before, cut = self._seam.settle(chunk.pcm)
+            if before:
+                yield self._quiet(self._seam.silence(before))
+            self._joiner.begin(cut)
+            self._begun, chunk = True, replace(chunk, pcm=chunk.pcm[cut:])
         joined = self._joiner.append(chunk, passage.in_whole, self._source)
         for word in joined.words:
             while self._inside and self._inside[0][0] <= word.span.start:
                 self._marks.append(MarkTiming(self._inside.pop(0)[1], word.start))
-        return self._marked(joined)
+        yield self._marked(joined)
 
     def end(self) -> AudioChunk | None:
         """End a passage; marks behind its last word are at its end. Returns what is left of its last silence."""
-        tail = self._held[: round((self._gap or 0.0) * self._can.sample_rate)]
-        self._held = self._zeros(0)
+        tail = self._seam.release(round((self._gap or 0.0) * self._can.sample_rate))
         for _, name in self._inside:
             self.mark(name)
         return self._quiet(tail) if len(tail) else None
 
     def mark(self, name: str) -> None:
-        self._marks.append(MarkTiming(name, self._joiner.samples / self._can.sample_rate))
+        self._marks.append(MarkTiming(name, (self._joiner.samples + self._seam.asked) / self._can.sample_rate))
 
     def silence(self, seconds: float) -> Iterator[AudioChunk]:
         """Silence, longer by as much as the tempo change of the whole will shorten it."""
-        samples = round(seconds * self._stretch * self._can.sample_rate)
+        yield from self._silence(self._seam.ask(round(seconds * self._stretch * self._can.sample_rate)))
+
+    def finish(self) -> Iterator[AudioChunk]:
+        """The rest of a silence that nothing follows, and the chunk that carries the marks behind the last word."""
+        asked, _ = self._seam.settle(self._seam.silence(0))
+        yield from self._silence(asked)
+        if self._marks:
+            yield self._quiet(self._seam.silence(0))
+
+    def _silence(self, samples: int) -> Iterator[AudioChunk]:
         most = round(_SILENCE_CHUNK_SECONDS * self._can.sample_rate)
         for start in range(0, samples, most):
-            yield self._quiet(self._zeros(min(most, samples - start)))
-
-    def finish(self) -> AudioChunk | None:
-        """The chunk that carries the marks behind the last word."""
-        return self._quiet(self._zeros(0)) if self._marks else None
-
-    def _zeros(self, samples: int) -> Pcm:
-        return np.zeros(samples if self._can.channels == 1 else (samples, self._can.channels), np.float32)
+            yield self._quiet(self._seam.silence(min(most, samples - start)))
 
     def _quiet(self, pcm: Pcm) -> AudioChunk:
         joiner = self._joiner

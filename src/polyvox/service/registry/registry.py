@@ -76,6 +76,12 @@ class ModelInfo:
         return self.available and known.cloning
 
     @property
+    def voice_design(self) -> bool:
+        """True if it makes voices from descriptions; false where it is not available."""
+        known = self.outline if self.capabilities is None else self.capabilities
+        return self.available and known.voice_design
+
+    @property
     def languages(self) -> frozenset[str]:
         """BCP 47 tags that it speaks; none where it is not available."""
         known = self.outline if self.capabilities is None else self.capabilities

@@ -1,6 +1,7 @@
 """One chunk as operators and callers see it: its ranges, its hash, its times."""
 
 import hashlib
+from dataclasses import asdict
 from typing import Any
 
 from polyvox.audio.pcm import to_pcm16
@@ -29,9 +30,7 @@ def chunk_times(chunk: AudioChunk) -> dict[str, Any]:
 
 
 def policy_fields(policy: ChunkPolicy | None) -> dict[str, float] | None:
-    if policy is None:
-        return None
-    return {"first": policy.first, "growth": policy.growth, "maximum": policy.maximum}
+    return None if policy is None else asdict(policy)
 
 
 def pcm_hash(pcm: Pcm) -> str:

@@ -93,7 +93,7 @@ class _Reader:
         self._kept: list[TrackedText] = []
         self._last = ""
         self._parts: list[Part] = []
-        self._style = Style(rate=rate)
+        self._style = self._own = Style(rate=rate)
         self._base_rate = rate
 
     def read(self) -> Script:
@@ -145,10 +145,10 @@ class _Reader:
             self._style = style
         return found.end()
 
-    def _voiced(self, name: str) -> Style | None:
-        """Speech in another voice begins at that voice's own pace."""
-        self._base_rate = 1.0
-        return Style(voice=name) if name else None
+    def _voiced(self, name: str) -> Style:
+        """Speech in another voice begins at that voice's own pace; without a name it is the request's own."""
+        self._base_rate = 1.0 if name else self._own.rate
+        return Style(voice=name) if name else self._own
 
     def _rated(self, kind: str, value: str) -> Style | None:
         if _RATE.fullmatch(value) is None or float(value) <= 0:

@@ -56,6 +56,26 @@ def parse(raw: str, code: str | None = None) -> Markup:
     return Markup(_plain(text, code), inserts)
 
 
+def check(text: TrackedText) -> None:
+    """Refuse what `parse` would, without parsing the rest; the error's place is one of the caller's text."""
+    if "[" in text.text:
+        _take_inserts(_speakable(text))
+
+
+def placed(error: MarkupError, raw: str) -> MarkupError:
+    """The error with the line and the column of its mark in a text."""
+    if error.at is None:
+        return error
+    message = f"{error.message} It is at {place(raw, error.at)}."
+    return MarkupError(message, field=error.field, at=error.at, mark=error.mark)
+
+
+def place(raw: str, at: int) -> str:
+    """Line and column of a character, each from 1."""
+    line_start = raw.rfind("\n", 0, at) + 1
+    return f"line {raw.count(chr(10), 0, at) + 1}, column {at - line_start + 1}"
+
+
 def pause_seconds(raw: str) -> float:
     """Seconds of all pauses that a text asks for, without parsing the rest of it; one that is no length counts as 0."""
     if "[" not in raw:
@@ -118,15 +138,13 @@ def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
 def _inline_phonemes(text: TrackedText, match: re.Match[str]) -> InlinePhonemes:
     word, phonemes = match["word"].strip(), match["phonemes"].strip()
     if "\n" in match["phonemes"]:
-        raise MarkupError(
-            f"The phonemes for {_shortened(word)} hold a line break; keep them on one line.", field="input"
-        )
+        raise _refusal(text, match, f"The phonemes for {_shortened(word)} hold a line break; keep them on one line.")
     if len(phonemes) > MAX_PHONEME_CHARS:
-        raise MarkupError(
-            f"The phonemes for {_shortened(word)} are longer than {MAX_PHONEME_CHARS} characters.", field="input"
+        raise _refusal(
+            text, match, f"The phonemes for {_shortened(word)} are longer than {MAX_PHONEME_CHARS} characters."
         )
     if not word or not phonemes:
-        raise MarkupError("Inline phonemes need a word and its phonemes, as in [word](/wɜːd/).", field="input")
+        raise _refusal(text, match, "Inline phonemes need a word and its phonemes, as in [word](/wɜːd/).")
     return InlinePhonemes(word, phonemes, text.span(match.start("word"), match.end("word")))
 
 
@@ -134,16 +152,21 @@ def _pause(text: TrackedText, match: re.Match[str]) -> Pause:
     given = (match["given"] or match["number"] or "").strip()
     duration = _DURATION.fullmatch(given)
     if duration is None:
-        raise MarkupError(
+        raise _refusal(
+            text,
+            match,
             f"The pause {_shortened(given)} is not a length of time; write [pause:1.5s] or [pause:500ms].",
-            field="input",
         )
     seconds = _seconds(duration)
     if not 0 <= seconds <= MAX_PAUSE_SECONDS:
-        raise MarkupError(
-            f"The pause {_shortened(given)} is outside the limit of 0 to {MAX_PAUSE_SECONDS:g} seconds.", field="input"
+        raise _refusal(
+            text, match, f"The pause {_shortened(given)} is outside the limit of 0 to {MAX_PAUSE_SECONDS:g} seconds."
         )
     return Pause(seconds, text.span(match.start(), match.end()))
+
+
+def _refusal(text: TrackedText, match: re.Match[str], sentence: str) -> MarkupError:
+    return MarkupError(sentence, field="input", at=text.span(*match.span()).start, mark=match[0])
 
 
 def _shortened(text: str) -> str:

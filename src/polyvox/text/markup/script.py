@@ -99,15 +99,14 @@ class Script:
     def tagged(self, voice: str | None) -> str:
         """The same in inline tags, without volume and pitch.
 
-        `voice` is the request's own, to which the tags go back in the end; without it only silences are tagged.
+        `voice` is the request's own, to which the tags go back; where it is not known, to that of whoever speaks them.
         """
         text, style = "", PLAIN
         for part in (*self.parts, Passage(TrackedText.of(""))):
             if isinstance(part, Silence):
                 text += f" [pause:{_decimal(part.seconds)}s] " if part.seconds else ""
             elif isinstance(part, Passage):
-                text += _change(style, part.style, voice) + part.text.text if voice else part.text.text
-                style = part.style
+                text, style = text + _change(style, part.style, voice or "") + part.text.text, part.style
         return " ".join(text.split())
 
     @property

@@ -57,6 +57,7 @@ _BEGINS: Final = re.compile(r"\s*(?:<\?xml[^<>]*\?>\s*)?<speak[\s/>]")
 _WHITE: Final = re.compile(r"\s+")
 _PHONEMES: Final = re.compile(r"[^/()\[\]\n]{1,200}")
 _WORD: Final = re.compile(r"[^\[\]\n]+")
+_CLOSING_MARKS: Final = re.compile(r"[.,;:!?…。，、；：！？)\]}”’»』」]+")
 _ROOT: Final = "<speak>", "</speak>"
 _DOCUMENT: Final = ("<speak", "<?", "<!")
 
@@ -160,7 +161,7 @@ class _Document:
                 self._flush(style)
             style = inner
             if name in ("p", "s"):
-                self._put("\n\n" if name == "p" else "\n", Span(self._position, self._position))
+                self._end_lines(1 + (name == "p"))
         self._open.append(_Element(name, style, silent, attributes, len(self._pieces)))
         if not silent:
             self._place(name, attributes)
@@ -172,7 +173,7 @@ class _Document:
             if (rewrite := _REWRITES.get(name)) is not None:
                 self._rewrite(element, rewrite)
             if name in ("p", "s"):
-                self._put("\n\n" if name == "p" else "\n", Span(self._position, self._position))
+                self._end_lines(1 + (name == "p"))
             if element.style != outer or not self._open:
                 self._flush(element.style)
 
@@ -202,8 +203,8 @@ class _Document:
             if seconds is None or seconds > MAX_BREAK_SECONDS:
                 self._warnings.count(IGNORED, _shown(name, attributes))
             seconds = BREAK_SECONDS["medium"] if seconds is None else min(seconds, MAX_BREAK_SECONDS)
-            self._flush(self._open[-1].style)
             if seconds:
+                self._flush(self._open[-1].style)
                 self.parts.append(Silence(seconds))
         elif name == "mark":
             label = attributes.get("name", "").strip()[:200]
@@ -224,8 +225,9 @@ class _Document:
         elif name == "voice":
             voice = attributes.get("name", "").strip()
             if voice:
-                own = self._outermost.rate if style.voice is None else 1.0
-                style = replace(style, voice=voice[:200], rate=style.rate / own, language=None)
+                # A voice has a pace of its own, and what `prosody` around it asks for is on top of that.
+                pace = self._outermost.rate if style.voice is None else 1.0
+                style = replace(style, voice=voice[:200], rate=style.rate / pace, language=None)
             else:
                 self._warnings.count(IGNORED, _shown(name, attributes))
         language = attributes.get("xml:lang", "").strip().lower()
@@ -282,20 +284,34 @@ class _Document:
         if text:
             self._pieces.append(TrackedText.of("").appended(text, source))
 
+    def _end_lines(self, lines: int) -> None:
+        """End a sentence or, with two lines, a paragraph: neither where it has ended already."""
+        for piece in reversed(self._pieces):
+            lines -= piece.text[len(piece.text.rstrip()) :].count("\n")
+            if piece.text.strip():
+                break
+        self._put("\n" * max(0, lines), Span(self._position, self._position))
+
     def _flush(self, style: Style) -> None:
-        """End the passage that was spoken in this style; one without words belongs to the passage before."""
-        text = cleaned(joined(self._pieces), self._rules.tags, self._warnings)
+        """End the passage that was spoken in this style."""
+        text = self._closed(cleaned(joined(self._pieces), self._rules.tags, self._warnings))
         if any(char.isalnum() for char in text.text):
             self.parts.append(Passage(text, style, tuple(self._marks)))
-        elif text.text and self.parts and isinstance(before := self.parts[-1], Passage):
-            marks = (*before.marks, *self._marks)
-            self.parts[-1] = replace(before, text=joined([before.text, text]), marks=marks)
         elif self._marks:
             self.parts += (Bookmark(name) for _, name in self._marks)
         self._marks = []
         self._pieces = []
         for element in self._open:
             element.first_piece = 0
+
+    def _closed(self, text: TrackedText) -> TrackedText:
+        """A text without the marks it begins with, which close the passage before it, as in `<s>...</emphasis>.`."""
+        before = self.parts[-1] if self.parts else None
+        marks = _CLOSING_MARKS.match(text.text)
+        if marks is None or not isinstance(before, Passage):
+            return text
+        self.parts[-1] = replace(before, text=before.text + text[: marks.end()])
+        return text[marks.end() :]
 
 
 _Rewrite = Callable[[_Document, _Element, str], str | None]

@@ -193,9 +193,11 @@ async def test_ssml_is_translated_to_tags_and_described():
         slow, other = "<prosody rate='slow'>two</prosody>", "<voice name='high'>x</voice>"
         text = f"<speak>One<break time='500ms'/>{slow}{other}y<hr/></speak>"
         translated = await client.post("/dev/ssml", json={"text": text, "voice": "low"})
+        nobody = await client.post("/dev/ssml", json={"text": text})
         support = (await client.get("/dev/ssml")).json()
     tagged = "One [pause:0.5s] [rate:0.75] two [voice:high] x [voice:low] y"
     assert translated.json() == {"text": tagged}
+    assert nobody.json() == {"text": tagged.replace("[voice:low]", "[voice:]")}
     assert translated.headers["x-polyvox-warning"] == "dropped-markup: <hr>"
     assert {"speak", "break", "prosody", "say-as"} <= set(support["elements"])
     assert support["break_strengths"]["none"] == 0.0

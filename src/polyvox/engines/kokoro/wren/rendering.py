@@ -32,24 +32,34 @@ class StreamRenderer:
     """One chunk on its way to the listener. `push` takes the decoder's samples and gives what can be heard already."""
 
     def __init__(self, request: SynthesisRequest, durations: npt.NDArray[np.int64]) -> None:
-        self._request, self._durations = request, durations
-        self._raw = np.zeros(int(durations.sum()) * FRAME_SAMPLES, np.float32)
-        self._faded = self._raw.copy()
-        self._known = self._rendered = self._sent = self._inserted = self._words_sent = 0
+        """Durations of all ids; those of a chunk's opening are enough until what comes after it is pushed."""
+        self._request = request
+        self._raw = self._faded = np.zeros(0, np.float32)
+        self._known = self._rendered = self._sent = self._inserted = self._words_sent = self._resolved = 0
         self._start: int | None = None
-        words = align_words(request.chunk, durations, self._raw[:0], SAMPLE_RATE)
-        self.cuts = [word.samples.start for word in words[1:]]
-        """Places at which pieces may end, in the decoder's samples."""
-        speed, windows = request.input.speed, len(self._raw) // WINDOW_SAMPLES
-        self._places = pause_places(request.chunk, durations, windows, speed, SAMPLE_RATE)
         self._pauses: list[MissingPause] = []
         self._limiter = None if request.gain is None else StreamLimiter(CEILING_DBFS, SAMPLE_RATE)
+        self.extend(durations)
+
+    def extend(self, durations: npt.NDArray[np.int64]) -> None:
+        """Take the durations of all ids; those of what was pushed already are the same as before."""
+        chunk, speed = self._request.chunk, self._request.input.speed
+        ids = len(self._request.input.ids) + 2
+        self._complete = len(durations) == ids
+        self._durations = np.pad(durations, (0, ids - len(durations)))
+        longer = np.zeros(int(durations.sum()) * FRAME_SAMPLES - len(self._raw), np.float32)
+        self._raw, self._faded = np.concatenate((self._raw, longer)), np.concatenate((self._faded, longer))
+        words = align_words(chunk, self._durations, self._raw[:0], SAMPLE_RATE)
+        self.cuts = [word.samples.start for word in words[1:]]
+        """Places at which pieces may end, in the decoder's samples."""
+        places = pause_places(chunk, self._durations, len(self._raw) // WINDOW_SAMPLES, speed, SAMPLE_RATE)
+        self._places = places[self._resolved :]
 
     def push(self, pcm: Pcm) -> RenderedChunk | None:
         """The next piece of the chunk; None where nothing can be heard yet."""
         end = self._known + len(pcm)
         self._raw[self._known : end] = self._faded[self._known : end] = pcm
-        self._known, last = end, end == len(self._raw)
+        self._known, last = end, self._complete and end == len(self._raw)
         levels = window_peaks(self._raw[:end])
         peak = float(levels.max(initial=0.0)) if last else max(float(levels.max(initial=0.0)), _USUAL_PEAK)
         quiet = quiet_windows(levels, peak)
@@ -80,6 +90,7 @@ class StreamRenderer:
             if not (ended or last):
                 return
             del self._places[0]
+            self._resolved += 1
             pause = place.missing(levels, quiet)
             if pause is not None and pause.at > self._rendered:
                 self._pauses.append(pause)

@@ -30,6 +30,7 @@ class WrenSynthesis:
     """
 
     on_gpu = False
+    in_pieces = True
 
     def __init__(self, render: Render, workers: int, observer: Observer | None) -> None:
         # The next chunk's plan is made while the last pieces of this one play.
