@@ -102,7 +102,7 @@ class ScriptReader:
         return SpeakScript(script, resolved, utterance.speed, self._executor)
 
     async def _on_thread(self, text: str, read: Callable[[], T]) -> T:
-        """What the reading of a text gives, which takes as long as the text is."""
+        """Result of reading a text, which takes as long as the text is."""
         return read() if len(text) < _LONG_TEXT else await asyncio.to_thread(read)
 
     def _parsed(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
