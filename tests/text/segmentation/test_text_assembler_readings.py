@@ -31,6 +31,12 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "He plays bass and fishes for bass.",
     "Go to bit.ly/3xYz or example.co.uk.",
     "Change line 42 of utils.py from x += 1 to x -= 1.",
+    "Instala Python 3.12.4 y ejecuta «pip install -r requirements.txt».",
+    "Aggiorna Java alla 17.0.2 e lancia build.gradle.",
+    "Atualize o Django para a versão 4.2.7 e rode manage.py migrate.",
+    "Python 3.10 इंस्टॉल करें और app.py चलाएँ।",
+    "अधिक जानकारी www.india.gov.in पर 31 मार्च तक देखें।",
+    "Pasang Python 3.12 dan jalankan main.py dalam folder src/.",
 }
 
 Reader = Callable[[str], tuple[str, ...]]

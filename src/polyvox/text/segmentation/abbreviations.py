@@ -20,7 +20,9 @@ _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
 _INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
-    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी".split()
+    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+    "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ adic qté max "
+    "r un cx सोम मंगल बुध गुरु शुक्र शनि रवि".split()
 )
 _NEVER_ENDS: Final = (
     frozenset(english.TITLES)
@@ -35,13 +37,14 @@ _NEVER_ENDS: Final = (
 _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
     "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
     "giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie mié jue "
-    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs रु रू".split()
+    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs bin conj cj disp adic pl P.le रु रू अनु Seks".split()
 )
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
         "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es",
-        "a C", "d C", "av J", "ap J",
+        "a C", "d C", "av J", "ap J", "p b", "C civ", "C pén", "C trav", "disp adic",
+        "R da", "R das", "R do", "R dos", "R de",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
