@@ -113,7 +113,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
     if word in ("no", "nos", "ref", "Ref"):
         return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
-    if word in ("N", "E", "S", "W", "L") and following[0].isdigit():
+    if word in ("N", "E", "S", "W", "L", "R", "D") and following[0].isdigit():
         return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
         return _begins_line(text, stop, word)
