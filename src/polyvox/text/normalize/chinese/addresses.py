@@ -116,7 +116,8 @@ def read_codes(text: TrackedText) -> TrackedText:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
-    text = text.sub(_NICKNAME, lambda match: spelled(match.group()))
+    if "_" in text.text:
+        text = text.sub(_NICKNAME, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, lambda match: spelled(match.group())).sub(_MIXED, _mixed)
 
 

@@ -83,7 +83,9 @@ def read(text: TrackedText) -> TrackedText:
     if _PARTED.search(text.text):
         text = _read_dates(text)
     text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
-    text = text.sub(_REIGN, _reign).sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
+    if "(" in text.text:
+        text = text.sub(_REIGN, _reign)
+    text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")

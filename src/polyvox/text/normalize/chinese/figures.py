@@ -46,6 +46,7 @@ _CHEER: Final = re.compile(
     r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
 )
 _ROUND: Final = {"100": "百", "1000": "千"}
+_EXPONENT: Final = re.compile(r"[eE][+-]")
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-])(\d{{1,3}})(?![\dA-Za-z.])")
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(
@@ -116,6 +117,8 @@ def read_guesses(text: TrackedText) -> TrackedText:
 
 def read_scientific(text: TrackedText) -> TrackedText:
     """ "1e-4" as a power of ten."""
+    if _EXPONENT.search(text.text) is None:
+        return text
     return text.sub(_SCIENTIFIC, lambda match: f"{match[1]}×10^{match[2].strip('+')}{match[3]}")
 
 

@@ -378,10 +378,11 @@ _UNSTOPPED: Final = re.compile(
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
 _EACH: Final = re.compile(
-    r"(?P<lead>\d[^\n.!?]{0,16} (?:an?|per|each|every) )"
+    r"(?P<lead>\b(?:an?|per|each|every) )"
     r"(?P<unit>gal|lb|oz|qt|doz|yr|mo|wk|hr|min|sec|yd|mi|kg|km|ft|bbl|sq ?ft|pp)"
     r"(?P<stop>\.)?(?![\w'/-])"
 )
+_COUNTED: Final = re.compile(r"\d[^\n.!?]{0,16} \Z")
 _EACH_UNITS: Final = {
     "gal": "gallon",
     "lb": "pound",
@@ -432,25 +433,35 @@ _SHORTENED: Final = re.compile(
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
-    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]]).sub(_LONGITUDE, r"\1ongitude")
+    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "ong." in text.text:
+        text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
     return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
+    if "pt" in text.text or "Pt" in text.text:
+        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
     text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
     text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
-    text = text.sub(_ROAD, lambda match: ROADS[match[1]]).sub(_DOCTOR, r"\g<lead>doctor").sub(_DOSING, _dosing)
-    text = text.sub(_WEEKDAYS, "Monday to Friday")
+    text = text.sub(_ROAD, lambda match: ROADS[match[1]])
+    if " dr" in text.text:
+        text = text.sub(_DOCTOR, r"\g<lead>doctor")
+    if _DOSE.search(text.text):
+        text = text.sub(_DOSING, _dosing)
+    if "F" in text.text and "M" in text.text:
+        text = text.sub(_WEEKDAYS, "Monday to Friday")
     return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
 
 
-def _each(match: re.Match[str]) -> str:
+def _each(match: re.Match[str]) -> str | None:
+    if _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start()) is None:
+        return None
     unit = _EACH_UNITS[match["unit"].replace(" ", "")]
     return match["lead"] + unit + (_final_stop(match) if match["stop"] else "")
 
