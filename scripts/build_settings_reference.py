@@ -11,7 +11,6 @@ from typing import get_args
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from polyvox.api.doors import DOORS
 from polyvox.config import ENV_PREFIX, Settings
@@ -129,10 +128,12 @@ def _table(section: type[BaseModel], names: dict[str, str]) -> Iterator[str]:
 
 
 def _default(name: str, info: FieldInfo) -> str:
-    if info.default is PydanticUndefined:
-        return {"models_dir": "`~/.cache/polyvox/models`", "data_dir": "`~/.local/share/polyvox`"}[name]
-    value = info.default.get_secret_value() if isinstance(info.default, SecretStr) else info.default
-    if value in (None, "", []):
+    folders = {"models_dir": "`~/.cache/polyvox/models`", "data_dir": "`~/.local/share/polyvox`"}
+    if name in folders:
+        return folders[name]
+    given = info.get_default(call_default_factory=True)
+    value = given.get_secret_value() if isinstance(given, SecretStr) else given
+    if value in (None, "", [], {}):
         return "none"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"`{re.sub(r'[|`]', '', text)}`"

@@ -1,9 +1,12 @@
 """The helpers that decide whether other tests fail."""
 
 import inspect
+import signal
+from pathlib import Path
 
 import pytest
 
+from helpers.fork_server import fork_server
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 
@@ -71,3 +74,23 @@ def test_work_that_grows_with_the_square_is_found() -> None:
 def test_one_disturbed_run_is_tried_again() -> None:
     long = iter([100.0, 20.0])
     assert grows_linearly(lambda size: 10.0 if size == 10 else next(long), 10, 20)
+
+
+@pytest.mark.long
+def test_a_forked_program_has_its_own_arguments_environment_folder_output_and_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "import os, sys, time; print(sys.argv[1:], dict(os.environ), os.getcwd(), flush=True)"
+    Path("ending.py").write_text(f"{said}; print('no', file=sys.stderr); sys.exit(3)")
+    Path("waiting.py").write_text(f"{said}; time.sleep(600)")
+    environment = {"PYTHONPATH": str(tmp_path)}
+    for program, errors, end in (("ending", "no\n", 3), ("waiting", "", -signal.SIGKILL)):
+        process = fork_server().start(program, ["a", "b c"], environment, tmp_path / "log")
+        with process.stdout:
+            assert process.stdout.readline().decode() == f"{['a', 'b c']} {environment} {tmp_path}\n"
+            if program == "waiting":
+                assert process.poll() is None
+                process.kill()
+            assert process.wait(60) == process.poll() == end
+        assert (tmp_path / "log").read_text() == errors

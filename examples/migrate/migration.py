@@ -1,6 +1,7 @@
 """Shared by the scripts of this folder: a Polyvox server, the calls of an old client, and a table of their answers."""
 
 import argparse
+import json
 import shlex
 import subprocess
 import sys
@@ -28,8 +29,24 @@ class Answer:
     rate: int = 24_000
 
     @property
+    def lacks(self) -> bool:
+        """True if the server says that a model has to be installed for this call: 501, or gRPC's name for it."""
+        return self.status in (501, "FAILED_PRECONDITION")
+
+    @property
     def is_audio(self) -> bool:
         return self.kind.startswith("audio/")
+
+    @property
+    def sentence(self) -> str:
+        """The words of an error, in whichever shape its API has it."""
+        text = self.body[:2_000].decode(errors="replace")
+        try:
+            told = json.loads(text)
+        except ValueError:
+            return text[:300]
+        told = told.get("detail") or told.get("error")
+        return str(told.get("message") if isinstance(told, dict) else told)
 
     @property
     def seconds(self) -> float:
@@ -95,21 +112,27 @@ def curl(command: str, documented: str, url: str, files: Path) -> Answer:
 
 
 def report(calls: Sequence[Call]) -> None:
-    """Make the calls, print a table, and end the program with 1 where one was not answered as it should be."""
+    """Make the calls and print a table of them.
+
+    Name what has to be installed for those that need another model. End the program with 1 where one failed.
+    """
     width = max(len(call.name) for call in calls)
     print(f"{'call':{width}}  status  {'content type':26}  seconds  ok")
-    failed = []
+    failed, lacking = [], []
     for call in calls:
         if call.skip:
             print(f"{call.name:{width}}  {'-':6}  {call.skip}")
             continue
         answer = call.make()
         fine = answer.status in (200, "OK") and answer.is_audio == call.speaks and (answer.seconds > 0) == call.speaks
-        seconds, ok = f"{answer.seconds:.2f}" if answer.is_audio else "-", "yes" if fine else "NO"
+        ok = "yes" if fine else "needs a model" if answer.lacks else "NO"
+        seconds = f"{answer.seconds:.2f}" if answer.is_audio else "-"
         print(f"{call.name:{width}}  {answer.status!s:6}  {answer.kind[:26]:26}  {seconds:>7}  {ok}")
         if not fine:
-            failed.append(call.name)
-            print(f"    {answer.body[:300].decode(errors='replace')}", file=sys.stderr)
+            (lacking if answer.lacks else failed).append((call.name, answer.sentence))
         sys.stdout.flush()
+    for sentence in dict.fromkeys(sentence for _, sentence in lacking):
+        print(f"{sum(said == sentence for _, said in lacking)} of {len(calls)} calls need a model. {sentence}")
     if failed:
-        sys.exit(f"{len(failed)} of {len(calls)} calls failed: {', '.join(failed)}")
+        told = "\n".join(f"{name}: {sentence}" for name, sentence in failed)
+        sys.exit(f"{len(failed)} of {len(calls)} calls failed.\n{told}")

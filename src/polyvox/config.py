@@ -303,7 +303,11 @@ class Settings(BaseModel):
         description="Longest wait until a request is heard; one that has to expect a longer wait is answered 429.",
     )
     max_share: float = Field(
-        0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."
+        0.5,
+        gt=0,
+        le=1,
+        description="Share of slots and queue that one key or address keeps while another waits, and of MCP's sessions "
+        "and calls.",
     )
     side_work_queue: int = Field(
         16, ge=0, description="Requests for phonemes, normalised text or mixed voices that may wait; beyond that: 429."

@@ -28,7 +28,18 @@ class SilentTextError(TextError):
 
 
 class MarkupError(InvalidRequestError):
-    """Inline phonemes or pauses that cannot be understood."""
+    """Inline phonemes or pauses that cannot be understood.
+
+    `at` is the character of the text at which the mark begins, `mark` the mark as it is written; both are None of an
+    error about the text as a whole.
+    """
+
+    def __init__(
+        self, message: str, *, field: str | None = None, at: int | None = None, mark: str | None = None
+    ) -> None:
+        super().__init__(message, field=field)
+        self.at = at
+        self.mark = mark
 
 
 class UnknownVoiceError(InvalidRequestError):

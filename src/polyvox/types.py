@@ -315,6 +315,8 @@ class Capabilities:
     wordless: bool = False
     """True if it can clone a voice from a recording without a transcript."""
     instructions: bool = False
+    voice_design: bool = False
+    """True if the instructions describe the voice itself."""
     conversion: bool = False
     """True if it can convert a recording to another voice."""
     dialogue: bool = False

@@ -20,11 +20,13 @@ export interface Preferences {
   favourites: string[];
   mixes: Mix[];
   text: string;
+  /** How to speak, by model. */
+  instructions: Record<string, string>;
 }
 
 const NAME = 'polyvox.preferences';
 const KEY_NAME = 'polyvox.key';
-const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, favourites: [], mixes: [], text: '' };
+const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, favourites: [], mixes: [], text: '', instructions: {} };
 
 export const preferences = createStore<Preferences>({ ...DEFAULTS, ...readJson(NAME) });
 export const apiKey = createStore<string>(read(sessionStorage, KEY_NAME) || read(localStorage, KEY_NAME));

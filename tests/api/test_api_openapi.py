@@ -89,7 +89,9 @@ def test_fastapis_own_error_is_nowhere() -> None:
     assert {path for path, method in OPERATIONS if "422" in responses(path, method)} == {
         path
         for path in DOCUMENT["paths"]
-        if path.startswith(("/inference_", "/v1/text-to-speech/", "/v1/text-to-dialogue", "/v2/voices"))
+        if path.startswith(
+            ("/inference_", "/v1/text-to-speech/", "/v1/text-to-dialogue", "/v1/text-to-voice", "/v2/voices")
+        )
     }, "only CosyVoice's and ElevenLabs' clients expect a 422"
 
 

@@ -98,6 +98,7 @@ def test_a_description_with_a_fault_is_refused(tmp_path: Path, before: str, afte
         open_model(folder).tokenizer(Tags(1))
 
 
+@pytest.mark.long
 def test_weights_of_another_size_are_found_by_name(tmp_path: Path) -> None:
     folder = tiny_model(tmp_path / "model", 1)
     yaml = (folder / "cosyvoice.yaml").read_text()

@@ -73,6 +73,7 @@ def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, loaded_me
     assert len(pcm) / rate == pytest.approx(1.5)
 
 
+@pytest.mark.long
 def test_the_default_voice_says_all_texts(engine: PlainToneEngine, loaded_metrics) -> None:
     result = evaluate("--metric", "distillmos", "--metric", "dnsmos")
     assert result.exit_code == 0, result.stderr

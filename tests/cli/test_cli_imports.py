@@ -53,6 +53,7 @@ def test_a_server_speaks_for_a_command_that_imports_no_engine_and_no_service(
     assert "polyvox.engines.catalog" not in modules
 
 
+@pytest.mark.long
 def test_an_agent_speaks_through_a_server_without_the_doors_and_the_service(tmp_path: Path) -> None:
     modules = modules_of(PROGRAM, "mcp", "--server", "http://127.0.0.1:9", folder=tmp_path)
     assert "mcp" in modules

@@ -179,7 +179,7 @@ def test_a_server_elsewhere_speaks_lists_and_clones(server: str, folder: Path) -
             spoken = await called(backend, machine, "speak", text="One two three.", voice="high", format="wav", speed=2)
             assert decoded_seconds(base64.b64decode(spoken.content[0].data)) == pytest.approx(0.15)
             refused = await called(backend, machine, "speak", text="One.", voice="nobody")
-            assert words(refused) == "There is no voice 'nobody'; use low or high."
+            assert words(refused).startswith("There is no voice 'nobody'; use one of low, high, ")
             cloned = await called(backend, machine, "clone", name="Anna", file="anna.wav", consent=True, language="en")
             assert cloned.structured_content["name"] == "Anna"
             listed = await called(backend, machine, "voices", query="anna")

@@ -1,5 +1,6 @@
 """What `polyvox serve --model_dir` finds in a folder."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.tiny_qwen3tts import TINY, install
 from polyvox.bundles.record import BundleRecord
 from polyvox.cli.serve import model_folder
 from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
@@ -48,6 +50,17 @@ def test_a_codec_language_model(tmp_path):
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (tmp_path / name).touch()
     assert settings_for(tmp_path, KNOWN)["speechlm_dir"] == tmp_path
+
+
+def test_a_published_folder_of_qwen3tts(tmp_path):
+    for model in TINY:
+        folder = install(model, tmp_path)
+        expected = {"models": [model], "default_model": model, "qwen3tts_dirs": {model: folder}}
+        assert settings_for(folder, KNOWN) == expected
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"tts_model_size": "9b9"}))
+        with pytest.raises(BundleError, match="size 9b9, which is not served"):
+            settings_for(folder, KNOWN)
 
 
 def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):

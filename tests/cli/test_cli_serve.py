@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from helpers.processes import polyvox_process
 from helpers.tables import each_row
 from polyvox.bench.process import ServerProcess, server_process
 
@@ -92,7 +93,7 @@ def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
 
 def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
     """The client reads the rest only after the server was told to stop."""
-    with server_process(["bench", "null-server"]) as server:
+    with polyvox_process(["bench", "null-server"]) as server:
         body = {"model": "null", "input": "Hello there.", "response_format": "pcm"}
         with httpx.stream("POST", f"{server.url}/v1/audio/speech", json=body, timeout=30) as response:
             pieces = response.iter_raw(65_536)

@@ -1,7 +1,8 @@
 """ElevenLabs' own Python SDK against a real server."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,18 @@ import pytest
 from helpers.certificates import loaded, make_certificate
 from helpers.client_environment import run_client
 from helpers.documents import ROOT, blocks
-from helpers.fakes import ToneEngine, tone, tone_service
+from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
 from helpers.serving import served
+from polyvox.audio.decode import decode
 from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.resample import resampled
 from polyvox.service.speech import SpeechService
+from polyvox.types import AudioChunk, Capabilities, Utterance
 
 KEY = "a-long-enough-key"
 RACHEL = "21m00Tcm4TlvDq8ikWAM"
 TEXT = "One two, three."
+SPEECH = ROOT / "tests" / "recordings" / "librivox_a.flac"
 
 
 def fingerprint(seconds: float = 0.3, times: int = 1) -> dict[str, Any]:
@@ -106,3 +111,29 @@ def test_realtime_over_wss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert {name: spoken[name] for name in ("bytes", "sha256")} == fingerprint(0.6)
     assert found["unknown"]["code"] == 1008
     assert "There is no voice 'nobody'" in str(found["unknown"]["body"])
+
+
+class DesignEngine(PlainToneEngine):
+    """Says the same sentence whatever it is asked, in a voice that it was told of."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(super().capabilities, instructions=True, voice_design=True)
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        self.heard.append(utterance)
+        pcm, rate = decode(SPEECH.read_bytes(), max_seconds=60, max_samples=10_000_000)
+        yield AudioChunk(resampled(pcm, rate, 24_000), 24_000, 0, 0)
+
+
+def test_a_voice_is_designed_and_kept(tmp_path: Path) -> None:
+    engine = DesignEngine()
+    with served(tone_service(engine, api_keys=[KEY], data_dir=tmp_path)) as url:
+        seen = run_client("sdks", "elevenlabs_voice_design.py", url, KEY)
+    assert {utterance.instructions for utterance in engine.heard} == {"A warm and old voice, a little hoarse."}
+    assert [utterance.seed for utterance in engine.heard[:3]] == [4, 5, 6]
+    assert seen["previews"] == [round(seen["seconds"] * 24_000) * 2] * 6
+    assert seen["silent"] == [""] * 3
+    assert seen["streamed"] > 1_000
+    assert seen["text"] == engine.heard[0].text
+    assert seen["voice"][1:] == ["Designed", "generated", "A warm and old voice, a little hoarse."]

@@ -10,19 +10,19 @@ import grpc
 import pytest
 
 from helpers.grpc_clients import original_client, speech_client
-from polyvox.bench.process import ServerProcess, server_process
+from helpers.processes import ProgramProcess, polyvox_process
 
 AUDIO_BYTES = 2 * 24_000 * 20
 
 
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])
-def server(request: pytest.FixtureRequest) -> Iterator[ServerProcess]:
-    with server_process(["bench", "null-server", "--server", request.param, "--grpc-port", "0"]) as running:
+def server(request: pytest.FixtureRequest) -> Iterator[ProgramProcess]:
+    with polyvox_process(["bench", "null-server", "--server", request.param, "--grpc-port", "0"]) as running:
         yield running
 
 
 @pytest.mark.long
-def test_the_original_client_collects_its_samples(server: ServerProcess) -> None:
+def test_the_original_client_collects_its_samples(server: ProgramProcess) -> None:
     """The loop that CosyVoice's own client runs: every answer's bytes behind those of the one before."""
     client = original_client()
     with grpc.insecure_channel(server.grpc) as channel:
@@ -35,7 +35,7 @@ def test_the_original_client_collects_its_samples(server: ServerProcess) -> None
     assert len(audio) == AUDIO_BYTES
 
 
-def test_text_can_be_sent_while_audio_comes(server: ServerProcess) -> None:
+def test_text_can_be_sent_while_audio_comes(server: ProgramProcess) -> None:
     client = speech_client()
 
     def messages() -> Iterator[object]:
@@ -55,7 +55,7 @@ def test_text_can_be_sent_while_audio_comes(server: ServerProcess) -> None:
 def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
     """The client reads on only after the server has been asked to stop."""
     client = original_client()
-    with server_process(["bench", "null-server", "--grpc-port", "0"]) as server:
+    with polyvox_process(["bench", "null-server", "--grpc-port", "0"]) as server:
         with grpc.insecure_channel(server.grpc) as channel:
             request = client.Request(sft_request=client.sftRequest(tts_text="Hello there."))
             responses = client.stubs.CosyVoiceStub(channel).Inference(request)

@@ -23,16 +23,16 @@ from typer.testing import CliRunner
 import polyvox
 from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
+from helpers.processes import ProgramProcess
 from helpers.tables import each_row
 from polyvox.audio.decode import decode
-from polyvox.bench.process import ServerProcess
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
 from polyvox.installation import settings_loader
 
 ALL = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text", "js"}
-NOT_RUN = 24
+NOT_RUN = 25
 """Blocks that carry a reason for not being run. More of them should be a decision."""
 
 CHECKED = {"serve", "mcp", "book", "pull", "bench", "eval", "models", "keys", "--help"}
@@ -176,7 +176,7 @@ def test_no_line_joins_a_command_that_runs_with_one_that_is_only_checked() -> No
 
 
 @pytest.fixture(scope="module")
-def server(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     with documented_server(models_dir, tmp_path_factory.mktemp("voices"), SMALL_DECODER) as running:
         yield running
 
@@ -247,7 +247,7 @@ RUN = {page: found for page in PAGES if (found := [b for b in ONCE.values() if b
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=map(page_name, RUN))
 def test_the_blocks_of_a_page_run_in_order(
-    page: Path, folder: Path, environment: dict[str, str], server: ServerProcess
+    page: Path, folder: Path, environment: dict[str, str], server: ProgramProcess
 ) -> None:
     for block in RUN[page]:
         program = [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
@@ -268,7 +268,7 @@ def test_the_blocks_of_a_page_run_in_order(
     check_audio(folder)
 
 
-def addressed(text: str, server: ServerProcess) -> str:
+def addressed(text: str, server: ProgramProcess) -> str:
     """The text with the addresses of the running server in place of the documented ones."""
     text = re.sub(r"http://127\.0\.0\.1:(8880|50000)", server.url, text).replace(".venv/bin/", "")
     return text.replace("127.0.0.1:50000", server.grpc)

@@ -113,6 +113,7 @@ def test_a_description_with_a_fault_is_refused_by_its_place(folder, before, afte
         open_model(folder)
 
 
+@pytest.mark.long
 def test_a_wrong_shape_is_found_before_loading(folder):
     publish(folder, 3, "flow", **{"input_embedding.weight": torch.zeros(301, 80)})
     with pytest.raises(BundleError, match=r"flow in .* does not fit .*input_embedding\.weight \(\(301, 80\)"):

@@ -162,6 +162,7 @@ def ids(case):
     return [number for row in E2E[case]["prompt_text_ids"] + E2E[case]["text_ids"] for number in row or []]
 
 
+@pytest.mark.long
 @each_row(
     ("case", "text", "transcript", "instructions"),
     [

@@ -39,7 +39,7 @@ from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.ode_solver import cosine_schedule
 from polyvox.types import ChunkPolicy, Utterance
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 HOPS = hop_lengths(ChunkPolicy(25, 2.0, 100), 25)
 BY_GRAPHS = {"flow_executor": "onnxruntime", "vocoder_executor": "onnxruntime"}
@@ -117,7 +117,6 @@ def close(ours, theirs):
         torch.testing.assert_close(mine, other, atol=1e-3, rtol=0)
 
 
-@pytest.mark.long
 @VERSIONS
 @pytest.mark.parametrize(("prompt", "window"), [(30, None), (0, 30)])
 def test_the_flow_by_graphs_makes_the_networks_mel_in_every_chunk(models, runners, version, prompt, window):
@@ -133,7 +132,6 @@ def test_a_single_token_without_a_prompt_is_spoken(models, runners, version):
     close(mels(flow, runners[version][0], sizes=(1,)), [mel])
 
 
-@pytest.mark.long
 @VERSIONS
 @torch.inference_mode()
 def test_the_vocoder_by_graphs_makes_the_networks_samples_in_every_chunk(models, runners, version):
@@ -153,7 +151,6 @@ def test_the_vocoder_by_graphs_makes_the_networks_samples_in_every_chunk(models,
         close(results[:1], results[1:])
 
 
-@pytest.mark.long
 @VERSIONS
 def test_a_start_by_graphs_passes_its_self_test_and_streams_the_same_sound(models, token2wav, version):
     voice = models[version].voices["spk_a"]
@@ -174,7 +171,6 @@ def test_a_start_by_graphs_passes_its_self_test_and_streams_the_same_sound(model
     np.testing.assert_array_equal(pcm(), eager)
 
 
-@pytest.mark.long
 @VERSIONS
 def test_int8_graphs_multiply_in_8_bits_and_stay_close(folders, models, version):
     flow = models[version].networks.token2wav.flow
@@ -203,7 +199,6 @@ def test_graphs_are_valid_and_the_manifest_describes_them(folders, version):
     assert estimator["kv"][3] == "past"
 
 
-@pytest.mark.long
 def test_the_command_exports_by_name_and_replaces_an_earlier_export(tmp_path):
     folder = tiny_model(tmp_path / "cosyvoice3", 3)
     by_name = ["models", "export", "cosyvoice3", "--models-dir", str(tmp_path), "--no-int8"]
@@ -226,7 +221,6 @@ def test_an_export_never_replaces_what_is_none(folders, tmp_path):
         export(folders[3], tmp_path / "mine", int8=False)
 
 
-@pytest.mark.long
 def test_a_graph_that_deviates_is_not_written(folders, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "stream_samples", lambda vocoder, given: torch.randn(1, 100))
     with pytest.raises(BundleError, match=r"vocoder deviates .* nothing was written"):
@@ -273,7 +267,6 @@ def released_graph(flow, path):
     onnx.save(model, path)
 
 
-@pytest.mark.long
 @VERSIONS
 def test_the_check_compares_the_estimator_with_the_published_graph(folders, models, tmp_path, version):
     flow = models[version].networks.token2wav.flow
@@ -352,7 +345,6 @@ def test_a_stage_without_graphs_stays_in_pytorch_and_says_so(models, token2wav, 
     assert token2wav.vocoder_stage.vocoder is token2wav.vocoder
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("version", [3])
 def test_a_stage_that_fails_its_self_test_stays_in_pytorch(models, token2wav, monkeypatch, version):
     monkeypatch.setattr(executors, "deviation", lambda ours, theirs: 0.01)
@@ -386,7 +378,6 @@ def test_non_finite_results_count_as_deviation():
         executors._check(float("nan"), 1.0)
 
 
-@pytest.mark.long
 async def test_the_engine_speaks_by_graphs_and_warns_where_it_does_not(folders, tmp_path):
     settings = {f"cosyvoice_{name}": value for name, value in BY_GRAPHS.items()}
     engine = CosyVoiceEngine(load_settings(cosyvoice3_dir=folders[3], **settings), 3)

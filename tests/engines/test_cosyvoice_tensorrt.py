@@ -18,6 +18,8 @@ from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.runtime.executors.tensorrt import TensorRtGraph, read_plan, write_plan
 from polyvox.types import ChunkPolicy
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 
 
@@ -46,7 +48,6 @@ def opened(model, folder, **settings):
     return opener(TOKEN_ENCODER)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_start_builds_engines_that_pass_the_self_test(model, tmp_path, tensorrt, version):
     model = model if version == 3 else made(tmp_path / "model", version)

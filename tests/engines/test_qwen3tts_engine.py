@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
 from helpers.qwen3tts_golden import golden
 from helpers.tiny_qwen3tts import TINY, install, settings, tiny_engine
+from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
 from polyvox.engines.qwen3tts.variants import VARIANTS
@@ -49,6 +52,7 @@ async def test_a_speaker_says_what_the_original_says(tmp_path: Path) -> None:
     np.testing.assert_allclose(joined(chunks), wanted, atol=2e-5)
 
 
+@pytest.mark.long
 async def test_a_cloned_voice_goes_on_where_its_recording_ends(tmp_path: Path) -> None:
     async with tiny_engine(BASE, tmp_path, qwen3tts_max_frames=31) as engine:
         voice = await engine.prepare(recording("a", "the sound"))
@@ -57,6 +61,7 @@ async def test_a_cloned_voice_goes_on_where_its_recording_ends(tmp_path: Path) -
     np.testing.assert_allclose(joined(chunks), golden("e2e")["icl_stream_long.wav"].numpy(), atol=5e-5)
 
 
+@pytest.mark.long
 async def test_chunks_grow_and_depend_on_text_and_seed_alone(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path) as engine:
         ask = Utterance("Hi there, this is the test.", "vivian", language="en", seed=5)
@@ -71,6 +76,7 @@ async def test_chunks_grow_and_depend_on_text_and_seed_alone(tmp_path: Path) -> 
     assert alone[0].text == "Hi there, this is the test."
 
 
+@pytest.mark.long
 async def test_text_in_fragments_is_spoken_before_it_ends(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_layout="streaming") as engine:
         ask = Utterance("", "ryan", language="en", tuning=GREEDY)
@@ -93,6 +99,7 @@ async def test_text_in_fragments_is_spoken_before_it_ends(tmp_path: Path) -> Non
     np.testing.assert_allclose(joined(again), joined(chunks), atol=2e-5)
 
 
+@pytest.mark.long
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]
@@ -126,6 +133,7 @@ async def test_what_cannot_be_spoken_is_refused(tmp_path: Path) -> None:
             await engine.prepare(VoicePrompt(np.zeros(100, np.float32), 24_000, "", "x"))
 
 
+@pytest.mark.long
 async def test_leaving_a_stream_frees_its_slots(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_streams=1) as engine:
         for _ in range(3):
@@ -141,6 +149,17 @@ def test_a_published_folder_is_recognised(tmp_path: Path) -> None:
         found = Catalog.installed().recognize(folder)
         assert found is not None
         assert found.model == model
+
+
+def test_the_command_checks_a_folder(tmp_path: Path) -> None:
+    folder = install(CUSTOM, tmp_path)
+    assert CliRunner().invoke(app, ["models", "check", str(folder)]).stdout.startswith(f"{CUSTOM}: all files are there")
+    weights = load_file(folder / "model.safetensors")
+    del weights["talker.codec_head.weight"]
+    save_file(weights, folder / "model.safetensors")
+    refused = CliRunner().invoke(app, ["models", "check", str(folder)])
+    assert refused.exit_code == 1
+    assert "does not fit its config.json" in refused.stderr
 
 
 async def test_a_folder_of_another_model_or_without_a_file_is_refused(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Utterance, VoicePrompt
 
+pytestmark = pytest.mark.long
+
 BASE, DISTILLED, STEREO = "zipvoice", "zipvoice_distill", "zipvoice_dialog_stereo"
 MODELS = pytest.mark.parametrize("model", [BASE, DISTILLED])
 GRAPHS = ("text_encoder", "fm_decoder")
@@ -79,7 +81,6 @@ def signal_to_noise(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> float:
     return 10 * math.log10(theirs.square().sum() / (ours - theirs).square().sum())
 
 
-@pytest.mark.long
 @MODELS
 def test_graphs_equal_the_network(folders: Path, model: str) -> None:
     with torch.inference_mode():
@@ -88,7 +89,6 @@ def test_graphs_equal_the_network(folders: Path, model: str) -> None:
         torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
 
 
-@pytest.mark.long
 @MODELS
 def test_8_bit_graphs_are_close_to_the_network(folders: Path, model: str) -> None:
     with torch.inference_mode():
@@ -145,7 +145,6 @@ def test_the_interface_is_the_published_one(folders: Path, model: str) -> None:
     )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("speed", [0.6, 1.0, 1.3, 9.0])
 def test_the_text_graph_has_the_published_rule_of_lengths(folders: Path, speed: float) -> None:
     graph = OrtGraph(folders / f"{DISTILLED}-onnx" / "text_encoder.onnx", 1)
@@ -160,7 +159,6 @@ def test_the_text_graph_has_the_published_rule_of_lengths(folders: Path, speed: 
     assert condition.shape == (1, frames, 100)
 
 
-@pytest.mark.long
 @MODELS
 def test_rows_of_one_length_may_share_a_call(folders: Path, model: str) -> None:
     graph = OrtGraph(folders / f"{model}-onnx" / "fm_decoder.onnx", 1)
@@ -175,7 +173,6 @@ def test_rows_of_one_length_may_share_a_call(folders: Path, model: str) -> None:
         np.testing.assert_allclose(ours, alone[0], atol=1e-4)
 
 
-@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize("executor", ["onnx", "onnx-int8"])
 async def test_an_exported_model_is_installed_and_speaks(

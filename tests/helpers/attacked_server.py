@@ -74,9 +74,8 @@ def attacked_server(
         "log_format": "json",
     } | settings
     environment = {"PYTHONPATH": os.pathsep.join((str(TESTS), os.environ.get("PYTHONPATH", "")))}
-    command = [sys.executable, "-m", program, json.dumps(given)]
-    command += [] if descriptors is None else [str(descriptors)]
-    with program_process(command, environment, folder / "server.log") as process:
+    arguments = [json.dumps(given), *([] if descriptors is None else [str(descriptors)])]
+    with program_process(program, arguments, environment, folder / "server.log") as process:
         yield process
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from polyvox.bench.process import ServerProcess, server_process
+from helpers.processes import ProgramProcess, polyvox_process
 
 SMALL_DECODER = {"POLYVOX_KOKORO_DECODER": "wren"}
 """For what Kokoro need not say in full: the same voices for a tenth of the work."""
@@ -14,7 +14,7 @@ SMALL_DECODER = {"POLYVOX_KOKORO_DECODER": "wren"}
 @contextmanager
 def documented_server(
     models_dir: Path, data_dir: Path, variables: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[ServerProcess]:
+) -> Iterator[ProgramProcess]:
     command = ["serve", "--port", "0", "--grpc-port", "0", "--models-dir", str(models_dir)]
-    with server_process(command, {"POLYVOX_DATA_DIR": str(data_dir), **variables}) as server:
+    with polyvox_process(command, {"POLYVOX_DATA_DIR": str(data_dir), **variables}) as server:
         yield server

@@ -35,7 +35,7 @@ class FailingDisk:
     @contextmanager
     def in_place(self, monkeypatch: pytest.MonkeyPatch) -> Iterator["FailingDisk"]:
         with monkeypatch.context() as patched:
-            patched.setattr(Path, "write_bytes", self._half_written(Path.write_bytes))
+            patched.setattr(recordings, "write_private", self._half_written(recordings.write_private))
             for name in ("replace", "mkdir"):
                 patched.setattr(Path, name, self._failing(getattr(Path, name)))
             for name in ("sync_file", "sync_folder"):
@@ -52,12 +52,12 @@ class FailingDisk:
 
         return attempt
 
-    def _half_written(self, work: Callable[[Path, bytes], int]) -> Callable[[Path, bytes], int]:
-        def attempt(path: Path, data: bytes) -> int:
-            if self.write():
-                return work(path, data)
-            work(path, data[: len(data) // 2])
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def _half_written(self, work: Callable[[Path, bytes], None]) -> Callable[[Path, bytes], None]:
+        def attempt(path: Path, data: bytes) -> None:
+            succeeds = self.write()
+            work(path, data if succeeds else data[: len(data) // 2])
+            if not succeeds:
+                raise OSError(errno.ENOSPC, "No space left on device")
 
         return attempt
 

@@ -3,10 +3,13 @@
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from helpers.fork_server import ForkedProcess, fork_server
 
 _URL = re.compile(rb"https?://[^\s/]+:\d+")
 _GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
@@ -18,7 +21,7 @@ STOP_SECONDS = 15.0
 class ProgramProcess:
     """A running server: its address, its memory, its log."""
 
-    def __init__(self, process: subprocess.Popen[bytes], greeting: bytes, log: Path) -> None:
+    def __init__(self, process: ForkedProcess, greeting: bytes, log: Path) -> None:
         self.process = process
         self.url = _URL.findall(greeting)[0].decode()
         grpc = _GRPC.search(greeting)
@@ -35,6 +38,10 @@ class ProgramProcess:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def terminate(self) -> None:
+        """Ask the server to end, as an init system would; it lets open streams finish."""
+        self.process.terminate()
 
     def alive(self) -> bool:
         return self.process.poll() is None
@@ -66,24 +73,35 @@ class ProgramProcess:
 
 
 @contextmanager
-def program_process(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[ProgramProcess]:
-    """Run a program that prints the address where it listens, until the block ends."""
+def program_process(
+    program: str, arguments: Sequence[str], environment: Mapping[str, str], log: Path
+) -> Iterator[ProgramProcess]:
+    """Run a module that prints the address where it listens, until the block ends."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as messages:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | environment)
-    try:
-        yield ProgramProcess(process, _greeting(process, log), log)
-    finally:
-        process.terminate()
+    process = fork_server().start(program, arguments, os.environ | environment, log)
+    with process.stdout:
         try:
-            process.communicate(timeout=STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+            yield ProgramProcess(process, _greeting(process, log), log)
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
-def _greeting(process: subprocess.Popen[bytes], log: Path) -> bytes:
-    assert process.stdout is not None
+@contextmanager
+def polyvox_process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[ProgramProcess]:
+    """Run `polyvox ARGUMENTS`, which starts a server, until the block ends."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        program_process("polyvox", arguments, environment or {}, Path(folder) / "server.log") as process,
+    ):
+        yield process
+
+
+def _greeting(process: ForkedProcess, log: Path) -> bytes:
     until = time.monotonic() + START_SECONDS
     for line in process.stdout:
         if _URL.search(line):

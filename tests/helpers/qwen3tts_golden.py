@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from helpers.cosyvoice_golden import lasting
 from polyvox.models.qwen3tts.codec_config import TokenizerConfig
 from polyvox.models.qwen3tts.codec_decoder import CodecDecoder, load_codec_decoder
 from polyvox.models.qwen3tts.codec_encoder import CodecEncoder, load_codec_encoder
@@ -22,6 +23,7 @@ _ROLE, _TEXT_END, _TRANSCRIPT_END = 3, -5, -2
 
 
 @cache
+@lasting
 def golden(name: str) -> dict[str, Tensor]:
     return load_file(FOLDER / f"{name}.safetensors")
 
@@ -48,16 +50,19 @@ def config(model: str) -> Qwen3TtsConfig:
 
 
 @cache
+@lasting
 def weights(model: str) -> dict[str, Tensor]:
     return load_file(MODELS / model / "model.safetensors")
 
 
 @cache
+@lasting
 def talker(model: str) -> Talker:
     return load_talker(config(model), weights(model))
 
 
 @cache
+@lasting
 def speaker_encoder() -> SpeakerEncoder:
     sizes = config("base").speaker_encoder
     assert sizes is not None
@@ -70,16 +75,19 @@ def tokenizer_config() -> TokenizerConfig:
 
 
 @cache
+@lasting
 def tokenizer_weights() -> dict[str, Tensor]:
     return load_file(MODELS / "base" / "speech_tokenizer" / "model.safetensors")
 
 
 @cache
+@lasting
 def codec_decoder() -> CodecDecoder:
     return load_codec_decoder(tokenizer_config().decoder, tokenizer_weights())
 
 
 @cache
+@lasting
 def codec_encoder() -> CodecEncoder:
     return load_codec_encoder(tokenizer_config().encoder, tokenizer_weights())
 

@@ -15,3 +15,14 @@ def without_onednn() -> Iterator[None]:
         yield
     finally:
         torch.backends.mkldnn.enabled = before
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Compute on one thread: several wait for each other for longer than a small network takes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

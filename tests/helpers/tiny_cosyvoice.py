@@ -16,6 +16,8 @@ from polyvox.types import VoicePrompt
 GOLDEN = Path(__file__).parents[1] / "golden"
 FRONTEND = GOLDEN / "frontend"
 TEXT_IDS_V1 = 256 + 1609
+SPEECH_TOKENS = 300
+"""Speech tokens of all versions; those behind them end speech."""
 SEED = 5_751_740_483_655_848_561
 """The seed of utterances whose recorded lengths and levels tests compare with."""
 
@@ -49,6 +51,17 @@ def _tiny_model_v1(folder: Path) -> Path:
     lines = (f"{base64.b64encode(bytes([byte])).decode()} {byte}" for byte in range(256))
     (folder / "multilingual.tiktoken").write_text("\n".join(lines) + "\n")
     return folder
+
+
+def let_speech_end(folder: Path) -> None:
+    """Let a tiny model end its speech about as soon as it may; as it is, it often goes on to its greatest length."""
+    path = folder / "llm.safetensors"
+    weights = load_file(path)
+    weights["llm_decoder.weight"][:SPEECH_TOKENS] *= 0.1
+    if "llm_decoder.bias" in weights:
+        weights["llm_decoder.bias"][SPEECH_TOKENS:] += 10
+    path.unlink()
+    save_file(weights, path)
 
 
 def recording() -> np.ndarray:

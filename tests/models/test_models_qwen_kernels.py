@@ -49,9 +49,9 @@ def network(config, dtype=torch.float32):
     return made.to(dtype)
 
 
-def filled(config, dtype=torch.float32, slots=5):
+def filled(config, dtype=torch.float32, slots=5, capacity=CAPACITY):
     """A memory whose every place holds something, so that a look at the wrong one tells."""
-    cache = KvCache(config, slots, CAPACITY, dtype, torch.device("cpu"))
+    cache = KvCache(config, slots, capacity, dtype, torch.device("cpu"))
     chance = torch.Generator().manual_seed(2)
     for tensor in cache.tensors:
         tensor.copy_(torch.randn(tensor.shape, generator=chance))
@@ -59,9 +59,10 @@ def filled(config, dtype=torch.float32, slots=5):
 
 
 @torch.inference_mode()
-def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY):
+def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY, capacity=CAPACITY):
     """What the plain network and the kernels make of the same rows, and of their memories."""
-    model, plain, fused = network(config, dtype), filled(config, dtype), filled(config, dtype)
+    model = network(config, dtype)
+    plain, fused = (filled(config, dtype, capacity=capacity) for _ in range(2))
     rows = torch.randn(len(slots), config.hidden, generator=torch.Generator().manual_seed(3)).to(dtype)
     slots, positions = torch.tensor(slots), torch.tensor(positions)
     mapping = SlotMapping(slots, slots[:, None], positions[:, None], extent)
@@ -83,6 +84,15 @@ def test_the_kernels_are_the_network(config, dtype, slots, positions, layers):
     assert (got - wanted).abs().max() <= CLOSE[dtype] * wanted.abs().max()
     for theirs, ours in zip(plain, fused, strict=True):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
+
+
+@pytest.mark.parametrize("config", [QWEN2, QWEN3], ids=["Qwen2", "Qwen3"])
+def test_a_short_memory_is_attended_to_at_once(config):
+    for slots, positions in (([3, 0, 5], [11, 0, 15]), ([2], [15]), ([2], [0])):
+        wanted, got, plain, fused = both(config, slots, positions, extent=16, capacity=16)
+        assert (got - wanted).abs().max() <= 1e-5 * wanted.abs().max()
+        for theirs, ours in zip(plain, fused, strict=True):
+            assert (theirs - ours).abs().max() <= 1e-5 * theirs.abs().max()
 
 
 @pytest.mark.long

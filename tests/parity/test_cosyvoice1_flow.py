@@ -80,6 +80,7 @@ def test_noise_of_another_length_is_refused():
         flow1().step(given["in.token"], prompt, given["infer.noise"][:, :, 1:])
 
 
+@pytest.mark.long
 def test_the_released_weights_fit():
     shapes = json.loads((FOLDER / "cosyvoice1" / "released_shapes.json").read_text())["flow"]
     model = load_flow1(Flow1Config(), {name: torch.empty(shape, device="meta") for name, shape in shapes.items()})

@@ -108,6 +108,7 @@ def test_the_recorded_run_without_streaming():
         assert_samples(result.pcm, given["00.pcm_i16"])
 
 
+@pytest.mark.long
 def test_the_recorded_run_at_another_speed_up_to_its_mel():
     """The server changes the speed of samples; the original stretches the mel, which is all that differs."""
     given, prompt = golden(1, "loop_offline_speed"), flow1_prompt("loop_offline")

@@ -53,6 +53,7 @@ def test_a_stream_in_pieces_equals_the_whole() -> None:
         close(decoded(codes, cuts)[0], found["r30.wav_whole"])
 
 
+@pytest.mark.long
 def test_there_is_no_seam_in_a_long_stream() -> None:
     found = golden("codec_decoder")
     codes = found["r312.codes"].long()[None]

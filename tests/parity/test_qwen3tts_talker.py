@@ -53,6 +53,7 @@ def test_rows_of_every_mode_are_the_originals() -> None:
             assert len(trailing) == 1
 
 
+@pytest.mark.long
 def test_greedy_codes_and_logits_of_every_mode_are_the_originals() -> None:
     for name in single_cases():
         model, rows = model_of(name), input_rows(name)

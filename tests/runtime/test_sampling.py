@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.examples import examples
-from polyvox.runtime.sampling import FEW_CANDIDATES, Sampler, SamplingPlan, sample_index, uniforms
+from polyvox.runtime.sampling import FEW_CANDIDATES, UNIFORM_BITS, Sampler, SamplingPlan, sample_index, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 CPU = torch.device("cpu")
@@ -176,3 +176,11 @@ def test_a_batch_does_no_more_work_than_its_rules_ask_for():
 def test_no_token_without_weight_is_ever_picked(weights, chance):
     index = sample_index(torch.tensor([weights]), torch.tensor([chance])).item()
     assert weights[index] > 0
+
+
+def test_the_greatest_uniform_number_stays_below_every_sum_of_weights():
+    """Exponents only scale a product: the significands of one of them are all that there are."""
+    sums = torch.arange(2**23, dtype=torch.int32).add(0x3F800000).view(torch.float32)
+    greatest = (2**UNIFORM_BITS - 1) * 2.0**-UNIFORM_BITS
+    assert greatest == 1 - 2**-24
+    assert not sample_index(sums[:, None], torch.full_like(sums, greatest)).any()

@@ -20,11 +20,11 @@ from websockets.sync.client import connect
 
 from helpers.certificates import PASSWORD, encrypted, loaded, make_certificate, trusting
 from helpers.fakes import ToneEngine, tone_service
+from helpers.processes import polyvox_process
 from helpers.raw_http import is_closed, request_head
 from helpers.serving import served_by_granian, served_by_uvicorn, wait_for
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.bench.process import server_process
 from polyvox.cli.main import app
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
@@ -235,7 +235,7 @@ def test_the_program_serves_by_https_and_ends_well(server: str, files: tuple[Pat
     environment = {"POLYVOX_SSL_CERTFILE": str(chain), "POLYVOX_SSL_KEYFILE": str(key)}
     if server == "uvicorn":
         environment |= {"POLYVOX_SSL_KEYFILE": str(encrypted(key)), "POLYVOX_SSL_KEYFILE_PASSWORD": PASSWORD}
-    with server_process(["bench", "null-server", "--server", server], environment) as process:
+    with polyvox_process(["bench", "null-server", "--server", server], environment) as process:
         assert process.url.startswith("https://127.0.0.1:")
         spoken = httpx.post(f"{process.url}/v1/audio/speech", json=SPEECH, verify=trusting(chain))
     assert len(spoken.content) == 2 * 24_000 * 20

@@ -1,6 +1,7 @@
 """Caches hold what fits, for as long as it may, and the least used goes first."""
 
 import os
+import stat
 from collections import Counter
 
 import numpy as np
@@ -216,3 +217,9 @@ def test_an_owners_files_are_nobody_elses(files):
 def test_no_other_path_can_be_named(files, engine, digest):
     with pytest.raises(ValueError, match="named by"):
         files.read(engine, digest)
+
+
+def test_a_prepared_voice_on_disk_is_for_this_user_alone(files, tmp_path):
+    files.write(prepared(1))
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in tmp_path.rglob("*")}
+    assert modes == {(True, 0o700), (False, 0o600)}

@@ -31,6 +31,7 @@ class Calls:
         return os.getenv, ("HOME",)
 
 
+@pytest.mark.long
 def test_a_pack_of_pytorchs_own_is_read_value_for_value():
     torch = pytest.importorskip("torch", reason="needs PyTorch, to write the file")
     for kind in (torch.float32, torch.float16, torch.float64):

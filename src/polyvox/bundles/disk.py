@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 BLOCK = 1 << 20
 
@@ -46,11 +46,12 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, opened: Callable[[Path], BinaryIO] = lambda path: path.open("wb")) -> None:
     """Write a small file atomically."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        fresh.write_bytes(content)
+        with opened(fresh) as stream:
+            stream.write(content)
         sync_file(fresh)
         fresh.replace(path)
     finally:

@@ -212,7 +212,7 @@ class Licence(_Strict):
 class Manifest(_Strict):
     """One model: what an installed folder is validated against."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")
     title: str
     version: str
     licence: Licence

@@ -91,7 +91,7 @@ class Catalog:
             return spec.outline(model, settings)
         except Exception:  # whatever a stranger's package raises, the lists show the other models
             log.exception("voices of the model %s cannot be listed before it is loaded", model)
-            return ModelOutline((), spec.languages[model], spec.cloning)
+            return spec.bare_outline(model)
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""

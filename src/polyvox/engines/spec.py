@@ -6,7 +6,7 @@ engine, and PyTorch with it, is imported by the factories.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,11 +104,12 @@ class FolderTools:
 
 @dataclass(frozen=True, slots=True)
 class ModelOutline:
-    """A model as lists show it before it is loaded: its built-in voices, its languages, and whether it clones."""
+    """A model as lists show it before it is loaded: its built-in voices, its languages, and where voices come from."""
 
     voices: Sequence[Voice] = ()
     languages: frozenset[str] = frozenset()
     cloning: bool = False
+    voice_design: bool = False
 
 
 def _no_voices(_model: str, _settings: Settings) -> Sequence[Voice]:
@@ -135,8 +136,10 @@ class EngineSpec:
     """BCP 47 tags that each model speaks."""
     voices: Callable[[str, Settings], Sequence[Voice]] = _no_voices
     """The built-in voices of a model by its name, without loading it or importing anything heavy."""
-    cloning: bool = False
-    """True if its models clone voices."""
+    cloning: bool | frozenset[str] = False
+    """True if its models clone voices; the names of those that do, where some do not."""
+    voice_design: frozenset[str] = frozenset()
+    """Names of its models that make voices from descriptions."""
     settings: type[SettingsSection] | None = None
     tuning: type[Tuning] | None = None
     requires: tuple[Requirement, ...] = ()
@@ -163,7 +166,12 @@ class EngineSpec:
 
     def outline(self, model: str, settings: Settings) -> ModelOutline:
         """Describe a model for lists before it is loaded; may read small files."""
-        return ModelOutline(tuple(self.voices(model, settings)), self.languages[model], self.cloning)
+        return replace(self.bare_outline(model), voices=tuple(self.voices(model, settings)))
+
+    def bare_outline(self, model: str) -> ModelOutline:
+        """The outline without voices, for which nothing is read."""
+        cloning = self.cloning if isinstance(self.cloning, bool) else model in self.cloning
+        return ModelOutline((), self.languages[model], cloning, model in self.voice_design)
 
     def check_installed(self) -> None:
         """Raise `NotServedError` with the remedy where a module is missing."""

@@ -305,7 +305,5 @@ def within_limits(weights: Tensor, draws: Draws, candidates: int, *, nested: boo
 def sample_index(weights: Tensor, uniform: Tensor) -> Tensor:
     """An index for each row, in proportion to its weights: the inverse of their sum at `uniform` [n] in [0, 1)."""
     reached = weights.cumsum(dim=-1)
-    total = reached[:, -1:]
-    # The product may be rounded up to the total, which no token lies beyond.
-    target = torch.minimum(uniform[:, None] * total, total.nextafter(torch.zeros_like(total)))
-    return torch.searchsorted(reached, target, right=True)[:, 0]
+    # A number of `UNIFORM_BITS` bits below 1 takes at least half a unit in the last place off a sum: it cannot be met.
+    return torch.searchsorted(reached, uniform[:, None] * reached[:, -1:], right=True)[:, 0]

@@ -44,5 +44,6 @@ class GuardedConfig(uvicorn.Config):
         self.clients = ClientAddresses(settings.trusted_proxies)
         self.max_header_bytes = settings.max_header_bytes
         self.header_seconds = settings.header_timeout_seconds
+        self.stall_seconds = settings.stall_seconds
         service.metrics.watch_connections(lambda: self.connections.count)
         install_filters()

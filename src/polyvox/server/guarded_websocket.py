@@ -1,5 +1,6 @@
 """Uvicorn's WebSocket protocol with limits on the memory and the time that one client's frames take."""
 
+import socket
 from asyncio import BaseTransport, TimerHandle
 from typing import Any
 
@@ -40,6 +41,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._frames = 0
         self._parse_is_due = False
         self._abort_timer: TimerHandle | None = None
+        _end_unread(transport, self.config.stall_seconds)
         self._sent_at = -_SILENT_SECONDS
         self._shutdown_timer: TimerHandle | None = None
 
@@ -146,6 +148,11 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._frame_bytes = 0
         super().send_receive_event_to_app()
 
+    def handle_parser_exception(self) -> None:
+        """Count a client that breaks the protocol, by frames that cannot be or text that is no UTF-8."""
+        self.config.reports.closed("invalid")
+        super().handle_parser_exception()
+
     def _count(self, event: Frame) -> None:
         self._frames += 1
         self._frame_bytes += len(event.data) + PIECE_BYTES
@@ -158,3 +165,13 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
+
+
+def _end_unread(transport: BaseTransport, seconds: float) -> None:
+    """Have the kernel end a connection whose client takes nothing of what was sent for so long.
+
+    Its buffers hold a minute of speech, so that the application alone would notice much later.
+    """
+    own = transport.get_extra_info("socket")
+    if own is not None and own.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
+        own.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(1_000 * seconds)))

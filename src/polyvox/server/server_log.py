@@ -2,7 +2,7 @@
 
 import logging
 
-_COUNTED = "Invalid HTTP request received."
+_COUNTED = ("Invalid HTTP request received.", "Invalid UTF-8 sequence received from client.")
 _QUERY = "?"
 
 
@@ -14,8 +14,11 @@ def install_filters() -> None:
 
 
 def _is_uncounted(record: logging.LogRecord) -> bool:
-    """Drop uvicorn's own line about each invalid request: a client could fill the disk; `LimitReports` counts them."""
-    return record.msg != _COUNTED
+    """Drop uvicorn's own line about each invalid request or message, which `LimitReports` counts.
+
+    A client could fill the disk with them.
+    """
+    return record.msg not in _COUNTED
 
 
 def _without_queries(record: logging.LogRecord) -> bool:

@@ -108,6 +108,8 @@ class SessionPlanner:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
+        for sentence in request.warnings:
+            warnings.add(sentence)
         request = await self._read(request, call, engine, warnings)
         if not request.utterance.voice:
             usual = self._registry.default_voice(model, instructed=bool(request.utterance.instructions))

@@ -35,6 +35,8 @@ class SpeechRequest:
     words: bool = False
     dictionary_names: tuple[str, ...] = ()
     dictionaries: tuple[Dictionary, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Sentences on what the door was asked for and does not do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import structlog
 
 from polyvox import __version__
 from polyvox.bundles.disk import write_whole
+from polyvox.private_files import make_private_folder, open_private
 from polyvox.types import PreparedVoice
 from polyvox.voices.cache_files import file_states, unlinked
 from polyvox.voices.records import SHARED_OWNER
@@ -159,8 +160,8 @@ class PreparedVoiceFiles:
             return
         path = self._path(voice.engine, voice.digest, owner)
         try:
-            self._own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(path, buffer.getvalue())
+            make_private_folder(self._own)
+            write_whole(path, buffer.getvalue(), opened=open_private)
         except OSError as error:
             log.warning("prepared voice not kept", reason=str(error))
         self.trim()

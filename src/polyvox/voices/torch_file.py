@@ -92,7 +92,9 @@ def read_torch_file(data: bytes, max_bytes: int) -> npt.NDArray[Any]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _tensor_of(archive, max_bytes)
-    except zipfile.BadZipFile as error:
+    except TorchFileError:
+        raise
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:  # all of `zipfile`
         raise TorchFileError("it is not in PyTorch's zip format; save it again with torch.save.") from error
 
 

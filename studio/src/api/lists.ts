@@ -10,6 +10,7 @@ export interface Capabilities {
   cloning: boolean;
   dialogue: boolean;
   instructions: boolean;
+  voice_design: boolean;
   word_timings: boolean;
   voice_mixing: boolean;
   stochastic: boolean;

@@ -8,6 +8,8 @@ export interface SpeechRequest {
   /** A voice or a mix; empty: the model's default voice. */
   voice: string;
   speed: number;
+  /** How to speak, or what the voice is like, for models that follow it; empty: nothing. */
+  instructions?: string;
   /** For models that sample: the same number gives the same speech again, as for a download. */
   seed?: number;
 }
@@ -68,6 +70,7 @@ async function* parts(response: Response): AsyncGenerator<SpeechPart> {
 }
 
 /** Fields that are empty are left to the server. */
-function bodyOf({ input, model, voice, speed, seed }: SpeechRequest): Record<string, unknown> {
-  return { input, speed, ...(model && { model }), ...(voice && { voice }), ...(seed !== undefined && { seed }) };
+function bodyOf({ input, model, voice, speed, instructions, seed }: SpeechRequest): Record<string, unknown> {
+  const optional = { ...(model && { model }), ...(voice && { voice }), ...(instructions && { instructions }) };
+  return { input, speed, ...optional, ...(seed !== undefined && { seed }) };
 }

@@ -24,7 +24,7 @@ const SAYINGS: Record<Status, string> = {
 };
 
 export function SpeakPage() {
-  const { text, voices, speed } = usePreferences();
+  const { text, voices, speed, instructions: wishes } = usePreferences();
   const { models, chosen, model, error } = useChosenModel();
   const { parameters } = useRoute();
   const speech = useMemo(() => new Speech(), []);
@@ -35,7 +35,8 @@ export function SpeakPage() {
   }, []);
   const voice = voices[model] ?? '';
   const input = text || SAMPLE;
-  const speak = () => void speech.start({ input, model, voice, speed, ...seedFor(chosen) });
+  const told = chosen?.capabilities?.instructions ? { instructions: wishes[model] ?? '' } : {};
+  const speak = () => void speech.start({ input, model, voice, speed, ...told, ...seedFor(chosen) });
   return (
     <Page title="Speak" lead="Type a text and hear it at once.">
       <Failure error={error} />
@@ -48,7 +49,16 @@ export function SpeakPage() {
           <VoicePicker model={model} voice={voice} onVoice={(next) => setPreferences({ voices: { ...voices, [model]: next } })} />
           <Slider label="Speed" min={0.5} max={2} step={0.05} value={speed} text={`${speed.toFixed(2)}×`} onInput={(next) => setPreferences({ speed: next })} />
         </div>
-        <Controls speech={speech} request={{ input, model, voice, speed }} onSpeak={speak} />
+        {chosen?.capabilities?.instructions && (
+          <TextField
+            label={chosen.capabilities.voice_design ? 'The voice, in words' : 'How to speak'}
+            rows={2}
+            value={wishes[model] ?? ''}
+            placeholder={chosen.capabilities.voice_design ? 'An old man, warm and a little hoarse.' : 'Slowly, as if telling a secret.'}
+            onInput={(next) => setPreferences({ instructions: { ...wishes, [model]: next } })}
+          />
+        )}
+        <Controls speech={speech} request={{ input, model, voice, speed, ...told }} onSpeak={speak} />
       </Card>
       <Listening speech={speech} />
     </Page>
@@ -63,7 +73,7 @@ function seedFor(model: Model | null): { seed?: number } {
 function Controls({ speech, request, onSpeak }: { speech: Speech; request: SpeechRequest; onSpeak: () => void }) {
   const { status, request: spoken } = useStore(speech.state);
   const isOn = status === 'playing' || status === 'paused' || status === 'starting';
-  const isSame = spoken !== null && (['input', 'model', 'voice', 'speed'] as const).every((name) => spoken[name] === request[name]);
+  const isSame = spoken !== null && (['input', 'model', 'voice', 'speed', 'instructions'] as const).every((name) => spoken[name] === request[name]);
   return (
     <div class="row">
       <Button kind="primary" icon="play" filled aria-keyshortcuts="Control+Enter" onClick={onSpeak}>

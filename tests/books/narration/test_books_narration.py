@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import itertools
+import json
 import os
 import resource
 import signal
@@ -20,7 +21,7 @@ from polyvox.books.narration.journal import BrokenNarrationError
 from polyvox.books.narration.narration import Narration
 from polyvox.books.narration.options import BookFormats, NarrationOptions, Pauses
 from polyvox.books.narration.trimming import joined_passage
-from polyvox.errors import ConflictError, EngineError, NotFoundError, SilentTextError
+from polyvox.errors import ConflictError, EngineError, MarkupError, NotFoundError, SilentTextError
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import AudioChunk, Span, WordTiming
 from tests.helpers.narrated_book import RATE, book, narrate, tone
@@ -53,6 +54,14 @@ def test_a_narration_is_spoken_in_order_and_counts_its_sentences(tmp_path):
     assert opened.progress == narration.progress
     assert opened.progress.done
     assert [passage.voice for chapter in opened.plan.chapters for passage in chapter.passages][-2:] == [None, "bert"]
+
+
+def test_a_plan_that_version_0_1_wrote_is_gone_on_with(tmp_path):
+    plan = Narration.create(tmp_path, BOOK, NarrationOptions(seed=3)).plan
+    book, *rest = map(json.loads, (tmp_path / "plan.json").read_text(encoding="utf-8").splitlines())
+    chapters = [{"title": title, "passages": passages} for title, passages in zip(rest[::2], rest[1::2], strict=True)]
+    (tmp_path / "plan.json").write_text(json.dumps(book | {"version": 1, "chapters": chapters}), encoding="utf-8")
+    assert Narration.open(tmp_path).plan == plan
 
 
 def test_a_folder_holds_one_narration(tmp_path):
@@ -173,6 +182,13 @@ def test_passages_are_spoken_a_few_at_once_and_kept_in_order(tmp_path):
     assert most == 4
     assert begun == list(range(14))
     assert files(tmp_path / "many") == files(tmp_path / "one")
+
+
+def test_markup_that_cannot_be_obeyed_is_refused_before_anything_is_spoken(tmp_path):
+    late = Manuscript("", "", "", None, (Chapter("One", ("Fine.",)), Chapter("Two", ("So. Wait [pause:soon] there.",))))
+    with pytest.raises(MarkupError, match="Sentence 5, in chapter 2: The pause 'soon'"):
+        Narration.create(tmp_path, late, NarrationOptions())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failing_voice_loses_nothing_that_was_spoken(tmp_path):

@@ -203,7 +203,6 @@ def test_html_is_read_as_a_reader_sees_it():
         (b"a\x00b", "book.txt", "UTF-8"),
         (b"words", "book.pdf", "no manuscript"),
         (b"PK\x03\x04", "book.txt", "no manuscript"),
-        (b"[pause:soon] x", "book.md", "pause"),
         (b"<div>" * 300 + b"x", "book.html", "nests"),
         (b"x " * 600, "book.txt", "larger"),
         (b"# a\nx\n" * 20, "book.md", "chapters"),

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from polyvox.books.manuscript import ManuscriptLimits
-from polyvox.books.readers.reader_child import from_json, to_json
+from polyvox.books.readers.reader_child import from_lines, to_lines
 from polyvox.books.readers.reader_process import read_manuscript_apart
 from polyvox.books.readers.reading import read_manuscript
 from polyvox.errors import ManuscriptError
@@ -16,7 +16,7 @@ from tests.helpers.epubs import epub
 def test_a_manuscript_comes_back_whole():
     apart = asyncio.run(read_manuscript_apart(epub(), "book.epub"))
     assert apart == read_manuscript(epub(), "book.epub")
-    assert from_json(to_json(apart)) == apart
+    assert from_lines(to_lines(apart)) == apart
 
 
 def test_a_refusal_keeps_its_words():

@@ -1,5 +1,6 @@
 """Cached speech on disk: bounded, young enough, whole or not there."""
 
+import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,17 @@ async def test_chunks_come_back_as_they_were_also_after_a_restart(tmp_path: Path
         plain = {name: getattr(one, name) for name in ("index", "start", "text", "span", "words", "tokens", "voice")}
         assert plain == {name: getattr(other, name) for name in plain}
         assert (one.marks, one.policy) == (other.marks, other.policy)
+
+
+def modes(folder: Path) -> set[tuple[bool, int]]:
+    return {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in folder.rglob("*")}
+
+
+async def test_an_entry_is_for_this_user_alone(tmp_path: Path):
+    cache = cache_in(tmp_path / "new" / "cache")
+    await stored(cache, KEY, chunk())
+    await cache.close()
+    assert modes(tmp_path) == {(True, 0o700), (False, 0o600)}
 
 
 async def test_a_torn_or_altered_entry_is_none_and_goes(tmp_path: Path):

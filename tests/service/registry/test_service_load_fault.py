@@ -16,6 +16,15 @@ MESSAGES = {
     "Fetch it from https://example.org/models/v3, 1/2 of it is here; see GET /v1/models.": (
         "Fetch it from https://example.org/models/v3, 1/2 of it is here; see GET /v1/models."
     ),
+    "There is no folder /home/Anna Maria/my old models/cosyvoice3; run `polyvox pull cosyvoice3`.": (
+        "There is no folder cosyvoice3; run `polyvox pull cosyvoice3`."
+    ),
+    "llm in '/srv/my models/v3' does not fit /srv/my models/v3/cosyvoice3.yaml.": (
+        "llm in 'v3' does not fit cosyvoice3.yaml."
+    ),
+    "run `polyvox models export /srv/my m/v3 --output /srv/my m/v3/onnx` or ask.": (
+        "run `polyvox models export v3 --output onnx` or ask."
+    ),
     "Nothing to hide.": "Nothing to hide.",
 }
 

@@ -7,7 +7,8 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
 from helpers.tables import each_row
-from polyvox.errors import InvalidRequestError, UnavailableError, UnknownModelError
+from polyvox.engines.spec import ModelOutline
+from polyvox.errors import InvalidRequestError, NotServedError, UnavailableError, UnknownModelError
 from polyvox.service.registry.registry import Registry
 
 pytestmark = pytest.mark.anyio
@@ -64,6 +65,20 @@ async def test_a_model_that_exists_but_is_not_loaded_is_refused_with_the_setting
     models = registry(ToneEngine(), ToneEngine("other"), models=["tone"])
     with pytest.raises(UnavailableError, match="add it to the setting 'models'"):
         models.engine("other")
+
+
+async def test_where_no_model_clones_the_refusal_explains_how_to_install_one() -> None:
+    def outline(name: str) -> ModelOutline:
+        return ModelOutline((), frozenset({"en"}), cloning=name != "tone")
+
+    factories = {name: lambda _, name=name: ToneEngine(name) for name in ("tone", "cloner", "parrot")}
+    models = Registry(tone_settings(), factories, absence="Run: polyvox pull {}.".format, outline=outline)
+    with pytest.raises(NotServedError) as caught:
+        models.check_cloning(ToneEngine())
+    assert caught.value.message == (
+        "The model 'tone' cannot clone voices; this server runs no model that can. Run: polyvox pull cloner. "
+        "Others that clone: parrot."
+    )
 
 
 async def test_a_missing_bundle_leaves_the_model_listed_with_its_remedy_and_the_others_speaking() -> None:

@@ -264,6 +264,20 @@ BLOCKS = [
 ]
 
 
+@each_row(
+    ("raw", "plain"),
+    [
+        ("See ```x\n``` after", "See x\nafter"),
+        ("See:\n```py\nx\n``` after\nEnd.", "See:\n\nx\nafter\nEnd."),
+        ("``` py\nx\n```\n``` js\ny\n```\nEnd.", "x\n\ny\n\nEnd."),
+        ("~~~ py\nx\n~~~ after", "x\nafter"),
+        ("One ```two``` three.\n``` py\nx\n```", "One two three.\n\nx"),
+    ],
+)
+def test_a_word_behind_a_closing_fence_is_kept_and_a_language_is_not(raw: str, plain: str) -> None:
+    assert parse(raw).text.text.strip() == plain
+
+
 @each_row(("raw", "plain"), BLOCKS)
 def test_a_block_of_code_is_announced_and_nothing_behind_it_is_lost(raw: str, plain: str) -> None:
     assert parse(raw, "CODE").text.text.strip() == plain

@@ -14,6 +14,10 @@ from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import CodeBlocks, NormalizationOptions, Utterance
 
+_UNKNOWN_RULES = ("remove_emoji", "caps_normalization")
+"""Rules of coming releases of Kokoro-FastAPI."""
+_NOT_OBEYED = "Not obeyed; the header X-Polyvox-Warning says so."
+
 
 class NormalizationBody(RequestBody):
     """Rules that the text normaliser may apply."""
@@ -28,13 +32,29 @@ class NormalizationBody(RequestBody):
     code_blocks: CodeBlocks | None = Field(
         None, description="Fenced blocks of code: `read`, `announce` or `skip`; the server's setting if absent."
     )
+    remove_emoji: Boolean | None = Field(None, description=_NOT_OBEYED)
+    caps_normalization: Boolean | None = Field(None, description=_NOT_OBEYED)
+
+    @property
+    def options(self) -> NormalizationOptions:
+        """The rules that there are."""
+        return NormalizationOptions(**self.model_dump(exclude=set(_UNKNOWN_RULES)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each rule that was given and is not known."""
+        given = (name for name in _UNKNOWN_RULES if getattr(self, name) is not None)
+        return tuple(f"The normalization option {name!r} is not known here; it changes nothing." for name in given)
 
 
-_TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()
+_TUNING = (
+    "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed max_new_tokens "
+    "subtalker_temperature subtalker_top_p subtalker_top_k"
+).split()
 
 
 class TokenFields(RequestBody):
-    """Parameters of the codec language model, by the Streamable TTS API's names; other models ignore them."""
+    """Parameters of codec language models, by the names of the Streamable TTS API and Qwen3-TTS; others ignore them."""
 
     temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
     top_p: Number | None = Field(None, description="Nucleus sampling: share of probability that tokens are drawn from.")
@@ -43,6 +63,10 @@ class TokenFields(RequestBody):
         None, description="Above 1, tokens that have occurred become less likely."
     )
     max_tokens: Integer | None = Field(None, description="Most speech tokens; 50 are one second.")
+    max_new_tokens: Integer | None = Field(None, description="Most frames of a sentence; 12.5 are one second.")
+    subtalker_temperature: Number | None = Field(None, description="`temperature` of a frame's codes but the first.")
+    subtalker_top_p: Number | None = Field(None, description="`top_p` of a frame's codes but the first.")
+    subtalker_top_k: Integer | None = Field(None, description="`top_k` of a frame's codes but the first.")
     playback_speed: Number | None = Field(
         None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
     )
@@ -126,7 +150,7 @@ class AudioBody(TokenFields, FlowFields):
 
     def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
         """A service request for a text in a voice, with these parameters."""
-        options = {} if self.normalization_options is None else self.normalization_options.model_dump()
+        rules = self.normalization_options
         utterance = Utterance(
             text=text,
             voice=voice,
@@ -134,8 +158,8 @@ class AudioBody(TokenFields, FlowFields):
             speed=self.speed,
             seed=self.seed,
             instructions=self.instructions,
-            normalization=NormalizationOptions(**options),
-            tuning=self.flow_tuning,
+            normalization=NormalizationOptions() if rules is None else rules.options,
+            tuning=self.flow_tuning | self.tuning,
         )
         return SpeechRequest(
             utterance,
@@ -145,6 +169,7 @@ class AudioBody(TokenFields, FlowFields):
             loudness=self.loudness,
             door=door,
             dictionary_names=tuple(self.dictionaries),
+            warnings=() if rules is None else rules.warnings,
         )
 
 

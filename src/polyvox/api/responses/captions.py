@@ -3,8 +3,8 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
+from polyvox.service.jobs.downloads import DownloadRecorder
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -37,6 +38,8 @@ class CaptionStream:
     """True if each object also has the position and the hash of the chunks in it."""
     voiced: bool = False
     """True if words have a voice also where all have the same."""
+    recorder: DownloadRecorder | None = None
+    """Keeps the audio for a download."""
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
@@ -44,15 +47,17 @@ class CaptionStream:
         voice = session.voice if self.voiced else ""
         waiting = _Timings(voice)  # an encoder may hold a chunk's audio back; its words then wait with it
         chunks: list[dict[str, Any]] = []
-        async with aclosing(encoded(session, self.format)) as parts:
-            async for part in parts:
-                if part.chunk is not None:
-                    waiting.add(part.chunk)
-                    chunks += [await chunk_info(part.chunk)] if self.chunks else []
-                if part.data:
-                    told = {"chunks": chunks} if self.chunks else {}
-                    yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
-                    waiting, chunks = _Timings(voice), []
+        with _recorded(self.recorder) as record:
+            async with aclosing(encoded(session, self.format)) as parts:
+                async for part in parts:
+                    if part.chunk is not None:
+                        waiting.add(part.chunk)
+                        chunks += [await chunk_info(part.chunk)] if self.chunks else []
+                    if part.data:
+                        record(part.data)
+                        told = {"chunks": chunks} if self.chunks else {}
+                        yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
+                        waiting, chunks = _Timings(voice), []
             if self.timestamps and (waiting.words or waiting.marks):
                 yield _caption(self.format, b"", waiting) + b"\n"
 
@@ -67,12 +72,15 @@ class CaptionFile:
     format: AudioFormat
     timestamps: bool
     voiced: bool = False
+    recorder: DownloadRecorder | None = None
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         timings = _Timings(session.voice if self.voiced else "")
-        data = await encode_whole(session, self.format, timings.add)
+        with _recorded(self.recorder) as record:
+            data = await encode_whole(session, self.format, timings.add)
+            record(data)
         await session.output.grow_to(len(data) + 4 * len(data) // 3)
         head, tail = await session.executor.run(
             partial(_around_audio, self.format, timings if self.timestamps else None)
@@ -152,6 +160,19 @@ def check_captions_beside_events(captions: CaptionFormat | None) -> None:
 def caption_types() -> dict[str, dict[str, Any]]:
     """The media types of captions, for the description of an answer."""
     return {media_type: {} for media_type in CAPTION_MEDIA_TYPES.values()}
+
+
+@contextmanager
+def _recorded(recorder: DownloadRecorder | None) -> Iterator[Callable[[bytes], None]]:
+    """A function that adds audio to a download, which is complete where the block ends well."""
+    if recorder is None:
+        yield lambda _: None
+        return
+    try:
+        yield recorder.write
+        recorder.finish()
+    finally:
+        recorder.discard()
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from polyvox.api.dependencies import DownloadStore, Owner
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import PRINTABLE
 from polyvox.api.responses.error_body import ErrorBody
+from polyvox.audio.encode import AudioFormat
 from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.jobs.downloads import DownloadRecorder, Downloads
@@ -66,6 +67,17 @@ def _check_enabled(downloads: Downloads) -> None:
         raise ForbiddenError("This server has no download links; its setting max_downloads turns them on.")
 
 
+def begin_download(audio_format: AudioFormat, downloads: Downloads, owner: str) -> DownloadRecorder:
+    """A file of audio to be fetched once it is complete; `ForbiddenError` where there are no links."""
+    _check_enabled(downloads)
+    return downloads.record(str(audio_format), audio_format.media_type, owner)
+
+
+def download_header(recorder: DownloadRecorder) -> dict[str, str]:
+    """The header that names a file."""
+    return {DOWNLOAD_HEADER: f"/download/{recorder.name}"}
+
+
 @dataclass(slots=True)
 class RecordedAudio:
     """The audio of another body format, kept for a download once it is complete."""
@@ -82,8 +94,7 @@ class RecordedAudio:
     def begun(
         cls, body: AudioStream | AudioFile, with_timing: bool, downloads: Downloads, owner: str
     ) -> "RecordedAudio":
-        _check_enabled(downloads)
-        recorder = downloads.record(str(body.format), body.media_type, owner)
+        recorder = begin_download(body.format, downloads, owner)
         timing = downloads.record_beside(recorder, "json", "application/json") if with_timing else None
         return cls(body, recorder, timing)
 
@@ -105,7 +116,7 @@ class RecordedAudio:
     @property
     def headers(self) -> dict[str, str]:
         """Addresses at which the files will be: below `/v1` as Kokoro-FastAPI has it, but for the captions."""
-        found = {} if self.recorder is None else {DOWNLOAD_HEADER: f"/download/{self.recorder.name}"}
+        found = {} if self.recorder is None else download_header(self.recorder)
         if self.timing is not None:
             found[TIMING_HEADER] = f"/download/{self.timing.name}"
         if self.captions is not None:

@@ -5,7 +5,7 @@ import fcntl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -15,10 +15,10 @@ from polyvox.books.manuscript import Manuscript
 from polyvox.books.narration.binder import bind_steps
 from polyvox.books.narration.journal import ChapterJournal, JournalEntry, SpokenPassage
 from polyvox.books.narration.options import BookFormats, BoundFile, NarrationOptions, NarrationProgress
-from polyvox.books.narration.plan import Passage
+from polyvox.books.narration.plan import CheckPassage, Passage, check_passages, corrected
 from polyvox.books.narration.plan_file import PLAN, NarrationPlan, make_plan, read_plan, write_plan
 from polyvox.books.narration.trimming import joined_passage
-from polyvox.errors import ConflictError, SilentTextError
+from polyvox.errors import ConflictError, InvalidRequestError, SilentTextError
 from polyvox.types import AudioChunk
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -67,12 +67,18 @@ class Narration:
         self._position = self._found()
 
     @classmethod
-    def create(cls, folder: Path, manuscript: Manuscript, options: NarrationOptions) -> "Narration":
-        """Plan a narration in a folder, which is made; ConflictError where there is one already. Blocks."""
+    def create(
+        cls, folder: Path, manuscript: Manuscript, options: NarrationOptions, check: CheckPassage = lambda _: None
+    ) -> "Narration":
+        """Plan a narration in a folder, which is made; ConflictError where there is one already. Blocks.
+
+        `check` raises an InvalidRequestError for a passage that will not be spoken.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / PLAN).exists():
             raise ConflictError(f"{folder} already holds a narration; open it, or use another folder.")
         plan = make_plan(manuscript, options)
+        check_passages(plan.chapters, check)
         write_plan(folder, plan, manuscript.cover)
         return cls(folder, plan)
 
@@ -94,6 +100,27 @@ class Narration:
             chars_done=at.chars,
             chars=self._chars,
         )
+
+    @property
+    def next_passage(self) -> Passage | None:
+        """The first passage that is not spoken yet; None at the end."""
+        return next(self._remaining(), None)
+
+    def correct(self, index: int, text: str, check: CheckPassage = lambda _: None) -> None:
+        """Put another text in place of a passage that is not spoken yet; what is spoken stays. Blocks."""
+        with self._locked():
+            self._position = self._found()
+            if not 0 <= index < self._sentences:
+                raise InvalidRequestError(f"The sentences are 1 to {self._sentences}.", field="sentence")
+            if index < self._position.done:
+                raise InvalidRequestError(
+                    f"Sentence {index + 1} is spoken already; {self._position.done + 1} is the first that is not.",
+                    field="sentence",
+                )
+            plan = replace(self.plan, chapters=corrected(self.plan.chapters, index, text, self.plan.options))
+            check_passages(plan.chapters, check)
+            write_plan(self.folder, plan, None)
+            self.plan, self._sentences, self._chars = plan, plan.sentences, plan.chars
 
     async def narrate(
         self,

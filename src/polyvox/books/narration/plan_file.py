@@ -1,7 +1,9 @@
 """The plan of a narration on disk, so that a later run goes on with the very same passages."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from polyvox.errors import NotFoundError
 
 PLAN = "plan.json"
 _COVER = "cover"
-_VERSION = 1
+_VERSION_IN_ONE_VALUE, _VERSION = 1, 2
+_PART_PASSAGES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,42 +56,56 @@ def write_plan(folder: Path, plan: NarrationPlan, cover: Cover | None) -> None:
     """Write the cover and then the plan, with which the narration exists."""
     if cover is not None:
         write_durably(folder / _COVER, cover.data)
-    fields = {
+    write_durably(folder / PLAN, "".join(f"{_dumped(line)}\n" for line in _lines(plan)).encode())
+
+
+def _lines(plan: NarrationPlan) -> Iterator[Any]:
+    """The plan as short values: the book, then each chapter's title, behind it parts of its passages.
+
+    The interpreter writes or parses a value in one go, during which no other thread of a server has its turn.
+    """
+    yield {
         "version": _VERSION,
         "title": plan.title,
         "author": plan.author,
         "language": plan.language,
         "cover": plan.cover,
         "options": asdict(plan.options),
-        "chapters": [
-            {"title": chapter.title, "passages": [[p.text, p.voice, p.gap.value] for p in chapter.passages]}
-            for chapter in plan.chapters
-        ],
     }
-    write_durably(folder / PLAN, json.dumps(fields, ensure_ascii=False).encode())
+    for chapter in plan.chapters:
+        yield chapter.title
+        for start in range(0, len(chapter.passages), _PART_PASSAGES):
+            part = chapter.passages[start : start + _PART_PASSAGES]
+            yield [[passage.text, passage.voice, passage.gap.value] for passage in part]
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def read_plan(folder: Path) -> NarrationPlan:
     """The plan in a folder; NotFoundError where there is none that this version reads."""
     try:
-        fields = json.loads((folder / PLAN).read_bytes())
+        content = (folder / PLAN).read_bytes()
     except FileNotFoundError:
         raise NotFoundError(f"{folder} holds no narration.") from None
-    if fields["version"] != _VERSION:
+    lines: Iterator[Any] = map(json.loads, filter(None, content.split(b"\n")))
+    fields = next(lines)
+    if fields["version"] == _VERSION_IN_ONE_VALUE:
+        lines = chain.from_iterable((chapter["title"], chapter["passages"]) for chapter in fields["chapters"])
+    elif fields["version"] != _VERSION:
         raise NotFoundError(f"{folder} holds a narration of another version of this program; begin it again.")
     options = _options(fields["options"])
-    chapters: list[PlannedChapter] = []
-    index = 0
-    for chapter in fields["chapters"]:
-        passages = tuple(
-            Passage(text, voice, number, passage_seed(options.seed, number), Gap(gap))
-            for number, (text, voice, gap) in enumerate(chapter["passages"], index)
-        )
-        index += len(passages)
-        chapters.append(PlannedChapter(chapter["title"], passages))
-    return NarrationPlan(
-        fields["title"], fields["author"], fields["language"], options, tuple(chapters), fields["cover"]
-    )
+    chapters: list[tuple[str, list[Passage]]] = []
+    indices = count()
+    for line in lines:
+        if isinstance(line, str):
+            chapters.append((line, []))
+            continue
+        for (text, voice, gap), index in zip(line, indices, strict=False):
+            chapters[-1][1].append(Passage(text, voice, index, passage_seed(options.seed, index), Gap(gap)))
+    planned = tuple(PlannedChapter(title, tuple(passages)) for title, passages in chapters)
+    return NarrationPlan(fields["title"], fields["author"], fields["language"], options, planned, fields["cover"])
 
 
 def read_cover(folder: Path, plan: NarrationPlan) -> Cover | None:

@@ -7,15 +7,15 @@ from typing import Final
 
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
 from polyvox.books.readers.blocks import SCENE_BREAK, Block, chapters_of
+from polyvox.books.readers.comments import without_comments
 from polyvox.books.words import VOICE_TAG, pieces
-from polyvox.errors import ManuscriptError, MarkupError
+from polyvox.errors import MarkupError
 from polyvox.text.markup import markup
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?P<fields>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD: Final = re.compile(
     r"^(?P<name>title|author|lang|language):[ \t]*(?P<value>\S[^\n]*)$", re.MULTILINE | re.IGNORECASE
 )
-_COMMENT: Final = ("<!--", "-->")
 _LONGEST_MARK: Final = 1_000
 """Characters of a line up to which it may be a heading or a rule."""
 _HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>\S.*?)(?:[ \t]+#+)?[ \t]*(?:\{[^{}]*\})?[ \t]*")
@@ -37,21 +37,10 @@ def read_markdown(text: str, limits: ManuscriptLimits) -> Manuscript:
             field["name"].lower(): field["value"].strip().strip("\"'") for field in _FIELD.finditer(front["fields"])
         }
         text = text[front.end() :]
-    lines = _without_code(_without_comments(text).split("\n"))
+    lines = _without_code(without_comments(text).split("\n"))
     title, chapters = chapters_of([block for block in _blocks(lines) if block.text], limits)
     language = fields.get("lang", "") or fields.get("language", "")
     return Manuscript(fields.get("title", "") or title, fields.get("author", ""), language, None, chapters)
-
-
-def _without_comments(text: str) -> str:
-    """The text without HTML comments; one that never ends is none."""
-    opening, closing = _COMMENT
-    kept: list[str] = []
-    done = 0
-    while (start := text.find(opening, done)) >= 0 and (end := text.find(closing, start)) >= 0:
-        kept.append(text[done:start])
-        done = end + len(closing)
-    return "".join((*kept, text[done:]))
 
 
 def _without_code(lines: list[str]) -> Iterator[str]:
@@ -127,8 +116,8 @@ def _words(text: str) -> str:
 def _piece_words(text: str) -> str:
     try:
         found = markup.parse(text)
-    except MarkupError as error:
-        raise ManuscriptError(error.message, field="file") from error
+    except MarkupError:  # the plan of the narration refuses it, and names its sentence
+        return text
     words = found.text
     return "".join(
         char if markup.insert_at(char, found.inserts) is None else text[words.starts[index] : words.ends[index]]

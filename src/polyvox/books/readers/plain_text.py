@@ -88,9 +88,8 @@ def _group(lines: list[str], *, numbered: bool) -> Iterator[Block]:
         if is_heading(line) or (numbered and index == 0):
             yield from _paragraphs(lines[start:index])
             start = index + 1
-            rest = lines[start:]
-            if _is_subtitle(rest) and index == 0:
-                yield Block(joined_titles([line.strip(), " ".join(part.strip() for part in rest)]), 1)
+            if index == 0 and _is_subtitle(lines[1:]):
+                yield Block(joined_titles([line.strip(), " ".join(part.strip() for part in lines[1:])]), 1)
                 return
             yield Block(line.strip(), 1)
     yield from _paragraphs(lines[start:])
@@ -98,12 +97,10 @@ def _group(lines: list[str], *, numbered: bool) -> Iterator[Block]:
 
 def _is_subtitle(lines: Sequence[str]) -> bool:
     """Return whether the lines right below a heading are a part of it."""
+    if not 0 < len(lines) <= 2:
+        return False
     text = " ".join(line.strip() for line in lines)
-    return (
-        0 < len(lines) <= 2
-        and len(text) <= LONGEST_HEADING
-        and not text.endswith((".", ",", ";", "。", "，", "”", '"'))
-    )
+    return len(text) <= LONGEST_HEADING and not text.endswith((".", ",", ";", "。", "，", "”", '"'))
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:

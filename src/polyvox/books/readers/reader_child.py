@@ -1,4 +1,4 @@
-"""A child process that reads one manuscript: file on standard input, the manuscript as JSON on standard output.
+"""A child process that reads one manuscript: the file on standard input, lines of JSON on standard output.
 
 It cannot write files or start processes, and its memory and CPU time are limited.
 """
@@ -7,7 +7,7 @@ import base64
 import json
 import resource
 import sys
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from polyvox.errors import ManuscriptError
 
 MEMORY_BYTES = 1536 * 1024 * 1024
 """Memory that the process may allocate beyond what it has at its start."""
+_PART_PARAGRAPHS = 256
 
 
 def main() -> None:
@@ -25,12 +26,12 @@ def main() -> None:
     limits = ManuscriptLimits(**request["limits"])
     _confine(limits)
     try:
-        answer = to_json(read_manuscript(sys.stdin.buffer.read(), request["name"], limits))
+        lines = to_lines(read_manuscript(sys.stdin.buffer.read(), request["name"], limits))
     except ManuscriptError as error:
-        answer = {"refused": error.message}
+        lines = iter([{"refused": error.message}])
     except (MemoryError, RecursionError):
-        answer = {"refused": "The manuscript takes too much memory to read; split it into parts."}
-    sys.stdout.write(json.dumps(answer))
+        lines = iter([{"refused": "The manuscript takes too much memory to read; split it into parts."}])
+    sys.stdout.writelines(f"{json.dumps(line)}\n" for line in lines)
     sys.stdout.flush()
 
 
@@ -44,27 +45,46 @@ def _confine(limits: ManuscriptLimits) -> None:
         resource.setrlimit(what, (value, value))
 
 
-def to_json(manuscript: Manuscript) -> dict[str, Any]:
-    """A manuscript as plain values."""
+def to_lines(manuscript: Manuscript) -> Iterator[Any]:
+    """A manuscript as plain values, each short: the book, then each chapter, behind it the parts of its text.
+
+    The interpreter parses a value in one go, during which no other thread of a server has its turn.
+    """
     cover = manuscript.cover
     picture = None if cover is None else [base64.b64encode(cover.data).decode("ascii"), cover.media_type]
-    return {
+    yield {
         "title": manuscript.title,
         "author": manuscript.author,
         "language": manuscript.language,
         "cover": picture,
-        "chapters": [asdict(chapter) for chapter in manuscript.chapters],
+        "chapters": len(manuscript.chapters),
     }
+    for chapter in manuscript.chapters:
+        yield {"title": chapter.title, "voice": chapter.voice}
+        part: list[str] = []
+        for paragraph in chapter.paragraphs:
+            part.append(paragraph)
+            if len(part) == _PART_PARAGRAPHS:
+                yield part
+                part = []
+        yield part
 
 
-def from_json(fields: dict[str, Any]) -> Manuscript:
-    """The inverse of `to_json`."""
-    picture = fields["cover"]
+def from_lines(lines: Iterable[Any]) -> Manuscript:
+    """The inverse of `to_lines`; ValueError where a part is missing."""
+    book, *rest = lines
+    picture = book["cover"]
     cover = None if picture is None else Cover(base64.b64decode(picture[0]), picture[1])
-    chapters = tuple(
-        Chapter(chapter["title"], tuple(chapter["paragraphs"]), chapter["voice"]) for chapter in fields["chapters"]
-    )
-    return Manuscript(fields["title"], fields["author"], fields["language"], cover, chapters)
+    found: list[tuple[str, str | None, list[str]]] = []
+    for line in rest:
+        if isinstance(line, dict):
+            found.append((line["title"], line["voice"], []))
+        else:
+            found[-1][2].extend(line)
+    if len(found) != book["chapters"]:
+        raise ValueError("the manuscript was not told to its end")
+    chapters = tuple(Chapter(title, tuple(paragraphs), voice) for title, voice, paragraphs in found)
+    return Manuscript(book["title"], book["author"], book["language"], cover, chapters)
 
 
 if __name__ == "__main__":

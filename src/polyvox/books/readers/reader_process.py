@@ -45,15 +45,15 @@ async def read_manuscript_apart(data: bytes, name: str, limits: ManuscriptLimits
         if child.returncode is None:
             child.kill()
             await child.wait()
-    return _read_answer(answer, child.returncode)
+    return await asyncio.to_thread(_read_answer, answer, child.returncode)
 
 
 def _read_answer(answer: bytes, status: int | None) -> Manuscript:
     try:
-        fields = json.loads(answer)
+        lines = [json.loads(line) for line in answer.splitlines()]
+        if lines and "refused" in lines[0]:
+            raise ManuscriptError(lines[0]["refused"], field="file")
+        return reader_child.from_lines(lines)
     except ValueError:
         log.warning("the reader of a manuscript ended early", status=status)
         raise ManuscriptError("The manuscript cannot be read; save it anew, or in parts.", field="file") from None
-    if "refused" in fields:
-        raise ManuscriptError(fields["refused"], field="file")
-    return reader_child.from_json(fields)

@@ -33,7 +33,12 @@ class RemoteBackend:
     @asynccontextmanager
     async def speech(self, request: SpeakRequest) -> AsyncIterator[SpeechAudio]:
         said = SayRequest(
-            request.text, request.voice, request.model or self._model, request.language, speed=request.speed
+            request.text,
+            request.voice,
+            request.model or self._model,
+            request.language,
+            speed=request.speed,
+            instructions=request.instructions,
         )
         with _with_advice():
             async with remote_speech(said, self._url, self._api_key) as speech:

@@ -63,17 +63,20 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
-    from polyvox.cli.serve.foreign_options import (
-        grpc_ports,
-        http_beside_grpc,
-        in_half_precision,
-        name_tensorrt,
-        name_without_effect,
-    )
-    from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
-    from polyvox.engines.catalog import Catalog
-    from polyvox.installation import settings_loader
-    from polyvox.server.process import run_server
+    from polyvox.server.garbage import lasting_imports
+
+    with lasting_imports():
+        from polyvox.cli.serve.foreign_options import (
+            grpc_ports,
+            http_beside_grpc,
+            in_half_precision,
+            name_tensorrt,
+            name_without_effect,
+        )
+        from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
+        from polyvox.engines.catalog import Catalog
+        from polyvox.installation import settings_loader
+        from polyvox.server.process import run_server
 
     catalog = Catalog.installed()
     given: dict[str, Any] = {

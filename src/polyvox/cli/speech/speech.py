@@ -37,6 +37,7 @@ class SayRequest:
     captions: "CaptionFormat | None" = None
     dictionaries: tuple[str, ...] = ()
     words: bool = False
+    instructions: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "speed": said.speed,
         "language": said.language,
         "volume": said.volume,
+        "instructions": said.instructions,
         "dictionaries": said.dictionaries,
         "extra": {} if said.captions is None else {"captions": said.captions.value},
     }

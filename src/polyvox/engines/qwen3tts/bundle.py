@@ -36,7 +36,7 @@ FILES = (
 
 @dataclass(frozen=True, slots=True)
 class SamplingDefaults:
-    """How the model's makers sample: the first code of a frame, and those behind it."""
+    """The sampling of the model's makers: of the first code of a frame, and of those behind it."""
 
     first: SamplingParams
     following: SamplingParams

@@ -1,4 +1,4 @@
-"""What the talker is told before a text: voice, language and instruction, as rows that are kept."""
+"""The input of the talker before a text: voice, language and instruction, as rows that are kept."""
 
 from collections import OrderedDict
 from collections.abc import Sequence

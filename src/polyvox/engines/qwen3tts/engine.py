@@ -50,6 +50,7 @@ from polyvox.types import (
     Voice,
     VoicePrompt,
 )
+from polyvox.voices.designs import description_of
 
 MAX_TEXT = 512
 """Ids of text of one stretch of speech."""
@@ -94,6 +95,7 @@ class Qwen3TtsEngine:
             cloning=variant.cloning,
             wordless=variant.cloning,
             instructions=variant.instructions,
+            voice_design=variant.kind == VOICE_DESIGN,
             stochastic=True,
             reads_markup=True,
         )
@@ -299,6 +301,9 @@ class Qwen3TtsEngine:
         """
         language = utterance.language
         instruction = (utterance.instructions or "").strip() if self._variant.instructions else ""
+        if utterance.prepared is not None and self._variant.kind == VOICE_DESIGN:
+            described = " ".join(filter(None, (description_of(utterance.prepared), instruction)))
+            return Condition("", None, model_language(language, None), described)
         if utterance.prepared is not None:
             cloned = ClonedVoice.unpack(utterance.prepared, self.name)
             return Condition("", cloned, model_language(language, None), instruction)

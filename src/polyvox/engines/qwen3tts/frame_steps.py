@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from polyvox.errors import InvalidRequestError
 from polyvox.models.qwen3tts.talker import Talker
@@ -39,10 +40,11 @@ class PredictorSteps:
         self._top_k = torch.full((rows,), talker.config.codes, device=device)
         self._float = torch.ones(rows, 2, device=device)
         """Temperature and top-p of each slot."""
-        self._fused: FusedBackbone | None = None
+        self._fused: _FusedPredictor | None = None
         if fused:
             cache = KvCache(talker.predictor.backbone.config, slots, self.groups, weight.dtype, device)
-            self._fused = fused_backbone(talker.predictor.backbone, cache, float8=float8)
+            backbone = fused_backbone(talker.predictor.backbone, cache, float8=float8)
+            self._fused = None if backbone is None else _FusedPredictor(talker, backbone)
         self._draw = fused_draws(device) if fused else None
 
     def start(self, starts: Sequence[SlotStart]) -> None:
@@ -77,13 +79,13 @@ class PredictorSteps:
         return self._talker.frame_rows(self._frame[slots]) + self._talker.text_rows(ids)
 
     def complete(self, hidden: Tensor, tokens: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
-        steps = _FusedPredictor(self._talker, self._fused, slots) if self._fused else _EagerPredictor(self._talker)
+        steps = self._fused or _EagerPredictor(self._talker)
         codes = [tokens]
-        logits = steps.begin(hidden, self._talker.codec_rows(tokens.clamp(min=0)))
+        logits = steps.begin(hidden, tokens.clamp(min=0), slots)
         for group in range(1, self.groups):
             codes.append(self._drawn(group, logits, slots, plan))
             if group < self.groups - 1:
-                logits = steps.go_on(group, codes[-1])
+                logits = steps.go_on(group, codes[-1], slots)
         frame = torch.stack(codes, dim=-1)
         self._frame[slots] = frame.clamp(min=0)
         self._made[slots] += 1
@@ -104,32 +106,33 @@ class _EagerPredictor:
     """The predictor on tensors of its own."""
 
     def __init__(self, talker: Talker) -> None:
-        self._predictor = talker.predictor
+        self._talker, self._predictor = talker, talker.predictor
 
-    def begin(self, hidden: Tensor, first: Tensor) -> Tensor:
-        logits, self._state = self._predictor.begin(hidden, first)
+    def begin(self, hidden: Tensor, tokens: Tensor, slots: Tensor) -> Tensor:
+        logits, self._state = self._predictor.begin(hidden, self._talker.codec_rows(tokens))
         return logits
 
-    def go_on(self, group: int, codes: Tensor) -> Tensor:
+    def go_on(self, group: int, codes: Tensor, slots: Tensor) -> Tensor:
         logits, self._state = self._predictor.go_on(group, codes, self._state)
         return logits
 
 
 class _FusedPredictor:
-    """The predictor on fused kernels, with its keys and values in slots."""
+    """The predictor on fused kernels, with its keys and values in slots; its tables are in its own width already."""
 
-    def __init__(self, talker: Talker, fused: FusedBackbone, slots: Tensor) -> None:
-        self._predictor, self._fused, self._slots = talker.predictor, fused, slots
-        self._groups, self._position = talker.config.groups, 0
+    def __init__(self, talker: Talker, fused: FusedBackbone) -> None:
+        self._predictor, self._fused = talker.predictor, fused
+        self._groups = talker.config.groups
+        self._tables = [self._predictor.narrow(talker.backbone.embed_tokens.weight[: talker.config.codes + 1])]
+        self._tables += [self._predictor.narrow(table) for table in self._predictor.tables]
 
-    def begin(self, hidden: Tensor, first: Tensor) -> Tensor:
-        self._step(hidden)
-        return self._predictor.logits(1, self._step(first))
+    def begin(self, hidden: Tensor, tokens: Tensor, slots: Tensor) -> Tensor:
+        self._step(0, self._predictor.narrow(hidden).clone(), slots)
+        return self._predictor.logits(1, self._step(1, functional.embedding(tokens, self._tables[0]), slots))
 
-    def go_on(self, group: int, codes: Tensor) -> Tensor:
-        return self._predictor.logits(group + 1, self._step(self._predictor.embed(group, codes)))
+    def go_on(self, group: int, codes: Tensor, slots: Tensor) -> Tensor:
+        rows = functional.embedding(codes, self._tables[group])
+        return self._predictor.logits(group + 1, self._step(group + 1, rows, slots))
 
-    def _step(self, rows: Tensor) -> Tensor:
-        positions = torch.full_like(self._slots, self._position)
-        self._position += 1
-        return self._fused.decode(self._predictor.narrow(rows).clone(), self._slots, positions, self._groups)
+    def _step(self, position: int, rows: Tensor, slots: Tensor) -> Tensor:
+        return self._fused.decode(rows, slots, torch.full_like(slots, position), self._groups)

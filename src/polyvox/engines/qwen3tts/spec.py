@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polyvox.config import Settings
 from polyvox.engines.qwen3tts.settings import Qwen3TtsSettings
 from polyvox.engines.qwen3tts.tuning import Qwen3TtsTuning
-from polyvox.engines.qwen3tts.variants import LANGUAGES, VARIANTS, built_in_voices
+from polyvox.engines.qwen3tts.variants import LANGUAGES, VARIANTS, VOICE_DESIGN, built_in_voices
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.errors import BundleError
 from polyvox.types import Voice
@@ -49,6 +49,23 @@ def _recognize(folder: Path) -> ModelFolder | None:
     raise BundleError(f"{folder} holds a Qwen3-TTS model of type {kind[0]} and size {kind[1]}, which is not served.")
 
 
+def _check(folder: Path, settings: Settings) -> Sequence[str]:
+    """Open all of a folder's files as the engine does."""
+    import torch
+
+    from polyvox.engines.qwen3tts.bundle import TextEncoder, check_folder, load_networks, read_config, read_sampling
+
+    recognized = _recognize(folder)
+    if recognized is None:
+        raise BundleError(f"{folder} holds no Qwen3-TTS model.")
+    check_folder(folder)
+    config = read_config(folder, VARIANTS[recognized.model])
+    read_sampling(folder)
+    TextEncoder(folder)
+    load_networks(folder, config, torch.device("cpu"), torch.bfloat16)
+    return [f"{recognized.model}: all files are there, and the weights fit."]
+
+
 def _locate(model: str, settings: Settings) -> Path | None:
     return settings.section(Qwen3TtsSettings).dirs.get(model)
 
@@ -59,12 +76,13 @@ QWEN3TTS = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     voices=_voices,
-    cloning=True,
+    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    voice_design=frozenset(name for name, variant in VARIANTS.items() if variant.kind == VOICE_DESIGN),
     settings=Qwen3TtsSettings,
     tuning=Qwen3TtsTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(locate=_locate),
+    tools=FolderTools(check=_check, locate=_locate),
 )

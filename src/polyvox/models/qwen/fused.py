@@ -11,6 +11,9 @@ from polyvox.models.attention import attend
 from polyvox.models.qwen.float8 import Float8Weight, Weight, activation_dtype, project
 from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
 
+SHORT = 64
+"""Positions of caches whose attention is one kernel with what stores them."""
+
 
 class QwenKernels(Protocol):
     """The fused kernels between two matrix products; `qwen_kernels` implements them."""
@@ -28,6 +31,18 @@ class QwenKernels(Protocol):
         cache: tuple[Tensor, Tensor],
         slots: Tensor,
         positions: Tensor,
+    ) -> Tensor: ...
+
+    def attend_short(
+        self,
+        projected: Tensor,
+        norms: tuple[Tensor, Tensor] | None,
+        eps: float,
+        rotation: tuple[Tensor, Tensor],
+        cache: tuple[Tensor, Tensor],
+        slots: Tensor,
+        positions: Tensor,
+        dtype: torch.dtype | None = None,
     ) -> Tensor: ...
 
     def attend_slots(
@@ -89,7 +104,12 @@ class FusedQwen:
         ]
         self._final_norm = model.norm.weight
         self._rounded = activation_dtype(self._layers[0].out, self._final_norm.dtype)
-        positions = torch.arange(cache[0].shape[2], device=cache[0].device)
+        capacity = cache[0].shape[2]
+        self._short = capacity <= SHORT
+        self._whole = torch.zeros(2, 1, config.heads, 1, device=cache[0].device)
+        """Maximum and total of a single split that is complete: nothing is left to merge."""
+        self._whole[1] = 1.0
+        positions = torch.arange(capacity, device=cache[0].device)
         half = config.head_width // 2
         cosines, sines = rotary(positions, config.head_width, config.rope_theta, self._final_norm.dtype)
         self._rotation = cosines[0, :, :half].contiguous(), sines[0, :, :half].contiguous()
@@ -106,13 +126,29 @@ class FusedQwen:
         for layer in self._layers:
             normed = kernels.add_and_norm(rows, added, layer.input_norm, eps, rounded)
             projected = project(normed, layer.projection, layer.bias, kind)
-            queries = kernels.rotate_and_store(
-                projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
-            )
-            attended = kernels.attend_slots(queries, layer.cache, slots, positions, extent, rounded)
+            attended = self._attended(projected, layer, slots, positions, extent)
             added = project(attended, layer.out, None, kind)
             added = self._feed_forward(rows, added, layer)
         return kernels.add_and_norm(rows, added, self._final_norm, eps)
+
+    def _attended(self, projected: Tensor, layer: _FusedLayer, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """Store the new keys and values, and attend to those of the rows' slots: [n, heads * width]."""
+        kernels, eps = self._kernels, self._config.norm_eps
+        given = projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
+        if self._short:
+            return kernels.attend_short(*given, self._rounded).flatten(1)
+        queries = kernels.rotate_and_store(*given)
+        return kernels.attend_slots(queries, layer.cache, slots, positions, extent, self._rounded)
+
+    def _attended_parts(
+        self, projected: Tensor, layer: _FusedLayer, slots: Tensor, positions: Tensor, extent: int
+    ) -> tuple[Tensor, Tensor]:
+        """The same for a single row, before its splits are merged."""
+        kernels, eps = self._kernels, self._config.norm_eps
+        given = projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
+        if self._short:
+            return kernels.attend_short(*given, torch.float32)[:, :, None], self._whole
+        return kernels.attend_split(kernels.rotate_and_store(*given), layer.cache, slots, positions, extent)
 
     def _feed_forward(self, rows: Tensor, added: Tensor, layer: _FusedLayer) -> Tensor:
         """Add to `rows` in place, and return what the layer's second half adds."""
@@ -152,10 +188,7 @@ class FusedQwen:
         added: Tensor | None = None
         for layer in self._layers:
             row, projected = kernels.norm_and_project(row, added, layer.input_norm, eps, layer.projection, layer.bias)
-            queries = kernels.rotate_and_store(
-                projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
-            )
-            parts = kernels.attend_split(queries, layer.cache, slots, positions, extent)
+            parts = self._attended_parts(projected, layer, slots, positions, extent)
             added = kernels.merge_and_project(parts, layer.out, row.dtype)
             row, both = kernels.norm_and_project(row, added, layer.output_norm, eps, layer.gate_and_up, None)
             added = kernels.gate_and_project(both, layer.down)

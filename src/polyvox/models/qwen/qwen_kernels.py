@@ -20,6 +20,7 @@ SPLIT = 256
 
 _KEY_BLOCK = 64
 _ATTENTION_WARPS = 4
+_SHORT_WARPS = 1
 _ATTENTION_STAGES = 3
 _MIN_GROUP = 16  # tl.dot needs at least so many rows
 _GATE_BLOCK = 1024
@@ -102,6 +103,47 @@ def rotate_and_store(
         **_overlap(projected.device),
     )
     return queries
+
+
+def attend_short(
+    projected: Tensor,
+    norms: tuple[Tensor, Tensor] | None,
+    eps: float,
+    rotation: tuple[Tensor, Tensor],
+    cache: tuple[Tensor, Tensor],
+    slots: Tensor,
+    positions: Tensor,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """`rotate_and_store` and `attend_slots` in one, for a cache that one program holds: [n, heads, width]."""
+    keys, values = cache
+    key_heads, capacity, width = keys.shape[1:]
+    count = len(projected)
+    heads = projected.shape[1] // width - 2 * key_heads
+    out = projected.new_empty(count, heads, width, dtype=dtype)
+    query_scale, key_scale = norms or (projected, projected)
+    _attend_short[(count, key_heads)](
+        projected,
+        query_scale,
+        key_scale,
+        *rotation,
+        keys,
+        values,
+        slots.contiguous(),
+        positions.contiguous(),
+        out,
+        capacity,
+        eps,
+        width**-0.5,
+        NORM=norms is not None,
+        GROUP=heads // key_heads,
+        KEY_HEADS=key_heads,
+        HALF=width // 2,
+        KEYS=triton.next_power_of_2(capacity),
+        num_warps=_SHORT_WARPS,
+        **_overlap(projected.device),
+    )
+    return out
 
 
 def attend_slots(
@@ -347,6 +389,91 @@ def _rotate_and_store(
         target = values + ((slot * key_heads + head - heads - key_heads) * capacity + position) * WIDTH
     tl.store(target + half, low.to(queries.dtype.element_ty))
     tl.store(target + HALF + half, high.to(queries.dtype.element_ty))
+
+
+@triton.jit
+def _turned(source, scale, cosine, sine, eps, NORM: tl.constexpr, HALF: tl.constexpr, KIND: tl.constexpr):
+    """A head normalised and rotated, in two halves, rounded as the eager network rounds it."""
+    half = tl.arange(0, HALF)
+    low = tl.load(source + half).to(tl.float32)
+    high = tl.load(source + HALF + half).to(tl.float32)
+    if NORM:
+        factor = tl.rsqrt((tl.sum(low * low, axis=0) + tl.sum(high * high, axis=0)) / (2 * HALF) + eps)
+        low = (low * factor * tl.load(scale + half).to(tl.float32)).to(KIND).to(tl.float32)
+        high = (high * factor * tl.load(scale + HALF + half).to(tl.float32)).to(KIND).to(tl.float32)
+    return (low * cosine - high * sine).to(KIND), (high * cosine + low * sine).to(KIND)
+
+
+@triton.jit
+def _attend_short(
+    projected,
+    query_scale,
+    key_scale,
+    cosines,
+    sines,
+    keys,
+    values,
+    slots,
+    positions,
+    out,
+    capacity,
+    eps,
+    scale,
+    NORM: tl.constexpr,
+    GROUP: tl.constexpr,
+    KEY_HEADS: tl.constexpr,
+    HALF: tl.constexpr,
+    KEYS: tl.constexpr,
+    EARLY: tl.constexpr,
+):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
+    row = tl.program_id(0)
+    head = tl.program_id(1)
+    kind: tl.constexpr = keys.dtype.element_ty
+    width: tl.constexpr = 2 * HALF
+    half = tl.arange(0, HALF)
+    position = tl.load(positions + row)
+    slot = tl.load(slots + row).to(tl.int64)
+    cosine = tl.load(cosines + position * HALF + half).to(tl.float32)
+    sine = tl.load(sines + position * HALF + half).to(tl.float32)
+    source = projected + row * (GROUP + 2) * KEY_HEADS * width
+    own = source + (GROUP * KEY_HEADS + head) * width
+    key_low, key_high = _turned(own, key_scale, cosine, sine, eps, NORM, HALF, kind)
+    value_low = tl.load(own + KEY_HEADS * width + half)
+    value_high = tl.load(own + KEY_HEADS * width + HALF + half)
+    base = (slot * KEY_HEADS + head) * capacity * width
+    target = base + position * width
+    tl.store(keys + target + half, key_low)
+    tl.store(keys + target + HALF + half, key_high)
+    tl.store(values + target + half, value_low)
+    tl.store(values + target + HALF + half, value_high)
+
+    seen = tl.arange(0, KEYS)
+    before = (seen < position)[:, None]
+    itself = (seen == position)[:, None]
+    place = base + seen[:, None] * width + half
+    low = tl.load(keys + place, mask=before, other=0.0)
+    low = tl.where(itself, key_low[None, :], low).to(tl.float32)
+    high = tl.load(keys + place + HALF, mask=before, other=0.0)
+    high = tl.where(itself, key_high[None, :], high).to(tl.float32)
+    left = tl.load(values + place, mask=before, other=0.0)
+    left = tl.where(itself, value_low[None, :], left).to(tl.float32)
+    right = tl.load(values + place + HALF, mask=before, other=0.0)
+    right = tl.where(itself, value_high[None, :], right).to(tl.float32)
+    rounded: tl.constexpr = out.dtype.element_ty
+    for member in tl.static_range(GROUP):
+        first = head * GROUP + member
+        query_low, query_high = _turned(source + first * width, query_scale, cosine, sine, eps, NORM, HALF, kind)
+        scores = tl.sum(query_low.to(tl.float32)[None, :] * low + query_high.to(tl.float32)[None, :] * high, axis=1)
+        scores = tl.where(seen <= position, scores * scale, float("-inf"))
+        shares = tl.exp(scores - tl.max(scores, axis=0))
+        total = tl.sum(shares, axis=0)
+        shares = shares.to(kind).to(tl.float32)[:, None]
+        goal = out + (row * GROUP * KEY_HEADS + first) * width
+        tl.store(goal + half, (tl.sum(shares * left, axis=0) / total).to(rounded))
+        tl.store(goal + HALF + half, (tl.sum(shares * right, axis=0) / total).to(rounded))
 
 
 @triton.jit

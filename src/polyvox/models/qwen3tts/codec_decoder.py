@@ -27,7 +27,7 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class CodecState:
-    """What a stream's next frames depend on: how many came before [batch], and each layer's keys or last inputs.
+    """State of streams: the number of frames so far [batch], and each layer's keys or last inputs.
 
     All shapes are fixed, so that streams of any age share a batch. Never written to.
     """

@@ -23,6 +23,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import EngineError
+from polyvox.private_files import make_private_folder, open_private
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
 from polyvox.service.telemetry.metrics import Metrics
@@ -191,11 +192,11 @@ class SpeechCache:
             "chunks": [_row(chunk) for chunk in chunks],
         }
         packed = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
         try:
-            with part.open("wb") as file:
+            with open_private(part) as file:
                 for piece in (_MAGIC, _LENGTH.pack(len(packed)), packed, *(_bytes(chunk) for chunk in chunks)):
                     digest.update(piece)
                     file.write(piece)

@@ -35,14 +35,20 @@ CANCELLABLE = (*ACTIVE, *RESUMABLE)
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """The reason why a job does not go on."""
+    """The reason why a job does not go on; `sentence` counts from 1 and is the one that could not be spoken."""
 
     code: str
     message: str
+    sentence: int | None = None
+    text: str | None = None
 
     @classmethod
     def of(cls, error: PolyvoxError) -> "JobError":
         return cls(status_of(error).code, error.message)
+
+    def public(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {"code": self.code, "message": self.message}
+        return shown if self.sentence is None else shown | {"sentence": self.sentence, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class JobRecord:
                 "percent": round(progress.percent, 1),
             },
             "waits": self._public_wait() if self.status is JobStatus.QUEUED else None,
-            "error": None if error is None else {"code": error.code, "message": error.message},
+            "error": None if error is None else error.public(),
             "files": [self._public_file(file) for file in self.files],
             "expires": None if self.expires is None else int(self.expires),
         }

@@ -14,6 +14,7 @@ import structlog
 from polyvox.books.manuscript import Manuscript
 from polyvox.books.narration.narration import Narration, Speak
 from polyvox.books.narration.options import NarrationOptions
+from polyvox.books.narration.plan import Passage
 from polyvox.config import Settings
 from polyvox.errors import (
     DiskFullError,
@@ -44,6 +45,7 @@ from polyvox.service.keys.client_names import job_client
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.storage.reserve import is_full
 
@@ -93,6 +95,7 @@ class JobService:
         self._metrics = metrics
         self._speak_for = speak_for
         self._limit_of = limit_of
+        self._limits = TextLimits.of(settings)
         self._webhooks = Webhooks(settings) if webhooks is None else webhooks
         self._folder = settings.data_dir / "jobs" if settings.jobs_folder is None else settings.jobs_folder
         self._store: JobStore | None = None
@@ -217,6 +220,21 @@ class JobService:
         edit = partial(replace, status=JobStatus.QUEUED, error=None, untold=False)
         return await self._moved(job_id, owner, RESUMABLE, edit, "be resumed", unchanged=ACTIVE)
 
+    async def correct(self, job_id: str, owner: str, text: str, sentence: int | None = None) -> JobRecord:
+        """Put another text in place of a sentence that is not spoken yet, counted from 1; by default of the first one.
+
+        The job is paused then, to be resumed by its owner.
+        """
+        self._access.require(Operation.CHANGE_JOBS, owner)
+        record = await self.get(job_id, owner)
+        if record.status not in RESUMABLE:
+            raise JobStateError(f"A job that is {record.status} cannot be corrected; pause it first.")
+        store = await self._opened()
+        corrected = await asyncio.to_thread(self._correct, store, record.id, text, sentence)
+        log.info("job corrected", job=corrected.id, sentences=corrected.progress.sentences)
+        self._notify()
+        return corrected
+
     async def cancel(self, job_id: str, owner: str) -> JobRecord:
         """End a job for good; its speech is deleted."""
 
@@ -259,7 +277,8 @@ class JobService:
         lock = store.add(record, self._settings.max_jobs_per_owner)
         created: JobRecord | None = None
         try:
-            narration = Narration.create(store.folder(record.id) / NARRATION, new.manuscript, new.options)
+            folder, check = store.folder(record.id) / NARRATION, partial(self._check_passage, new.options)
+            narration = Narration.create(folder, new.manuscript, new.options, check)
             queued = partial(replace, status=JobStatus.QUEUED, progress=shown_progress(narration.progress))
             created = store.change(record.id, (JobStatus.CREATING,), queued)
         except OSError as error:
@@ -273,6 +292,35 @@ class JobService:
         if created is None:
             raise UnavailableError("The job was deleted while it was made; try again.")
         return created
+
+    def _correct(self, store: JobStore, job_id: str, text: str, sentence: int | None) -> JobRecord:
+        """Write the plan of a job anew while nobody works on it. Blocks."""
+        if (lock := store.lock(job_id)) is None:
+            raise JobStateError("The job is still being stopped; try again in a moment.")
+        try:
+            found = store.find(job_id)
+            if found is None or found.status not in RESUMABLE:
+                raise JobStateError("The job has changed meanwhile; read it again.")
+            narration = Narration.open(store.folder(job_id) / NARRATION)
+            index = narration.progress.sentences_done if sentence is None else sentence - 1
+            narration.correct(index, text, partial(self._check_passage, narration.plan.options))
+            progress = shown_progress(narration.progress)
+            edit = partial(replace, status=JobStatus.PAUSED, error=None, untold=False, progress=progress)
+            changed = store.change(job_id, RESUMABLE, edit)
+        except OSError as error:
+            if is_full(error):
+                raise _no_room() from error
+            raise
+        finally:
+            lock.close()
+        if changed is None:
+            raise JobStateError("The job has changed meanwhile; read it again.")
+        return changed
+
+    def _check_passage(self, options: NarrationOptions, passage: Passage) -> None:
+        """Refuse now what would be refused when it is spoken: a passage of any other kind is within the limits."""
+        if "[" in passage.text or len(passage.text) > self._settings.max_input_chars:
+            self._limits.check(passage.text, options.speed)
 
     def _check_room(self, store: JobStore) -> None:
         if store.free_bytes < self._settings.job_min_free_bytes:

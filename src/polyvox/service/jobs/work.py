@@ -21,6 +21,7 @@ from polyvox.errors import (
     DeadlineError,
     DiskFullError,
     EngineError,
+    InvalidRequestError,
     JobTooLargeError,
     OverloadedError,
     PolyvoxError,
@@ -93,6 +94,7 @@ class JobWork:
         self._metrics = metrics
         self._notify = on_progress
         self._folder = store.folder(record.id)
+        self._speaking: Narration | None = None
 
     async def run(self) -> None:
         """Do what is left, and store what came of it; `TryAgainError` where a later attempt may succeed.
@@ -116,7 +118,9 @@ class JobWork:
         narration = await asyncio.to_thread(Narration.open, self._folder / NARRATION)
         self._told(narration.progress)
         log.info("job runs", sentences=self.progress.sentences, sentences_done=self.progress.sentences_done)
+        self._speaking = narration
         await narration.narrate(self._speak_for(self._record, narration.plan.options), self._spoken)
+        self._speaking = None
         await asyncio.to_thread(self._store.change, self._record.id, _WORKING, _to(JobStatus.BINDING))
         log.info("job is bound", seconds_spoken=round(self.progress.seconds_spoken, 1))
         self._notify()
@@ -182,7 +186,15 @@ class JobWork:
         if _may_pass(error):
             raise TryAgainError(error)
         full = isinstance(error, DiskFullError)
-        await self._end(JobStatus.PAUSED if full else JobStatus.FAILED, error=JobError.of(error))
+        await self._end(JobStatus.PAUSED if full else JobStatus.FAILED, error=self._reason(error))
+
+    def _reason(self, error: PolyvoxError) -> JobError:
+        """The reason of an end, with the sentence where it is one that its owner can correct."""
+        reason = JobError.of(error)
+        passage = None if self._speaking is None else self._speaking.next_passage
+        if passage is None or not isinstance(error, InvalidRequestError | EngineError):
+            return reason
+        return replace(reason, sentence=passage.index + 1, text=passage.text)
 
     async def _set_aside(self, error: QuotaError) -> None:
         """Let the job wait for its owner's quota, and others have its place meanwhile."""

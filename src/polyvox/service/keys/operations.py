@@ -22,7 +22,7 @@ class Operation(Enum):
     READ_TEXT = Scope.SPEAK, "See a text's phonemes, its normalised form, or its SSML as inline tags"
     MIX_VOICES = Scope.SPEAK, "Take a mix of built-in voices away as a file"
     SUBMIT_JOBS = Scope.SPEAK, "Have a book or a long text spoken in the background"
-    CHANGE_JOBS = Scope.SPEAK, "Pause, resume, cancel and delete one's own jobs"
+    CHANGE_JOBS = Scope.SPEAK, "Pause, resume, correct, cancel and delete one's own jobs"
     ISSUE_KEYS = Scope.SPEAK, "Have an ephemeral key made that stands for one's own"
     CHANGE_VOICES = Scope.VOICES, "Register, change and delete one's own voices, and clear what is cached of them"
     FIT_VOICES = Scope.VOICES, "Fit a voice to a recording, and cancel a fit"

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -16,6 +18,8 @@ from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup import inline_tags, ssml
 from polyvox.text.markup.inline_tags import TagRules
+from polyvox.text.markup.markup import check as check_inserts
+from polyvox.text.markup.markup import placed
 from polyvox.text.markup.script import Part, Passage, Script, Style
 from polyvox.text.markup.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
@@ -25,6 +29,8 @@ from polyvox.voices.mixing import parse_mix
 _PROBE = "a"
 _LONG_TEXT = 5_000
 """Characters above which a text is read on a thread."""
+
+T = TypeVar("T")
 
 ResolveVoice = Callable[[str], Awaitable[ResolvedVoice | None]]
 
@@ -83,23 +89,42 @@ class ScriptReader:
         pronunciation: Pronunciation | None = None,
     ) -> RequestKind | None:
         """The kind that speaks the text as its markup and dictionaries say; None where it is spoken just as it is."""
-        script = await self._script(utterance.text, markup, warnings)
+        script = await self._on_thread(utterance.text, partial(self._parsed, utterance.text, markup, warnings))
         if script.plain and pronunciation is None:
             return None
         self._limits.check_pauses(script.silence_seconds, "input")
         script, resolved = await self._cast(script, utterance, markup, warnings)
         if pronunciation is not None:
             script = await self._pronounced(script, utterance, pronunciation, warnings)
+            await self._on_thread(script.text, partial(self._check_inserts, script))
             if script.plain:
                 return None
         return SpeakScript(script, resolved, utterance.speed, self._executor)
 
-    async def _script(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
-        if len(text) < _LONG_TEXT:
-            return self._parsed(text, markup, warnings)
-        return await asyncio.to_thread(self._parsed, text, markup, warnings)
+    async def _on_thread(self, text: str, read: Callable[[], T]) -> T:
+        """Result of reading a text, which takes as long as the text is."""
+        return read() if len(text) < _LONG_TEXT else await asyncio.to_thread(read)
 
     def _parsed(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
+        """The script of a text; `MarkupError` for all of it, before a word is spoken."""
+        try:
+            script = self._read(text, markup, warnings)
+        except MarkupError as error:
+            raise placed(error, text) from error
+        self._check_inserts(script)
+        return script
+
+    def _check_inserts(self, script: Script) -> None:
+        """Refuse what the model's frontend would refuse when it comes to a passage, in the midst of the speech."""
+        if not self._engine.capabilities.reads_markup:
+            return
+        try:
+            for passage in script.passages:
+                check_inserts(passage.text)
+        except MarkupError as error:
+            raise placed(error, script.raw) from error
+
+    def _read(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
         if markup.voice_tags:
             check_voice_tags(self._settings)
         allowed = self._settings.allow_ssml

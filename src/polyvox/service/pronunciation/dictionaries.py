@@ -18,6 +18,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.private_files import make_private_folder, open_private
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.pattern_worker import PatternMatches, PatternWorker
@@ -300,12 +301,13 @@ def entry_fields(entry: DictionaryEntry) -> dict[str, str]:
 
 def _write(path: Path, dictionary: Dictionary) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     entries = [entry_fields(entry) for entry in dictionary.entries]
     draft = path.with_name(f".{path.stem}.{secrets.token_hex(8)}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump({"default": dictionary.default, "entries": entries}, file, ensure_ascii=False)
+        with open_private(draft) as file:
+            values = {"default": dictionary.default, "entries": entries}
+            file.write(json.dumps(values, ensure_ascii=False).encode())
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -9,8 +9,11 @@ _PERMANENT_SECONDS = 60.0
 """Time until a load that failed for good is tried again; an operator who mended it uses `/dev/reload`."""
 _TRANSIENT_SECONDS = 2.0
 _SEE_LOG = "the server's log has the cause."
-_FOLDERS = re.compile(r"(?<![\w:/.])(?<!GET )(?<!POST )/(?:[^\s/'\";,]+/)+")
-"""The folders of a path on the server's disk, which callers need not know; paths of the API stay."""
+_WORD = r"[^\s/'\"`;,]+"
+_FOLDERS = re.compile(rf"(?<![\w:/.])(?<!GET )(?<!POST )/(?:{_WORD}(?: (?!-){_WORD}){{0,4}}/)+")
+"""The folders of a path on the server's disk, spaces in them included, which callers need not know; paths of the API
+stay.
+"""
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "failed to allocate")
 
 

@@ -46,6 +46,10 @@ class Readiness:
     warnings: dict[str, str] = field(default_factory=dict)
 
 
+_NAMED_MODELS = 6
+"""Models that a refusal names beside the one whose installation it explains."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A model for lists. `reason` says what to do when it is not available.
@@ -70,6 +74,12 @@ class ModelInfo:
         """True if it speaks with voices of the caller; false where it is not available."""
         known = self.outline if self.capabilities is None else self.capabilities
         return self.available and known.cloning
+
+    @property
+    def voice_design(self) -> bool:
+        """True if it makes voices from descriptions; false where it is not available."""
+        known = self.outline if self.capabilities is None else self.capabilities
+        return self.available and known.voice_design
 
     @property
     def languages(self) -> frozenset[str]:
@@ -225,11 +235,21 @@ class Registry:
         """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
+        refusal = f"The model {engine.name!r} cannot clone voices"
         cloning = [info.id for info in self.models() if info.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
         if registered and isinstance(engine, SupportsStyle):
             remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
-        raise InvalidRequestError(f"The model {engine.name!r} cannot clone voices; {remedy}.", field="model")
+        elif not cloning and (absent := self._absent_cloning()):
+            first, *others = absent
+            more = f" Others that clone: {', '.join(others[:_NAMED_MODELS])}." if others else ""
+            raise NotServedError(f"{refusal}; {remedy}. {absent[first]}{more}", field="model")
+        raise InvalidRequestError(f"{refusal}; {remedy}.", field="model")
+
+    def _absent_cloning(self) -> dict[str, str]:
+        """Known models that clone voices and are not here, each with what to do to have it."""
+        outline = self._outline
+        return {} if outline is None else {info.id: info.reason for info in self.absent() if outline(info.id).cloning}
 
     def model(self, model: str | None) -> ModelInfo:
         """One model, available or not."""

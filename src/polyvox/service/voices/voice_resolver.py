@@ -19,6 +19,7 @@ from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_aliases import unspoken_language
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt
+from polyvox.voices.designs import described_voice, design_of
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceQuery, VoiceRecord
@@ -180,6 +181,8 @@ class VoiceResolver:
             return await self._unregistered(name, owner, engine, aliases)
         if _is_styled(record, engine) and (style := await self._style(record)) is not None:
             return self._styled([_FittedShare(1.0, record, style)], ())
+        if engine.capabilities.voice_design and (description := design_of(record.report)) is not None:
+            return _designed(record, description)
         self._registry.check_cloning(engine, registered=True)
         transcript = text or record.transcript
         known = bool(transcript) or record.transcription is not Transcription.PENDING
@@ -390,6 +393,20 @@ def _combined(
     parts = [MixTerm(part.voice, part.share * one.share) for one in based for part in parse_mix(one.style.base)]
     offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
     return [*parts, *plain], offset
+
+
+def _designed(record: VoiceRecord, description: str) -> ResolvedVoice:
+    async def prepare(engine: Engine) -> PreparedVoice:
+        return described_voice(engine.name, description)
+
+    return ResolvedVoice(
+        record.id,
+        prepare,
+        native=True,
+        content=f"design {digest_of(description.encode())}",
+        recordings=(record.audio_digest,),
+        private=record.owner != SHARED_OWNER,
+    )
 
 
 async def _own_voice(_: Engine) -> None:

@@ -21,12 +21,14 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.default_voice import DefaultVoice
+from polyvox.service.voices.design_previews import DesignPreviews
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
 from polyvox.service.voices.voice_resolver import Fingerprint, VoiceResolver, style_model_of, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
+from polyvox.voices.designs import design_of
 from polyvox.voices.fitted import KEY, FittedStyle
 from polyvox.voices.names import name_key
 from polyvox.voices.recognition.similarity import SAME_SPEAKER, similarity
@@ -146,6 +148,7 @@ class VoiceService:
         self.keeping = asyncio.Lock()
         """Held while a sentence is spoken for a kept voice: one at a time."""
         self.packs = PackFiles(settings.data_dir / PACKS)
+        self.previews = DesignPreviews()
         self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets, self.packs, fingerprint)
         self._default = DefaultVoice(settings, registry, store, self.presets, self.resolver)
 
@@ -366,7 +369,10 @@ class VoiceService:
         return await self._store.run(work)
 
     async def styles_of(self, engine: Engine, owner: str, limit: int) -> list[VoiceRecord]:
-        """The owner's fitted and kept voices that an engine speaks as its own."""
+        """The owner's fitted, kept and designed voices that an engine speaks as its own."""
+        if engine.capabilities.voice_design:
+            page = await self.page(VoiceQuery(limit=limit), owner)
+            return [record for record in page.voices if design_of(record.report) is not None]
         if not isinstance(engine, SupportsStyle):
             return []
         page, model = await self.page(VoiceQuery(limit=limit), owner), style_model_of(engine)

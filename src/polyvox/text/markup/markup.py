@@ -7,6 +7,7 @@ heading ends there; only those that merely wrap a running sentence become spaces
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +54,26 @@ def parse(raw: str, code: str | None = None) -> Markup:
     text = _speakable(TrackedText.of(raw))
     text, inserts = _take_inserts(text)
     return Markup(_plain(text, code), inserts)
+
+
+def check(text: TrackedText) -> None:
+    """Refuse what `parse` would, without parsing the rest; the error's place is one of the caller's text."""
+    if "[" in text.text:
+        _take_inserts(_speakable(text))
+
+
+def placed(error: MarkupError, raw: str) -> MarkupError:
+    """The error with the line and the column of its mark in a text."""
+    if error.at is None:
+        return error
+    message = f"{error.message} It is at {place(raw, error.at)}."
+    return MarkupError(message, field=error.field, at=error.at, mark=error.mark)
+
+
+def place(raw: str, at: int) -> str:
+    """Line and column of a character, each from 1."""
+    line_start = raw.rfind("\n", 0, at) + 1
+    return f"line {raw.count(chr(10), 0, at) + 1}, column {at - line_start + 1}"
 
 
 def pause_seconds(raw: str) -> float:
@@ -117,15 +138,13 @@ def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
 def _inline_phonemes(text: TrackedText, match: re.Match[str]) -> InlinePhonemes:
     word, phonemes = match["word"].strip(), match["phonemes"].strip()
     if "\n" in match["phonemes"]:
-        raise MarkupError(
-            f"The phonemes for {_shortened(word)} hold a line break; keep them on one line.", field="input"
-        )
+        raise _refusal(text, match, f"The phonemes for {_shortened(word)} hold a line break; keep them on one line.")
     if len(phonemes) > MAX_PHONEME_CHARS:
-        raise MarkupError(
-            f"The phonemes for {_shortened(word)} are longer than {MAX_PHONEME_CHARS} characters.", field="input"
+        raise _refusal(
+            text, match, f"The phonemes for {_shortened(word)} are longer than {MAX_PHONEME_CHARS} characters."
         )
     if not word or not phonemes:
-        raise MarkupError("Inline phonemes need a word and its phonemes, as in [word](/wɜːd/).", field="input")
+        raise _refusal(text, match, "Inline phonemes need a word and its phonemes, as in [word](/wɜːd/).")
     return InlinePhonemes(word, phonemes, text.span(match.start("word"), match.end("word")))
 
 
@@ -133,16 +152,21 @@ def _pause(text: TrackedText, match: re.Match[str]) -> Pause:
     given = (match["given"] or match["number"] or "").strip()
     duration = _DURATION.fullmatch(given)
     if duration is None:
-        raise MarkupError(
+        raise _refusal(
+            text,
+            match,
             f"The pause {_shortened(given)} is not a length of time; write [pause:1.5s] or [pause:500ms].",
-            field="input",
         )
     seconds = _seconds(duration)
     if not 0 <= seconds <= MAX_PAUSE_SECONDS:
-        raise MarkupError(
-            f"The pause {_shortened(given)} is outside the limit of 0 to {MAX_PAUSE_SECONDS:g} seconds.", field="input"
+        raise _refusal(
+            text, match, f"The pause {_shortened(given)} is outside the limit of 0 to {MAX_PAUSE_SECONDS:g} seconds."
         )
     return Pause(seconds, text.span(match.start(), match.end()))
+
+
+def _refusal(text: TrackedText, match: re.Match[str], sentence: str) -> MarkupError:
+    return MarkupError(sentence, field="input", at=text.span(*match.span()).start, mark=match[0])
 
 
 def _shortened(text: str) -> str:
@@ -171,7 +195,8 @@ _INLINE_TAG: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTE_MARK: Final = re.compile(r"^ {0,3}(?:> ?)+", re.MULTILINE)
-_FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,}) ?[\w+#.-]* *$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,})(?P<word> [\w+#.-]+|[\w+#.-]*) *$", re.MULTILINE)
+_FENCE_MARK: Final = re.compile(r"`{3,}|~{3,}")
 _RULE: Final = re.compile(r"^ {0,3}(?:(?:- ?){3,}|(?:\* ?){3,}|(?:_ ?){3,}|={2,}) *$", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"^ ?\|? ?:?-{2,}+:? ?\|(?: ?:?-++:? ?\|)*+ ?(?::?-++:?)? ?(?:\n|\Z)", re.MULTILINE)
 _TABLE_EDGE: Final = re.compile(r"^ *\| *| ?\| *$", re.MULTILINE)
@@ -201,7 +226,8 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BLOCK_TAG, "\n").sub(_INLINE_TAG, "")
     text = text.sub(_QUOTE_MARK, "")
     text = text.sub(_WRAP, _unwrapped).sub(_SPACES, " ")
-    for pattern in (_FENCE, _RULE, _TABLE_RULE, _TABLE_EDGE):
+    text = _without_fences(text)
+    for pattern in (_RULE, _TABLE_RULE, _TABLE_EDGE):
         text = text.sub(pattern, "")
     text = text.sub(_TABLE_BAR, ", ")
     for pattern in (_BLOCK_MARK, _CLOSING_HASHES, _FOOTNOTE):
@@ -212,6 +238,17 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     for pattern in (_TICKS, _STRIKES, _STARS, _UNDERSCORES, _ESCAPE):
         text = text.sub(pattern, "")
     return text.sub(_SPACES, " ").sub(_LINE_EDGE, "").sub(_BLANK_LINES, "\n\n")
+
+
+def _without_fences(text: TrackedText) -> TrackedText:
+    """The text without lines of fences; of one that closes a block, the word behind it stays (`` ``` after``)."""
+    marks = [mark.start() for mark in _FENCE_MARK.finditer(text.text)]
+
+    def removed(line: re.Match[str]) -> str | None:
+        closes = bisect_left(marks, line.start()) % 2 == 1
+        return None if closes and line["word"].startswith(" ") else ""
+
+    return text.sub(_FENCE, removed)
 
 
 _WRAP: Final = re.compile(r"(?<=[\w,;'’\"”)]) ?\n(?=[\w\"“'‘(])|(?<=[a-z]-)\n(?=[a-z])")

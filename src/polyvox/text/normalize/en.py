@@ -29,7 +29,7 @@ from polyvox.types import NormalizationOptions
 
 
 class Variant(Enum):
-    """Where English is written: who puts the month first and leaves "and" out of numbers, and who does not."""
+    """Regions of English: those that put the month first and leave "and" out of numbers, and the others."""
 
     AMERICAN = "us"
     BRITISH = "gb"

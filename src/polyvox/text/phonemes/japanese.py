@@ -93,9 +93,9 @@ class _Joined:
     end: int
     reading: str
     certain: bool = False
-    """Whether it is one whatever the dictionary makes of the characters around."""
+    """True if it is one whatever the dictionary makes of the characters around."""
     closed: bool = False
-    """Whether a Chinese character behind it begins another word."""
+    """True if a Chinese character behind it begins another word."""
 
 
 class JapanesePhonemizer:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import structlog
 
+from polyvox.private_files import make_private_folder, write_private
 from polyvox.voices.storage.recordings import digest_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -46,8 +47,8 @@ class RecordingCopies:
             return
         fresh = self._folder / f"incoming-{secrets.token_hex(8)}"
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh.write_bytes(data)
+            make_private_folder(self._folder)
+            write_private(fresh, data)
             fresh.replace(self._path(digest))
             self.trim()
         except OSError as error:

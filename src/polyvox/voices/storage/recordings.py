@@ -10,6 +10,7 @@ import numpy as np
 
 from polyvox.bundles.disk import sync_file, sync_folder
 from polyvox.errors import UnavailableError
+from polyvox.private_files import make_private_folder, write_private
 from polyvox.types import Pcm
 from polyvox.voices.names import is_voice_id
 
@@ -159,9 +160,9 @@ class RecordingFiles:
 
     def _put(self, path: Path, data: bytes) -> None:
         """Write a file atomically; what a failure leaves is removed at once, since a full disk needs the room."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._folder)
         try:
-            self._incoming.write_bytes(data)
+            write_private(self._incoming, data)
             sync_file(self._incoming)
             _make_parent(path)
             self._incoming.replace(path)
@@ -183,7 +184,7 @@ class RecordingFiles:
 
 def _move(source: Path, target: Path) -> None:
     """Nothing is lost if this is interrupted: the file is in one of the two places."""
-    target.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(target.parent.parent)
     _make_parent(target)
     source.replace(target)
     sync_folder(target.parent)

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from helpers.fakes import PlainToneEngine, tone_service
 from helpers.slow_speech import SlowWordEngine
 from polyvox.api.app import create_app
+from polyvox.api.dialects.cartesia.failed_contexts import FailedContexts
 
 KATIE = "f786b574-daa5-4673-aa0c-cbe3e8534c02"
 PATH = "/tts/websocket"
@@ -303,6 +304,30 @@ def test_what_still_arrives_for_a_failed_context_is_not_spoken_from_its_middle(s
         say(socket, "A fresh start.", **{"continue": False})
         assert until(socket)[-1]["type"] == "done"
         assert [utterance.text for utterance in server.engine.heard[heard:]] == ["A fresh start."]
+
+
+def test_a_failed_context_is_opened_anew_once_it_is_cancelled(server):
+    with server.connect() as socket:
+        heard = len(server.engine.heard)
+        say(socket, "Hello there. ", voice="nobody", max_buffer_delay_ms=0)
+        assert until(socket)[-1]["error_code"] == "voice_not_found"
+        socket.send_json({"context_id": "one", "cancel": True})
+        say(socket, "Hello again. ", voice="low")
+        say(socket, "", **{"continue": False})
+        assert until(socket)[-1]["type"] == "done"
+        assert [utterance.text for utterance in server.engine.heard[heard:]] == ["Hello again."]
+
+
+def test_a_failed_context_is_opened_anew_when_its_client_must_have_heard_of_it():
+    now = [0.0]
+    failed = FailedContexts(lambda: now[0])
+    failed.add("a", {"type": "error"})
+    now[0] = 4.9
+    assert failed.answer("a", goes_on=True) == {"type": "error"}
+    now[0] = 5.0
+    assert failed.answer("a", goes_on=True) is None
+    now[0] = 0.0
+    assert failed.answer("a", goes_on=True) is None, "it is forgotten"
 
 
 def test_text_after_the_end_is_refused_while_the_rest_is_spoken(server):

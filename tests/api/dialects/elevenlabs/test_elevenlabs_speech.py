@@ -237,7 +237,7 @@ async def test_errors_are_in_their_form(path, params, fields, status, code, para
 
 
 async def test_a_busy_server_says_so_in_their_words(monkeypatch):
-    def refuse(self, job):
+    def refuse(self, *_, **__):
         raise OverloadedError("Busy; try again later.", retry_after=2)
 
     monkeypatch.setattr(AdmissionController, "enter", refuse)

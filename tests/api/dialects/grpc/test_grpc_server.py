@@ -103,6 +103,25 @@ async def test_the_servers_own_deadline_holds_as_well(tmp_path):
     assert studio.is_idle
 
 
+async def test_refusals_before_the_service_sees_a_call_are_counted_once_each(tmp_path):
+    """As requests and as failures, like those of HTTP; a key that is missing and calls that do not speak are not."""
+    studio = GrpcStudio(tmp_path, CloneEngine(), api_keys=["key"])
+    client, key = original_client(), (("authorization", "Bearer key"),)
+    empty = client.Request(zero_shot_request=client.zeroshotRequest(tts_text="Hello.", prompt_text="Hello."))
+    async with grpc_channel(studio) as channel:
+        inference = client.stubs.CosyVoiceStub(channel).Inference
+        assert (await failure(inference(client.Request(), metadata=key))).code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert (await failure(inference(empty, metadata=key))).code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert (await failure(speak(channel, text="", metadata=key))).code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert (await failure(speak(channel))).code() is grpc.StatusCode.UNAUTHENTICATED
+    metrics = studio.speech.metrics
+    assert counted(metrics.requests) == counted(metrics.failures) == 3
+
+
+def counted(counter) -> float:
+    return sum(sample.value for metric in counter.collect() for sample in metric.samples if "_total" in sample.name)
+
+
 async def test_concurrent_calls_are_limited_and_refused_with_a_retry_time(tmp_path):
     studio = GrpcStudio(tmp_path, engine := SteppedEngine(chunks=1), grpc_max_calls=2)
     async with grpc_channel(studio) as channel:

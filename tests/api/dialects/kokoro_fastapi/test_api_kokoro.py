@@ -356,6 +356,17 @@ async def test_openais_voice_names_stand_for_voices_of_a_setting():
     assert [one.voice for one in engine.heard] == ["high", "high"]
 
 
+async def test_normalization_options_that_are_not_known_are_named_in_a_warning():
+    options = {"remove_emoji": True, "caps_normalization": False, "unit_normalization": False}
+    async with called(tone_service()) as client:
+        spoken = await client.post("/v1/audio/speech", json={"input": "One.", "normalization_options": options})
+        silent = await client.post("/v1/audio/speech", json={"input": "One.", "normalization_options": {}})
+    warning = spoken.headers["x-polyvox-warning"]
+    assert all(f"{name!r} is not known" in warning for name in ("remove_emoji", "caps_normalization"))
+    assert "unit_normalization" not in warning
+    assert "x-polyvox-warning" not in silent.headers
+
+
 class TestDownloads:
     SPEECH = "/v1/audio/speech"
 
@@ -376,6 +387,21 @@ class TestDownloads:
         assert [chunk["text"] for chunk in times["chunks"]] == ["One", "two", "three."]
         assert {"start": 0.1, "end": 0.2, "start_time": 0.1, "end_time": 0.2}.items() <= times["chunks"][1].items()
         assert times["chunks"][2]["words"][0] == {"word": "three.", "start_time": 0.2, "end_time": 0.3}
+
+    @each_row("stream", [True, False])
+    async def test_captioned_speech_can_be_fetched_again(self, stream):
+        wish = {"input": "One two three.", "return_download_link": True, "stream": stream}
+        async with called(tone_service()) as client:
+            spoken = await client.post("/dev/captioned_speech", json=wish)
+            again = await client.get(f"/v1{spoken.headers['x-download-path']}")
+        audio = b"".join(base64.b64decode(json.loads(line)["audio"]) for line in spoken.text.splitlines())
+        assert again.headers["content-type"] == "audio/mpeg"
+        assert again.content == audio
+
+    async def test_captioned_speech_has_no_link_where_there_are_none(self):
+        async with called(tone_service(max_downloads=0)) as client:
+            wish = {"input": "One.", "return_download_link": True}
+            assert (await client.post("/dev/captioned_speech", json=wish)).status_code == 403
 
     async def test_pauses_and_voices_stand_in_the_times(self):
         wish = {"input": "One two three. [pause:5s] [voice:high] Four.", "return_download_link": True}

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Message
 
 from helpers.agent_engine import AgentEngine
 from helpers.cloning import Studio, sample
@@ -19,7 +20,8 @@ from polyvox.api import app as application
 from polyvox.api.app import create_app
 from polyvox.api.dialects.mcp import package
 from polyvox.api.dialects.mcp.http import _PatientSend
-from polyvox.errors import UnavailableError
+from polyvox.api.dialects.mcp.session_shares import SessionShares
+from polyvox.errors import OverloadedError, UnavailableError
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 ANNA, BERT = "anna's key", "bert's key"
@@ -229,7 +231,7 @@ def in_the_background(caller: McpCaller, number: int):
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory):
     """A server for two sessions and one call at a time."""
-    limits = {"mcp_max_sessions": 2, "mcp_max_calls": 1, "mcp_max_audio_bytes": 1_000_000_000}
+    limits = {"mcp_max_sessions": 2, "mcp_max_calls": 1, "mcp_max_audio_bytes": 1_000_000_000, "max_share": 1.0}
     with mcp_server(tmp_path_factory.mktemp("narrow"), **limits) as (studio, url):
         yield studio, url
 
@@ -271,9 +273,54 @@ def test_a_client_of_the_newer_protocol_that_leaves_stops_the_synthesis(narrow):
 def test_sessions_are_bounded_and_make_room_when_they_end(narrow):
     _, url = narrow
     callers = [McpCaller(url) for _ in range(3)]
-    assert [caller.initialize().status_code for caller in callers] == [200, 200, 503]
+    assert [caller.initialize().status_code for caller in callers] == [200, 200, 429]
     assert callers[0].http.delete("/mcp", headers={"Mcp-Session-Id": callers[0].session}).status_code == 200
     assert callers[2].initialize().status_code == 200
+
+
+async def answered(message: Message) -> None:
+    """A client that takes everything."""
+
+
+@pytest.mark.anyio
+async def test_no_client_has_more_than_its_share_of_the_sessions_until_some_end_or_are_idle():
+    now = [0.0]
+    shares = SessionShares(sessions=2, calls=1, idle_seconds=60, clock=lambda: now[0])
+
+    async def opened(client: str, session_id: str, status: int = 200) -> None:
+        with shares.opening(client, answered) as send:
+            headers = [(b"Mcp-Session-Id", session_id.encode())]
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+
+    await opened("anna", "refused", status=400)
+    await opened("anna", "a1")
+    with shares.opening("anna", answered), pytest.raises(OverloadedError, match="2 MCP sessions"):
+        await opened("anna", "while another opens")
+    await opened("anna", "a2")
+    with pytest.raises(OverloadedError):
+        await opened("anna", "a3")
+    await opened("bert", "b1")
+    shares.ended("a1", "bert")
+    with pytest.raises(OverloadedError):
+        await opened("anna", "a3")
+    shares.ended("a1", "anna")
+    await opened("anna", "a3")
+    with shares.using("a3", "anna"):
+        now[0] = 61.0
+        await opened("anna", "a4")  # a2 is idle, a3 is not
+        with pytest.raises(OverloadedError):
+            await opened("anna", "a5")
+    with shares.calling("anna"), shares.calling("bert"), pytest.raises(OverloadedError), shares.calling("anna"):
+        pass
+
+
+def test_a_key_that_opens_sessions_leaves_some_for_others(tmp_path):
+    with mcp_server(tmp_path, api_keys=[ANNA, BERT], mcp_max_sessions=4, max_share=0.75) as (_, url):
+        greedy, others = ([McpCaller(url, key) for _ in range(4)] for key in (ANNA, BERT))
+        assert [caller.initialize().status_code for caller in greedy] == [200, 200, 200, 429]
+        assert [caller.initialize().status_code for caller in others] == [200, 503, 503, 503]
+        assert greedy[0].http.delete("/mcp", headers={"Mcp-Session-Id": greedy[0].session}).status_code == 200
+        assert greedy[3].initialize().status_code == 200
 
 
 @pytest.mark.anyio

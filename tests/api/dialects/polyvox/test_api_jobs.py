@@ -17,7 +17,7 @@ from helpers.fakes import ToneEngine, missing_bundle
 from helpers.job_client import JobClient, job_client
 from helpers.serving import decoded_seconds, error_of
 from polyvox.books.narration import journal
-from polyvox.errors import OverloadedError, UnavailableError, UnknownVoiceError
+from polyvox.errors import OverloadedError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.service.jobs import runner, work
 from polyvox.service.jobs.record import JobStatus
 from polyvox.service.jobs.store import JobStore
@@ -318,6 +318,65 @@ async def test_a_model_or_voice_that_is_gone_fails_the_job_with_a_plain_message_
         engine.fail_at = None
         await client.http.post(f"/v1/jobs/{job['id']}/resume")
         assert (await client.rested(job["id"]))["status"] == "done"
+
+
+class StumblingEngine(ToneEngine):
+    """An engine that refuses each text with one word in it."""
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        if "xyzzy" in utterance.text:
+            raise TextError("Nobody can say that.", field="input")
+        async for chunk in super().speak(utterance):
+            yield chunk
+
+
+async def test_a_failed_job_is_corrected_at_its_sentence_and_keeps_what_was_spoken(tmp_path: Path):
+    engine = StumblingEngine(chunks=1, chunk_seconds=0.05)
+    async with job_client(tmp_path, engine) as client:
+        job = await client.rested((await client.submitted("One. Two. Now xyzzy. Four.", **MP3))["id"])
+        url = f"/v1/jobs/{job['id']}"
+        assert job["status"] == "failed"
+        assert job["error"] == {
+            "code": "invalid_text",
+            "message": "Nobody can say that.",
+            "sentence": 3,
+            "text": "Now xyzzy.",
+        }
+        for body, status, field in (
+            ({"text": "Uno.", "sentence": 1}, 400, "sentence"),
+            ({"text": "Cinque.", "sentence": 5}, 400, "sentence"),
+            ({"text": "..."}, 400, "text"),
+            ({"text": "And [pause:61s] so."}, 400, "text"),
+            ({}, 400, "text"),
+        ):
+            refused = await client.http.patch(url, json=body)
+            assert (refused.status_code, error_of(refused)["param"]) == (status, field), body
+        assert (await client.http.get(url)).json() == job
+        corrected = (await client.http.patch(url, json={"text": "Now three. And a half."})).json()
+        assert (corrected["status"], corrected["error"], corrected["progress"]["sentences"]) == ("paused", None, 5)
+        heard = len(engine.heard)
+        await client.http.post(f"{url}/resume")
+        done = await client.rested(job["id"])
+        assert (done["status"], done["progress"]["sentences_done"]) == ("done", 5)
+        assert [each.text for each in engine.heard[heard:]] == ["Now three.", "And a half.", "Four."]
+        late = await client.http.patch(url, json={"text": "Too late."})
+        assert (late.status_code, error_of(late)["code"]) == (409, "job_state")
+
+
+async def test_markup_of_a_book_is_refused_at_submission_in_every_form_of_it(tmp_path: Path):
+    bodies = (
+        ({"text": "One.\n\nTwo [pause:61s] three."}, "line 3, column 5 of 'text'"),
+        ({"text": "# One\n\n*Two* [pause:61s] three.", "format": "markdown"}, "line 3, column 7 of 'text'"),
+        ({"chapters": [{"text": "One."}, {"text": "Two [pause:x]."}]}, "column 5 of 'chapters[1].text'"),
+        ({"text": "Wait. " + "[pause:60s]" * 6 + " Now."}, "Sentence 2"),
+    )
+    async with job_client(tmp_path) as client:
+        for body, place in bodies:
+            refused = await client.http.post("/v1/jobs", json=body)
+            assert (refused.status_code, error_of(refused)["code"]) == (400, "invalid_markup"), body
+            assert place in error_of(refused)["message"], body
+        assert (await client.http.get("/v1/jobs")).json()["jobs"] == []
+        assert client.engine.heard == []
 
 
 async def test_a_full_disk_pauses_the_job_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -60,6 +60,7 @@ class CartesiaConnection:
         try:
             message = Fields(values).parsed(ContextMessage)
             if message.cancel:
+                self._failed.forget(context_id)
                 await self._cancel(context_id)
             else:
                 await self._speak(context_id, message, values)

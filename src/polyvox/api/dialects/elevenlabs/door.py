@@ -2,7 +2,15 @@
 
 from fastapi import APIRouter
 
-from polyvox.api.dialects.elevenlabs import dialogue, dialogue_input, lists, multi_stream_input, speech, stream_input
+from polyvox.api.dialects.elevenlabs import (
+    dialogue,
+    dialogue_input,
+    lists,
+    multi_stream_input,
+    speech,
+    stream_input,
+    voice_design,
+)
 from polyvox.api.dialects.elevenlabs.errors import detail
 from polyvox.api.dialects.elevenlabs.requests import FIELD_NAMES, NAME
 from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
@@ -20,13 +28,26 @@ _OWN = (
     stream_input.router,
     multi_stream_input.router,
     dialogue_input.router,
+    voice_design.router,
 )
-_PATHS = ("/v1/text-to-speech/*", "/v1/text-to-dialogue*", "/v2/voices", "/v1/user*", f"{_PREFIX}/*")
+_PATHS = (
+    "/v1/text-to-speech/*",
+    "/v1/text-to-dialogue*",
+    "/v1/text-to-voice*",
+    "/v2/voices",
+    "/v1/user*",
+    f"{_PREFIX}/*",
+)
 _OPERATIONS = (
     ("POST", "/v1/text-to-speech/*", Operation.SPEAK),
     ("WS", "/v1/text-to-speech/*", Operation.SPEAK),
     ("POST", "/v1/text-to-dialogue*", Operation.SPEAK),
     ("WS", "/v1/text-to-dialogue/*", Operation.SPEAK),
+    ("POST", "/v1/text-to-voice", Operation.CHANGE_VOICES),
+    ("POST", "/v1/text-to-voice/create-voice-from-preview", Operation.CHANGE_VOICES),
+    ("POST", "/v1/text-to-voice/design", Operation.SPEAK),
+    ("POST", "/v1/text-to-voice/create-previews", Operation.SPEAK),
+    ("GET", "/v1/text-to-voice/*", Operation.READ_VOICES),
     ("GET", "/v2/voices", Operation.READ_VOICES),
     ("GET", "/v1/user*", Operation.READ_USAGE),
 )

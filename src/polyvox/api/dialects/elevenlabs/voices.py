@@ -1,6 +1,6 @@
 """Voices by ElevenLabs' ids: which one an id means, and the lists."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from polyvox.errors import NotFoundError, PolyvoxError, UnknownVoiceError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
+from polyvox.voices.designs import design_of
 from polyvox.voices.records import VoiceQuery, VoiceRecord
 
 _MAX_REGISTERED = 1_000
@@ -63,7 +64,8 @@ class VoiceDirectory:
         own = self._own()
         page = await self.voices.page(VoiceQuery(limit=_MAX_REGISTERED), self.owner) if self._clones() else None
         found = [_own_json(voice) for voice in own.values() if not voice.reason]
-        found += [_registered_json(record, self.owner) for record in (page.voices if page is not None else ())]
+        registered = page.voices if page is not None else await self._styles()
+        found += [registered_json(record, self.owner) for record in registered]
         taken = {voice["voice_id"] for voice in found}
         return [*found, *(voice for voice in self._stand_ins(own) if voice["voice_id"] not in taken)]
 
@@ -76,7 +78,7 @@ class VoiceDirectory:
         if voice_id in own:
             return _own_json(own[voice_id])
         try:
-            return _registered_json(await self.voices.get(voice_id, self.owner), self.owner)
+            return registered_json(await self.voices.get(voice_id, self.owner), self.owner)
         except NotFoundError:
             raise UnknownVoiceError(
                 f"There is no voice {voice_id[:80]!r}; GET /v1/voices lists them all.", field="voice_id"
@@ -87,6 +89,12 @@ class VoiceDirectory:
         if not self.service.registry.model(self.model).available:
             return {}
         return {voice.id: voice for voice in self.service.registry.voices(self.model)}
+
+    async def _styles(self) -> Sequence[VoiceRecord]:
+        """Registered voices that a model which does not clone speaks as its own."""
+        if not self.service.registry.model(self.model).loaded:
+            return ()
+        return await self.voices.styles_of(self.service.registry.engine(self.model), self.owner, _MAX_REGISTERED)
 
     def _clones(self) -> bool:
         return self.service.registry.model(self.model).cloning
@@ -120,8 +128,11 @@ def _own_json(voice: Voice) -> dict[str, Any]:
     return _voice_json(voice.id, voice.name, "premade", labels, voice.description)
 
 
-def _registered_json(record: VoiceRecord, owner: str) -> dict[str, Any]:
-    found = _voice_json(record.id, record.name, "cloned", {"language": record.language}, "")
+def registered_json(record: VoiceRecord, owner: str) -> dict[str, Any]:
+    """A registered voice as clients see it: a clone, or one that was made from a description."""
+    description = design_of(record.report)
+    category = "cloned" if description is None else "generated"
+    found = _voice_json(record.id, record.name, category, {"language": record.language}, description or "")
     return found | {"is_owner": record.owner == owner, "created_at_unix": int(record.created)}
 
 

@@ -138,6 +138,11 @@ class Call:
         await self._context.abort(grpc.StatusCode[status.grpc], error.message, tuple(trailers))
 
     @property
+    def has_session(self) -> bool:
+        """True once the service has taken the request, which then counts its errors itself."""
+        return bool(self._session_id)
+
+    @property
     def reference(self) -> str:
         """The id of the call in the log."""
         return self._session_id or self.request_id

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceRequest
 from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
-from polyvox.api.dialects.grpc.schema import Message, message_type
+from polyvox.api.dialects.grpc.schema import COSYVOICE, DOOR_NAMES, Message, message_type
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.requests.forms import Fields
@@ -25,7 +25,7 @@ from polyvox.voices.limits import PromptLimits
 from polyvox.voices.references import InlineVoice
 from polyvox.voices.storage.recordings import wav_bytes
 
-_NAME = "cosyvoice-grpc"
+_NAME = DOOR_NAMES[COSYVOICE]
 PROMPT_RATE = 16_000
 
 _FIELD_NAMES: Mapping[str, str | None] = MappingProxyType(

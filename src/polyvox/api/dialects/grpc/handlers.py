@@ -13,13 +13,23 @@ from polyvox.api.dialects.grpc.call import Call, Context, host_of
 from polyvox.api.dialects.grpc.call_trace import traced_call
 from polyvox.api.dialects.grpc.health import HEALTH
 from polyvox.api.dialects.grpc.intake import MessageIntake
-from polyvox.api.dialects.grpc.schema import COSYVOICE, SPEECH, Message, MessageType, Method, class_of, methods_of
+from polyvox.api.dialects.grpc.schema import (
+    COSYVOICE,
+    DOOR_NAMES,
+    SPEECH,
+    Message,
+    MessageType,
+    Method,
+    class_of,
+    methods_of,
+)
 from polyvox.api.middleware.key_sources import bearer_key
-from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
+from polyvox.errors import AuthenticationError, InvalidRequestError, PolyvoxError, ScopeError
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import UNKNOWN_MODEL
 from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -90,6 +100,8 @@ class MethodHandlers:
                         body.hold(len(data))
                         return await handler(_read(data, kind), call)
             except PolyvoxError as error:
+                if operation is Operation.SPEAK:
+                    self._count(error, call, method.containing_service.full_name)
                 await call.fail(error)
             except Exception:
                 log.exception("call failed", method=method.name, session=call.reference)
@@ -105,16 +117,19 @@ class MethodHandlers:
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
         return self._accounts.keyring.find((bearer_key(str(given.get("authorization", ""))) or "").encode()).owner
 
+    def _count(self, error: PolyvoxError, call: Call, service: str) -> None:
+        """Count a refusal that the service made no session for and has not counted, as HTTP's are; keys are not."""
+        if call.has_session or error.counted or isinstance(error, AuthenticationError | ScopeError):
+            return
+        self._service.metrics.requested(DOOR_NAMES[service], UNKNOWN_MODEL)
+        self._service.metrics.failed(error)
+
     @contextmanager
     def _slot(self, *, speaks: bool) -> Iterator[None]:
         if self._slots is None or not speaks:
             yield
             return
-        try:
-            ticket = self._slots.enter()
-        except OverloadedError as error:
-            self._service.metrics.failed(error)
-            raise
+        ticket = self._slots.enter()
         try:
             yield
         finally:

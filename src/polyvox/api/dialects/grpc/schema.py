@@ -7,6 +7,7 @@ code generated from the texts would have to fit whichever version of protobuf is
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
@@ -17,6 +18,8 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 COSYVOICE = "cosyvoice.CosyVoice"
 SPEECH = "polyvox.v1.Speech"
+DOOR_NAMES: Mapping[str, str] = MappingProxyType({COSYVOICE: "cosyvoice-grpc", SPEECH: "grpc"})
+"""The names of services that speak, in logs and metrics."""
 
 
 class Message(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 
 from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.dialects.grpc.conversation import Conversation
-from polyvox.api.dialects.grpc.schema import Message, message_type
+from polyvox.api.dialects.grpc.schema import DOOR_NAMES, SPEECH, Message, message_type
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
@@ -28,7 +28,7 @@ from polyvox.types import AudioChunk, Span, Voice
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice
 
-_NAME = "grpc"
+_NAME = DOOR_NAMES[SPEECH]
 _MAX_REGISTERED = 1_000
 _FIELD_NAMES: Mapping[str, str] = MappingProxyType(
     {"input": "text", "lang_code": "language", "response_format": "format", "volume_multiplier": "volume"}

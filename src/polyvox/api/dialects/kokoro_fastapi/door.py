@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api import debug
 from polyvox.api.body_format import BodyFormat
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.dialects.kokoro_fastapi import development as kokoro_dev
 from polyvox.api.dialects.kokoro_fastapi.bodies import (
     CaptionedBody,
@@ -31,6 +31,7 @@ from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses import downloads
 from polyvox.api.responses.caption_bodies import Captioned
 from polyvox.api.responses.captions import CaptionFile, CaptionStream
+from polyvox.api.responses.downloads import begin_download, download_header
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
@@ -73,6 +74,7 @@ async def captioned_speech(
     service: Service,
     voices: Voices,
     owner: Owner,
+    store: DownloadStore,
     x_polyvox_chunks: Annotated[
         str, Header(description="1: each line also gives the positions of its chunks, as `chunks`.")
     ] = "0",
@@ -84,12 +86,15 @@ async def captioned_speech(
     line or more after it.
     """
     body_format: BodyFormat
+    recorder = begin_download(body.audio_format, store, owner) if body.return_download_link else None
     if body.stream:
         chunks = x_polyvox_chunks == "1"
-        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=chunks, voiced=body.voiced)
+        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks, body.voiced, recorder)
     else:
-        body_format = CaptionFile(body.audio_format, body.return_timestamps, voiced=body.voiced)
+        body_format = CaptionFile(body.audio_format, body.return_timestamps, body.voiced, recorder)
     headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
+    if recorder is not None:
+        headers |= download_header(recorder)
     request = await speech_request(body, _NAME, service, voices, owner)
     request = replace(request, words=body.return_timestamps)
     return SpeechResponse(service, request, body_format, headers=headers)

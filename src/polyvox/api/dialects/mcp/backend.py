@@ -17,6 +17,7 @@ class SpeakRequest:
     model: str | None = None
     language: str | None = None
     speed: float = 1.0
+    instructions: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """McpHttp: the tools over streamable HTTP, behind the checks that every door has."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -13,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from polyvox.api.dependencies import call_of
 from polyvox.api.dialects.mcp.server import Context, create_server
 from polyvox.api.dialects.mcp.service_backend import ServiceBackend
+from polyvox.api.dialects.mcp.session_shares import SessionShares
 from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
 from polyvox.api.requests.body import off_the_loop, parse_json
 from polyvox.errors import OverloadedError
@@ -20,6 +21,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
 _WRITE_BYTES = 65_536
+_OK = 200
 
 
 class McpHttp:
@@ -30,6 +32,11 @@ class McpHttp:
         self._service = service
         self._voices = voices
         self._calls = 0
+        self._shares = SessionShares(
+            max(1, int(settings.max_share * settings.mcp_max_sessions)),
+            max(1, int(settings.max_share * settings.mcp_max_calls)),
+            settings.mcp_session_seconds,
+        )
         self._manager = StreamableHTTPSessionManager(
             create_server(SpeechTools(ToolLimits.of(settings)), self._backend_of),
             session_idle_timeout=settings.mcp_session_seconds,
@@ -45,23 +52,31 @@ class McpHttp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Its body is read and checked here, so that whatever is wrong is answered as elsewhere."""
-        scope = {**scope, "user": _user(call_of(scope).owner)}
+        call, request = call_of(scope), Request(scope, receive)
+        scope = {**scope, "user": _user(call.owner)}
         patient = _PatientSend(send, self._service.settings.stall_seconds)
-        if scope["method"] != "POST":
-            await self._manager.handle_request(scope, receive, patient)
-            return
-        body = await Request(scope, receive).body()
-        message = await off_the_loop(body, parse_json)
-        if not isinstance(message, dict) or message.get("method") != "tools/call":
-            await self._manager.handle_request(scope, _replayed(body, receive), patient)
-            return
-        self._count()
-        try:
-            await self._manager.handle_request(scope, _replayed(body, receive), patient)
-        finally:
-            self._calls -= 1
+        session_id = request.headers.get("mcp-session-id", "")
+        with self._shares.using(session_id, call.client):
+            if scope["method"] == "POST":
+                await self._post(scope, await request.body(), receive, patient)
+            else:
+                await self._manager.handle_request(scope, receive, patient)
+        if scope["method"] == "DELETE" and patient.status == _OK:
+            self._shares.ended(session_id, call.client)
 
-    def _count(self) -> None:
+    async def _post(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        message, client = await off_the_loop(body, parse_json), call_of(scope).client
+        method = message.get("method") if isinstance(message, dict) else None
+        with ExitStack() as counted:
+            if method == "initialize":
+                send = counted.enter_context(self._shares.opening(client, send))
+            elif method == "tools/call":
+                counted.enter_context(self._counted_call())
+                counted.enter_context(self._shares.calling(client))
+            await self._manager.handle_request(scope, _replayed(body, receive), send)
+
+    @contextmanager
+    def _counted_call(self) -> Iterator[None]:
         """Count a call until it is answered: its answer takes memory for as long as the client reads it."""
         most = self._service.settings.mcp_max_calls
         if self._calls >= most:
@@ -69,6 +84,10 @@ class McpHttp:
                 f"{most} calls are under way, which is the most; try again in a second.", retry_after=1
             )
         self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
 
     def _backend_of(self, context: Context) -> ServiceBackend:
         assert isinstance(context.request, Request)
@@ -82,8 +101,10 @@ class _PatientSend:
     def __init__(self, send: Send, stall_seconds: float) -> None:
         self._send = send
         self._stall_seconds = stall_seconds
+        self.status: int | None = None
 
     async def __call__(self, message: Message) -> None:
+        self.status = message.get("status", self.status)
         body = message.get("body", b"")
         for start in range(0, len(body) - _WRITE_BYTES, _WRITE_BYTES):
             await self._within({**message, "body": body[start : start + _WRITE_BYTES], "more_body": True})

@@ -37,6 +37,7 @@ class ServiceBackend:
                 "model": request.model,
                 "speed": request.speed,
                 "lang_code": request.language,
+                "instructions": request.instructions,
             }
         )
         made = await speech_request(body, DOOR_NAME, self._service, self._voices, self._call.owner)

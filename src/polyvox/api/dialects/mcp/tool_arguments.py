@@ -32,6 +32,10 @@ class SpeakArguments(ToolArguments):
     model: Name | None = Field(None, description=_MODEL)
     speed: Speed = Field(1.0, description="1 is the voice's own pace.")
     language: Name | None = Field(None, description="How to read the text, such as en-gb, if not as the voice does.")
+    instructions: Text | None = Field(
+        None,
+        description="How to speak, or what the voice is like, for models that follow it; others say that they do not.",
+    )
     format: Literal["mp3", "wav"] = Field("mp3", description="Format of the audio; wav is four times as large.")
 
     @property

@@ -118,7 +118,7 @@ class SpeechTools:
     async def _speak(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> CallToolResult:
         asked = parsed(self._speaking, arguments)
         self._check_length(asked)
-        request = SpeakRequest(asked.text, asked.voice, asked.model, asked.language, asked.speed)
+        request = SpeakRequest(asked.text, asked.voice, asked.model, asked.language, asked.speed, asked.instructions)
         async with backend.speech(request) as audio:
             if asked.plays and self._machine is not None:
                 await self._machine.play(audio)

@@ -19,14 +19,16 @@ from polyvox.books.pictures import read_cover
 from polyvox.books.readers.reader_process import read_manuscript_apart
 from polyvox.books.readers.reading import read_manuscript
 from polyvox.config import Settings
-from polyvox.errors import InvalidRequestError, RequestTooLargeError
+from polyvox.errors import InvalidRequestError, MarkupError, RequestTooLargeError
 from polyvox.service.jobs.record import JobOutput
 from polyvox.text.captions import CaptionFormat
+from polyvox.text.markup.markup import place
 
 _LONG_TEXT = 65_536
 _MOST_NAMES = 16
 _MOST_CHAPTERS = 2_000
 _MOST_VOICES = 64
+_LONGEST_CORRECTION = 20_000
 _ENDINGS = {"text": ".txt", "markdown": ".md", "html": ".html"}
 _FILE_ENDINGS = (".txt", ".md", ".markdown", ".html", ".htm", ".xhtml", ".epub")
 
@@ -121,6 +123,25 @@ class NewJobBody(RequestBody):
         return voices
 
 
+class CorrectionBody(RequestBody):
+    """Another text in place of one sentence of a job."""
+
+    text: Annotated[Text, Field(max_length=_LONGEST_CORRECTION)] = Field(description="What is spoken instead.")
+    sentence: Integer | None = Field(
+        None, ge=1, description="The sentence, from 1, of those that are not spoken; else the first of them."
+    )
+
+
+def placed_in(error: MarkupError, body: NewJobBody) -> MarkupError:
+    """The error with the line and column of its mark, where the fields hold it as it was written."""
+    texts = {"text": body.text} if body.chapters is None else {}
+    texts |= {f"chapters[{number}].text": chapter.text for number, chapter in enumerate(body.chapters or ())}
+    for name, text in texts.items():
+        if text is not None and error.mark is not None and (at := text.find(error.mark)) >= 0:
+            return MarkupError(f"{error.message} It is at {place(text, at)} of '{name}'.", field=name)
+    return error
+
+
 async def manuscript_of(body: NewJobBody, files: Mapping[str, FormFile], settings: Settings) -> Manuscript:
     """The manuscript of a new job, from whichever of its fields holds it."""
     limits = ManuscriptLimits(file_bytes=settings.max_manuscript_bytes)
@@ -192,6 +213,7 @@ def _check_size(size: int, limits: ManuscriptLimits, field: str) -> None:
 
 
 def _stem(files: Mapping[str, FormFile]) -> str:
-    """A title from the name of the file, where there is no better one."""
-    stem = PurePath(files["file"].name.replace("\\", "/")).stem if "file" in files else ""
+    """A title from the name of the file, where there is no better one. In forms `%22` stands for a quote."""
+    name = files["file"].name.replace("%22", '"') if "file" in files else ""
+    stem = PurePath(name.replace("\\", "/")).stem
     return " ".join("".join(char if char.isprintable() else " " for char in stem).split())[:200]

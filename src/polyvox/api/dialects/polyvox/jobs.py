@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from starlette.responses import StreamingResponse
 
 from polyvox.api.dependencies import Owner, Service, Voices, call_of
-from polyvox.api.dialects.polyvox.job_bodies import NewJobBody, manuscript_of
+from polyvox.api.dialects.polyvox.job_bodies import CorrectionBody, NewJobBody, manuscript_of, placed_in
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.ranged_file import RangedFile
-from polyvox.errors import NotFoundError, PolyvoxError
+from polyvox.errors import MarkupError, NotFoundError, PolyvoxError
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import JobRecord
 from polyvox.service.jobs.service import DOOR as DOOR_NAME
@@ -70,7 +70,10 @@ async def submit_job(request: Request, jobs: Jobs, service: Service, voices: Voi
     async with jobs.intake():
         manuscript = await manuscript_of(body, fields.files, service.settings)
         new = NewJob(manuscript, options, output, body.webhook, body.expires_seconds)
-        return (await jobs.submit(new, owner)).public()
+        try:
+            return (await jobs.submit(new, owner)).public()
+        except MarkupError as error:
+            raise placed_in(error, body) from error
 
 
 @router.get("", responses={503: _MISSING[503]})
@@ -84,6 +87,12 @@ async def list_jobs(jobs: Jobs, owner: Owner) -> dict[str, Any]:
 async def get_job(job_id: str, jobs: Jobs, owner: Owner) -> dict[str, Any]:
     """One job: its progress, its files, or why it does not go on."""
     return (await jobs.get(job_id, owner)).public()
+
+
+@router.patch("/{job_id}", responses=_CHANGED | {400: _NEW[400]})
+async def correct_job(job_id: str, body: CorrectionBody, jobs: Jobs, owner: Owner) -> dict[str, Any]:
+    """Change the words of a sentence that is not spoken yet, of a job that was paused or has failed; then resume it."""
+    return (await jobs.correct(job_id, owner, body.text, body.sentence)).public()
 
 
 @router.post("/{job_id}/pause", responses=_CHANGED)
@@ -181,6 +190,7 @@ DOOR = Door(
     operations={
         "POST /v1/jobs": Operation.SUBMIT_JOBS,
         "POST /v1/jobs/*": Operation.CHANGE_JOBS,
+        "PATCH /v1/jobs/*": Operation.CHANGE_JOBS,
         "DELETE /v1/jobs/*": Operation.CHANGE_JOBS,
         "GET /v1/jobs*": Operation.READ_JOBS,
     },

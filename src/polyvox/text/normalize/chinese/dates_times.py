@@ -106,7 +106,7 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 def read_spans(text: TrackedText) -> TrackedText:
-    """What lies between two days, dates or times."""
+    """The span between two days, dates or times."""
     return text.sub(_UNTIL, "到") if _DASHED.search(text.text) else text
 
 

@@ -208,7 +208,7 @@ def _is_race(match: re.Match[str]) -> bool:
 
 
 def _times(match: re.Match[str]) -> str:
-    """How often or how much more: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
+    """A multiple, of times or of size: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
     upto = f" to {number(match['upto'])}" if match["upto"] else ""
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
     compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())

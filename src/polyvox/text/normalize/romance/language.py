@@ -46,7 +46,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class AcronymHabits:
-    """How a language treats capitals: as a word from some length on if they can be said, else letter by letter."""
+    """Treatment of capitals in a language: as a word from some length on if they can be said, else letter by letter."""
 
     shortest_said: int
     said: frozenset[str]  # although the rule would spell them
