@@ -29,6 +29,8 @@ _COSYVOICE2 = ("cosyvoice2",)
 _ZIPVOICE = ("zipvoice",)
 _CODEC_LM = ("speechlm",)
 
+_QWEN3TTS = ("qwen3tts-0.6b", "qwen3tts-1.7b")
+
 PUBLISHED = (
     PublishedFigure(
         _COSYVOICE3,
@@ -82,7 +84,7 @@ PUBLISHED = (
     PublishedFigure(_CODEC_LM, "Streamable TTS API", "H200", 16, None, 81.9, "its README"),
     PublishedFigure(_CODEC_LM, "Streamable TTS API", "H200", 50, None, 143.8, "its README"),
     PublishedFigure(
-        _CODEC_LM,
+        (*_CODEC_LM, *_QWEN3TTS),
         "Qwen3-TTS, sglang-omni",
         "H100",
         None,

@@ -243,7 +243,7 @@ def test_repair_refuses_what_makes_no_sense(data_dir, tmp_path):
 
 
 def test_the_voice_packs_of_a_folder_are_kept_and_those_that_are_none_named(tmp_path, monkeypatch):
-    async def prompt(self, preset, style=None):
+    async def prompt(self, preset, digest, style=None):
         return VoicePrompt(spoken("fox"), RATE, kokoro_recordings.SENTENCES["fox"], "")
 
     monkeypatch.setattr(PresetPrompts, "prompt", prompt)  # no network speaks the sentence

@@ -8,8 +8,8 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
 from polyvox.installation import load_settings
+from polyvox.text.phonemes import chinese_words
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.chinese import word_cutter
 
 
 @pytest.fixture
@@ -79,6 +79,6 @@ def test_voices_whose_language_lacks_something_say_what(monkeypatch):
 
 
 def test_warming_up_loads_the_chinese_dictionary():
-    word_cutter.cache_clear()
+    chinese_words._dictionary.cache_clear()
     KokoroEngine(Settings()).warm_up()
-    assert word_cutter.cache_info().currsize == 1
+    assert chinese_words._dictionary.cache_info().currsize == 1

@@ -45,7 +45,7 @@ def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
     if options.phone_normalization:
         text = addresses.read_phones(text)
-    text = dates_times.read_spans(dates_times.read(text))
+    text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
     text = measures.read_shares(measures.read_money(text))
     return measures.read_units(text) if options.unit_normalization else text
 

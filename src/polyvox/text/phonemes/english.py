@@ -20,7 +20,7 @@ from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
 from polyvox.text.phonemes.marks import punctuation, spoken_sign
 from polyvox.text.phonemes.stress import unstressed
 from polyvox.text.phonemes.tokens import TextToken, TokenKind, tokens
-from polyvox.text.phonemes.word_classes import NEVER_AFTER_ARTICLE
+from polyvox.text.phonemes.word_classes import NEVER_AFTER_ARTICLE, OBJECTS
 from polyvox.text.phonemes.words import WordContext, WordPhonemizer
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -28,6 +28,8 @@ from polyvox.text.tracked import TrackedText
 _log = logging.getLogger(__name__)
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z]+|\d+")
 # The voices learned the American flap as T, and a glottal stop as the t that it stands for.
+# Names that are a verb where an object follows: "Polish the table."
+_OPENING_VERBS: Final = frozenset(("Polish",))
 _AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
 
@@ -107,6 +109,8 @@ class EnglishPhonemizer:
 
     def _run(self, sentence: "_Sentence", index: int, ahead: NextSound, text: str) -> str:
         word = self._folded(text)
+        if word in _OPENING_VERBS and sentence.following(index) in OBJECTS:
+            word = word.lower()
         if not word.strip("'-"):
             return ""
         weak = self._weak(word, sentence, index, ahead)
@@ -137,7 +141,8 @@ class EnglishPhonemizer:
 
     def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
         opens = index == 0 or sentence.tokens[index - 1].kind is TokenKind.MARK or sentence.is_shouted
-        if sentence.following(index) in NEVER_AFTER_ARTICLE:
+        compared = word == "A" and index > 0 and sentence.following(index + 1) == "than"
+        if compared or sentence.following(index) in NEVER_AFTER_ARTICLE:
             return self._lexicon.letter("a")
         if ahead is NextSound.BREAK or (word == "A" and not opens) or sentence.is_glued(index):
             return self._lexicon.letter("a")

@@ -19,6 +19,7 @@ from polyvox.text.phonemes.word_classes import (
     EYES,
     GO_LIVE,
     HAVE,
+    LEADEN,
     LET,
     MASS_CUES,
     MODALS,
@@ -27,8 +28,10 @@ from polyvox.text.phonemes.word_classes import (
     PAST_CUES,
     PAST_FORMS,
     PEOPLE,
+    PLAYED,
     PREPOSITIONS,
     SINGULAR_SUBJECTS,
+    SIZES,
     STRINGS,
     SUBJECTS,
 )
@@ -54,6 +57,7 @@ _BECOMING: Final = frozenset(
     "grows growing grew grown turn turned even".split()
 )
 _BEFORE_TINY: Final = frozenset("has have had show shows of with in these those many some all even see".split())
+_BEFORE_SMALL: Final = frozenset("is are was were so very almost seem seems".split())
 _OF_READING: Final = frozenset(
     "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
@@ -289,6 +293,8 @@ def _lead(words: Sequence[str], index: int) -> Role:
     left, following = _left(words, index), _at(words, index + 1)
     if _from_left(words, index, left) is Role.VERB or following in ("to", "by", "with", "us", "them", "you", "me"):
         return Role.PLAIN
+    if following in LEADEN:
+        return Role.OTHER
     if not CONTEST.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR]):
         return Role.PLAIN
     if _is_hinted(words, index):
@@ -300,12 +306,13 @@ def _lead(words: Sequence[str], index: int) -> Role:
 def _tear(words: Sequence[str], index: int) -> Role:
     """The noun that the eyes shed, against the verb for ripping."""
     left, following = _left(words, index), _at(words, index + 1)
-    weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 7])
+    weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 5])
     if following == "up" and _at(words, index + 2) not in OBJECTS:
         return Role.NOUN
     if _is_hinted(words, index):
         return Role.OTHER
-    if following == "in" and words[index] == "tear" and left in DETERMINERS and not weeping:
+    torn = left in DETERMINERS or left in SIZES
+    if following == "in" and words[index] == "tear" and torn and not weeping:
         return Role.OTHER
     return _general(words, index)
 
@@ -313,7 +320,7 @@ def _tear(words: Sequence[str], index: int) -> Role:
 def _bass(words: Sequence[str], index: int) -> Role:
     """The fish, against the voice and the instrument that somebody plays or sings."""
     played = _left(words, index).startswith(("play", "sing", "sang", "drum"))
-    return Role.OTHER if not played and _is_hinted(words, index) else Role.PLAIN
+    return Role.OTHER if not (played or _at(words, index + 1) in PLAYED) and _is_hinted(words, index) else Role.PLAIN
 
 
 def _number(words: Sequence[str], index: int) -> Role:
@@ -327,7 +334,8 @@ def _minute(words: Sequence[str], index: int) -> Role:
     """Tiny, against the time: before a plural that no figure counts."""
     following, left = _at(words, index + 1), _at(words, index - 1)
     tiny = _is_plural(following) and following != "hands" and left in _BEFORE_TINY
-    return Role.OTHER if tiny or _is_hinted(words, index) else Role.PLAIN
+    described = left in _BEFORE_SMALL and (_is_break(following) or following in ("but", "and", "compared", "in"))
+    return Role.OTHER if tiny or described or _is_hinted(words, index) else Role.PLAIN
 
 
 def _reading(words: Sequence[str], index: int) -> Role:
@@ -354,10 +362,18 @@ def _resume(words: Sequence[str], index: int) -> Role:
 
 def _bow(words: Sequence[str], index: int) -> Role:
     """The front of a ship is "the bow of the ferry"; a bow of another kind has a purpose, not an owner."""
+    if not STRINGS.isdisjoint(words[max(0, index - 2) : index + 3]):
+        return Role.PLAIN
     if _is_hinted(words, index):
         return Role.OTHER
     stringed = not STRINGS.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
     return Role.OTHER if _at(words, index + 1) == "of" and not stringed else _general(words, index)
+
+
+def _row(words: Sequence[str], index: int) -> Role:
+    """A quarrel is about or over something; things stand in a row."""
+    quarrel = _left(words, index) in DETERMINERS and _at(words, index + 1) in ("over", "about")
+    return Role.OTHER if quarrel or _is_hinted(words, index) else _general(words, index)
 
 
 def _does(words: Sequence[str], index: int) -> Role:
@@ -410,6 +426,7 @@ _PARTICULAR: Final = {
     "resume": _resume,
     "resumes": _resume,
     "bow": _bow,
+    "row": _row,
     "does": _does,
     "dove": _dove,
     "that": _that,

@@ -67,6 +67,19 @@ NEVER_AFTER_ARTICLE: Final = _words(
     "is was are were has had does did and or to of for in at from with by if than then that equals plus minus times "
     "squared cubed divided = + < >"
 )
+LEADEN: Final = _words(
+    "acid apron ball balls battery batteries bullet bullets content contamination crystal dust exposure glass "
+    "glaze level levels paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
+    "solder toxicity weight weights"
+)
+PLAYED: Final = _words(
+    "amp clef drum drums drop guitar guitars guitarist line lines note notes part player players solo voice "
+    "strings singer"
+)
+SIZES: Final = _words(
+    "inch inches foot centimeter centimeters millimeter millimeters small large big huge little long tiny deep nasty "
+    "ragged partial complete slight minor"
+)
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
 EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
 STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer ribbon hair string strings")
@@ -89,7 +102,7 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
     "tear": _words(
         "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus "
-        "retina retinal acl knee jacket shirt sleeve tent"
+        "retina retinal acl knee jacket shirt sleeve tent canvas curtain sofa upholstery tarp labrum labral net"
     ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(

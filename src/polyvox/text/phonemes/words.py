@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.phonemes.acronyms import EMPHATIC, camel_parts, is_pronounceable, spelled
+from polyvox.text.phonemes.acronyms import EMPHATIC, camel_parts, is_pronounceable, is_unsayable, spelled
 from polyvox.text.phonemes.digits import digit_words
 from polyvox.text.phonemes.heteronyms import Role, chosen
 from polyvox.text.phonemes.inflection import inflected, with_ed, with_ing, with_s
@@ -22,6 +22,8 @@ _VOWELS: Final = frozenset("aeiouy")
 _WEAK_INSIDE: Final = {"the": "ðə", "to": "tə", "a": "ɐ"}  # in a chain such as man-of-the-match
 _LEADING_PARTS: Final = frozenset({"Mc", "O", "D", "De", "Di", "Van", "Von"})
 _SHORT_CAPITALS: Final = 3
+_LONGEST_PREFIX: Final = 3
+_SHORTEST_REST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,18 @@ class WordPhonemizer:
         initials = len(parts) > 1 or (letters.isupper() and not is_pronounceable(letters))
         if initials or not _VOWELS & set(letters.lower()):
             return spelled(letters, self.lexicon)
-        return self.unknown(letters.lower())
+        return (self._prefixed(letters) if letters.islower() else None) or self.unknown(letters.lower())
+
+    def _prefixed(self, word: str) -> str | None:
+        """Initials before a known word, where the whole has no beginning that can be said: `jdoe`, `tsconfig`."""
+        if not is_unsayable(word):
+            return None
+        for cut in range(1, min(_LONGEST_PREFIX, len(word) - _SHORTEST_REST) + 1):
+            rest = self.lexicon.dictionary(word[cut:])
+            if rest is not None:
+                sound = chosen(rest, Role.PLAIN, before_break=False)
+                return f"{weakened(spelled(word[:cut], self.lexicon))}{sound}" if sound else None
+        return None
 
     def _possessive(self, word: str, setting: WordContext) -> str:
         return with_s(self.read(_POSSESSIVE.sub("", word), setting), self.lexicon.variant)

@@ -77,6 +77,7 @@ _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\
 _NUMBERED: Final = re.compile(rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}{_NO_COUNT}(?!强|多|余|[A-Za-z/])")
 # A dot inside a file's or an object's name, not behind an initial.
 _DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")
+_NICKNAME: Final = re.compile(r"(?<=[A-Za-z]_)\d++(?!\.\d)")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
 
@@ -115,6 +116,8 @@ def read_codes(text: TrackedText) -> TrackedText:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
+    if "_" in text.text:
+        text = text.sub(_NICKNAME, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, lambda match: spelled(match.group())).sub(_MIXED, _mixed)
 
 

@@ -37,8 +37,29 @@ _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _INCIDENT: Final = re.compile(
-    r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大)))(\d{1,2})(?!\d)"
+    r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大|阅兵|打假|维权)))(\d{1,2})(?!\d)"
 )
+# A month and a day with a stop between, where the words around cannot belong to a number.
+_DOTTED_DAY: Final = re.compile(
+    rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
+    r"(?=当[天日晚]|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
+    r"|[起前](?:正式|实施|执行|恢复|生效|施行|开放|停止|[,，。.!]|$))"
+    rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
+)
+_DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
+_REIGN: Final = re.compile(r"(?<=\()(\d{3,4})年? ?(?:[—–]+ ?(\d{3,4})(?=年?\))|[-~～] ?(\d{3,4})(?=年\)))")
+_WON: Final = (
+    "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
+    "完胜|输给|反超|扳平|晋级|夺冠)"
+)
+_POINTS: Final = r"\d{1,3}:\d{1,3}(?![\d:])"
+_SCORE: Final = re.compile(rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON}))")
+_SCORED: Final = re.compile(f"比分|{_WON}|[局盘]")
+_PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
+_NEAR: Final = 16
+_DAWN: Final = 5
+_EVENING: Final = 7
+_LABELLED: Final = re.compile("[码号编][是为:： ]{0,2}\\Z")
 _SALE: Final = re.compile(r"(?<![\d])(?<!\d[.,])618(?=大促|购物|活动|期间|年中|促销|电商)")
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
@@ -62,10 +83,12 @@ def read(text: TrackedText) -> TrackedText:
     if _PARTED.search(text.text):
         text = _read_dates(text)
     text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
+    if "(" in text.text:
+        text = text.sub(_REIGN, _reign)
     text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
-        text = text.sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
+        text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
         text = text.sub(_TIMES, "到").sub(_TIME, _time)
     return text.sub(_HOUR, _hour)
 
@@ -74,6 +97,7 @@ def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
     text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
     text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+    text = text.sub(_DOTTED_DAY, _dotted_day)
     return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
 
 
@@ -102,6 +126,8 @@ def _dates(match: re.Match[str]) -> str | None:
 
 def _date_behind(match: re.Match[str]) -> str | None:
     """A date with its year last: the day comes first, unless only the other way round there is such a day."""
+    if _LABELLED.search(match.string, max(0, match.start() - 4), match.start()):
+        return None
     day, month = (match[1], match[3]) if int(match[3]) <= 12 else (match[3], match[1])
     if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
         return None
@@ -126,6 +152,27 @@ def _short_date(match: re.Match[str]) -> str:
     return _month_day(*found)
 
 
+def _dotted_day(match: re.Match[str]) -> str:
+    month, day = match["month"] or match["month2"], match["day"] or match["day2"]
+    return _DOUBLE_SALES[month] if month == day and month in _DOUBLE_SALES else _month_day(month, day)
+
+
+def _reign(match: re.Match[str]) -> str | None:
+    """The years of a life or a dynasty in brackets, digit by digit."""
+    first, last = match[1], match[2] or match[3]
+    return f"{spelled(first)}到{spelled(last)}" if int(first) < int(last) < 2100 else None
+
+
+def _score(match: re.Match[str]) -> str | None:
+    """Points, unless they are a list of times and no word near them tells of a game."""
+    pairs = _PAIR.findall(match.group())
+    timely = all(int(hour) <= 24 and len(minute) == 2 and int(minute) < 60 for hour, minute in pairs)
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    if timely and _SCORED.search(around) is None:
+        return None
+    return _PAIR.sub(lambda pair: f"{cardinal(pair[1])}比{cardinal(pair[2])}", match.group())
+
+
 def _holiday(match: re.Match[str]) -> str:
     return "到".join(_month_day(*match[end].split(".")) for end in ("first", "last"))
 
@@ -145,7 +192,7 @@ def _time(match: re.Match[str]) -> str | None:
     second = int(match["second"] or 0)
     if _LASTS.search(match.string, max(0, match.start() - 5), match.start()):
         return _duration(hour, minute, second if match["second"] else None)
-    words = _half(match, match["half"]) + counted(str(hour)) + "点"
+    words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
@@ -163,11 +210,13 @@ def _duration(first: int, middle: int, last: int | None) -> str:
 
 
 def _hour(match: re.Match[str]) -> str:
-    return _half(match, match[2]) + counted(str(int(match[1]))) + "点"
+    return _half(match, match[2], int(match[1])) + counted(str(int(match[1]))) + "点"
 
 
-def _half(match: re.Match[str], half: str | None) -> str:
-    """The half of the day, unless a part of the day stands before the time already."""
+def _half(match: re.Match[str], half: str | None, hour: int) -> str:
+    """The part of the day, unless a part of the day stands before the time already."""
     if half is None or _PART_OF_DAY.search(match.string, max(0, match.start() - 3), match.start()):
         return ""
-    return "上午" if half in "aA" else "下午"
+    if half in "aA":
+        return "凌晨" if hour == 12 or hour < _DAWN else "上午"
+    return "中午" if hour == 12 else "晚上" if hour >= _EVENING else "下午"

@@ -39,10 +39,15 @@ _POWER: Final = re.compile(
 )
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
-_HEIGHT: Final = re.compile(r"(?<=\d米)\d{2}(?![\d年月个人多余]|[.:]\d)")
+_HEIGHT: Final = re.compile(
+    r"(?<=\d米)\d{2}(?![\d年月个人多余]|[.:]\d)|(?<=\d秒)\d{2}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
+)
 _CHEER: Final = re.compile(
     r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
 )
+_ROUND: Final = {"100": "百", "1000": "千"}
+_EXPONENT: Final = re.compile(r"[eE][+-]")
+_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-])(\d{{1,3}})(?![\dA-Za-z.])")
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(
     r"(?<=[\u4e00-\u9fff]) ?(?P<title>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
@@ -108,6 +113,13 @@ _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "01234567
 def read_guesses(text: TrackedText) -> TrackedText:
     """Two neighbouring figures before a measure word: "2、3个" is two or three."""
     return text.sub(_A_FEW, _a_few)
+
+
+def read_scientific(text: TrackedText) -> TrackedText:
+    """ "1e-4" as a power of ten."""
+    if _EXPONENT.search(text.text) is None:
+        return text
+    return text.sub(_SCIENTIFIC, lambda match: f"{match[1]}×10^{match[2].strip('+')}{match[3]}")
 
 
 def read_formulas(text: TrackedText) -> TrackedText:
@@ -179,7 +191,8 @@ def _scores(match: re.Match[str]) -> str | None:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    part = f"{cardinal(match['bottom'])}分之{cardinal(match['top'])}"
+    bottom = _ROUND.get(match["bottom"]) or cardinal(match["bottom"])
+    part = f"{bottom}分之{cardinal(match['top'])}"
     return f"{cardinal(match['whole'])}又{part}" if match["whole"] else part
 
 

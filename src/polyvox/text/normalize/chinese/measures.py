@@ -141,6 +141,13 @@ _MEASURE: Final = re.compile(
     rf"{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
 )
 
+_RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
+# The unit of a power: "3×10^8m/s".
+_RAISED: Final = re.compile(
+    rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_SYMBOL.format('unit')}"
+    rf"(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
+)
+
 
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code, and wages from so many thousands to so many."""
@@ -155,6 +162,8 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if _RAISED_SIGN.search(text.text):
+        text = text.sub(_RAISED, _raised)
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
@@ -230,6 +239,17 @@ def _minutes(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
+    unit = _units(match)
+    return _amounts(match) + match["scale"] + unit if unit else None
+
+
+def _raised(match: re.Match[str]) -> str | None:
+    unit = _units(match)
+    return match["power"] + unit if unit else None
+
+
+def _units(match: re.Match[str]) -> str | None:
+    """A unit, its power, and the unit that it is divided by."""
     unit = _unit(match["unit"])
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
         return None
@@ -239,7 +259,7 @@ def _measure(match: re.Match[str]) -> str | None:
         if per is None:
             return None
         unit += "每" + _POWERS.get(match["per_power"] or "", "") + per
-    return _amounts(match) + match["scale"] + unit
+    return unit
 
 
 def _unit(symbol: str) -> str | None:

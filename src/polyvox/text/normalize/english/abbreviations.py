@@ -52,6 +52,10 @@ BEFORE_FIGURES: Final = {
     "nos": "numbers",
     "p": "page",
     "pp": "pages",
+    "pg": "page",
+    "Pg": "Page",
+    "pgs": "pages",
+    "Pgs": "Pages",
     "Vol": "Volume",
     "vol": "volume",
     "vols": "volumes",
@@ -78,6 +82,13 @@ BEFORE_FIGURES: Final = {
     "apt": "apartment",
     "Ste": "Suite",
     "Rm": "Room",
+    "rm": "room",
+    "Flt": "Flight",
+    "flt": "flight",
+    "Ep": "Episode",
+    "ep": "episode",
+    "Lvl": "Level",
+    "lvl": "level",
     "Hwy": "Highway",
     "Rte": "Route",
     "cl": "clause",
@@ -90,6 +101,7 @@ BEFORE_FIGURES: Final = {
     "Elev": "Elevation",
     "elev": "elevation",
     "Lat": "Latitude",
+    "lat": "latitude",
     "Est": "Established",
     "ver": "version",
     "Ver": "Version",
@@ -128,6 +140,31 @@ WITHIN: Final = {
     "acct": "account",
     "Acct": "Account",
     "avg": "average",
+    "asst": "assistant",
+    "Asst": "Assistant",
+    "assoc": "associate",
+    "Assoc": "Associate",
+    "cont": "continued",
+    "diam": "diameter",
+    "dims": "dimensions",
+    "Dims": "Dimensions",
+    "dist": "district",
+    "Dist": "District",
+    "ht": "height",
+    "Ht": "Height",
+    "lic": "license",
+    "Lic": "License",
+    "pop": "population",
+    "Pop": "Population",
+    "prev": "previous",
+    "arr": "arriving",
+    "Arr": "Arriving",
+    "dep": "departing",
+    "Dep": "Departing",
+    "vol": "volume",
+    "Vol": "Volume",
+    "wt": "weight",
+    "Wt": "Weight",
     "Avg": "average",
 }
 # May also end a sentence, and then leave it their full stop.
@@ -157,20 +194,36 @@ ANYWHERE: Final = {
     "Intl": "International",
     "misc": "miscellaneous",
     "est": "estimated",
-    "pts": "points",
+    "Est": "Estimated",
     "ea": "each",
+    "bbl": "barrel",
     "doz": "dozen",
     "mo": "month",
     "mos": "months",
     "yr": "year",
-    "yrs": "years",
     "wk": "week",
-    "wks": "weeks",
-    "hrs": "hours",
+    "hr": "hour",
+    "lb": "pound",
     "mins": "minutes",
     "al": "al",
     "min": "minimum",
     "max": "maximum",
+    "Min": "Minimum",
+    "Max": "Maximum",
+    "Hts": "Heights",
+    "Ctr": "Center",
+    "Ariz": "Arizona",
+    "Calif": "California",
+    "Colo": "Colorado",
+    "Conn": "Connecticut",
+    "Fla": "Florida",
+    "Mich": "Michigan",
+    "Minn": "Minnesota",
+    "Okla": "Oklahoma",
+    "Tenn": "Tennessee",
+    "Wash": "Washington",
+    "Wis": "Wisconsin",
+    "Wyo": "Wyoming",
 }
 DOTTED: Final = {
     "e.g": "for example",
@@ -184,48 +237,98 @@ DOTTED: Final = {
 
 # Written without vowels, and so nothing else; with or without a full stop.
 SHORTENED: Final = {
+    "accts": "accounts",
+    "amts": "amounts",
+    "appt": "appointment",
+    "appts": "appointments",
+    "approx": "approximately",
+    "bldg": "building",
+    "bldgs": "buildings",
+    "btwn": "between",
     "ctrl": "control",
+    "flr": "floor",
+    "govt": "government",
+    "hrs": "hours",
     "hwy": "highway",
+    "intl": "international",
+    "lbs": "pounds",
+    "mfg": "manufacturing",
     "mgmt": "management",
     "mgr": "manager",
     "msg": "message",
     "msgs": "messages",
     "mtg": "meeting",
     "mtgs": "meetings",
+    "mths": "months",
+    "natl": "national",
+    "pgs": "pages",
     "pkg": "package",
+    "pkgs": "packages",
     "pls": "please",
     "plz": "please",
+    "pmt": "payment",
     "ppl": "people",
+    "pts": "points",
+    "pymt": "payment",
+    "qtr": "quarter",
+    "qtrs": "quarters",
     "qty": "quantity",
+    "rcvd": "received",
+    "svc": "service",
+    "tbsp": "tablespoon",
     "thx": "thanks",
     "tmrw": "tomorrow",
+    "tsp": "teaspoon",
     "txt": "text",
     "utd": "united",
+    "wkly": "weekly",
+    "wknd": "weekend",
+    "wks": "weeks",
+    "yrs": "years",
 }
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
+    "abt": "about",
     "afaik": "as far as I know",
+    "atm": "at the moment",
+    "bc": "because",
     "brb": "be right back",
     "btw": "by the way",
+    "fwiw": "for what it's worth",
     "fyi": "for your information",
     "gtg": "got to go",
+    "hmu": "hit me up",
+    "icymi": "in case you missed it",
     "idc": "I don't care",
     "idk": "I don't know",
     "iirc": "if I recall correctly",
+    "ikr": "I know right",
+    "ily": "I love you",
     "imho": "in my humble opinion",
     "imo": "in my opinion",
+    "irl": "in real life",
     "jk": "just kidding",
     "ngl": "not gonna lie",
     "nvm": "never mind",
     "ofc": "of course",
     "omg": "oh my god",
     "omw": "on my way",
+    "rn": "right now",
+    "smh": "shaking my head",
+    "tbf": "to be fair",
     "tbh": "to be honest",
+    "tmr": "tomorrow",
+    "tmw": "tomorrow",
     "ttyl": "talk to you later",
+    "tysm": "thank you so much",
+    "ur": "your",
     "wdym": "what do you mean",
+    "wdyt": "what do you think",
+    "wyd": "what are you doing",
     "yoy": "year over year",
     "bday": "birthday",
     "hbu": "how about you",
+    "hx": "history",
     "sry": "sorry",
     "lmk": "let me know",
     "thurs": "Thursday",
@@ -266,8 +369,53 @@ _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
-_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef)\.(?= [A-Z]{1,4}[ -]?\d))")
-_UNSTOPPED: Final = re.compile(r"(?<![\w.'])(Apt|apt|Ste|Rm|Bldg)(?= #?\d)")
+_BEFORE_FIGURE: Final = re.compile(
+    r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= [A-Z]{1,4}[ -]?\d))"
+)
+_UNSTOPPED: Final = re.compile(
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?)(?= #?\d)"
+)
+_LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
+# What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
+_EACH: Final = re.compile(
+    r"(?P<lead>\b(?:an?|per|each|every) )"
+    r"(?P<unit>gal|lb|oz|qt|doz|yr|mo|wk|hr|min|sec|yd|mi|kg|km|ft|bbl|sq ?ft|pp)"
+    r"(?P<stop>\.)?(?![\w'/-])"
+)
+_COUNTED: Final = re.compile(r"\d[^\n.!?]{0,16} \Z")
+_EACH_UNITS: Final = {
+    "gal": "gallon",
+    "lb": "pound",
+    "oz": "ounce",
+    "qt": "quart",
+    "doz": "dozen",
+    "yr": "year",
+    "mo": "month",
+    "wk": "week",
+    "hr": "hour",
+    "min": "minute",
+    "sec": "second",
+    "yd": "yard",
+    "mi": "mile",
+    "kg": "kilogram",
+    "km": "kilometer",
+    "ft": "foot",
+    "bbl": "barrel",
+    "sqft": "square foot",
+    "pp": "person",
+}
+_PATIENT: Final = re.compile(
+    r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
+    r"denies|denied|complains|complained|states|stated|seen|admitted|discharged|tolerated)\b))"
+)
+_WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
+_DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
+# How often a medicine is taken, behind the dose.
+_DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
+_DOSE: Final = re.compile(
+    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive)\b"
+)
+_NEAR: Final = 32
 _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
@@ -278,24 +426,50 @@ _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
 )
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
-_SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w'@/]|\.\w)", re.IGNORECASE)
+_SHORTENED: Final = re.compile(
+    r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)", re.IGNORECASE
+)
 
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "ong." in text.text:
+        text = text.sub(_LONGITUDE, r"\1ongitude")
+    text = text.sub(_EACH, _each)
     return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
+    if "pt" in text.text or "Pt" in text.text:
+        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
     text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
     text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
     text = text.sub(_ROAD, lambda match: ROADS[match[1]])
+    if " dr" in text.text:
+        text = text.sub(_DOCTOR, r"\g<lead>doctor")
+    if _DOSE.search(text.text):
+        text = text.sub(_DOSING, _dosing)
+    if "F" in text.text and "M" in text.text:
+        text = text.sub(_WEEKDAYS, "Monday to Friday")
     return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
+
+
+def _each(match: re.Match[str]) -> str | None:
+    if _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start()) is None:
+        return None
+    unit = _EACH_UNITS[match["unit"].replace(" ", "")]
+    return match["lead"] + unit + (_final_stop(match) if match["stop"] else "")
+
+
+def _dosing(match: re.Match[str]) -> str | None:
+    """The initials of "twice a day", where a dose stands before them."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    return ".".join(match.group()) if _DOSE.search(before) else None
 
 
 def _final_stop(match: re.Match[str]) -> str:
@@ -356,7 +530,9 @@ def _with_stop(match: re.Match[str]) -> str | None:
     return None
 
 
-def _shortened(match: re.Match[str]) -> str:
+def _shortened(match: re.Match[str]) -> str | None:
+    if not (match.group().islower() or match.group().istitle() or match.group().isupper()):
+        return None
     word = SHORTENED[match.group().lower()]
     return word.capitalize() if match.group()[0].isupper() else word
 

@@ -90,9 +90,10 @@ _STATE: Final = re.compile(
 )
 _CITY: Final = re.compile(r"(?:\b(?P<led>in|from|to|near|of|at|via|outside|around) )?(?P<city>[A-Z][A-Za-z.]+), $")
 _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
-_ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
+_ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |D\.C\. |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
 _BEFORE_POINT: Final = ("on ", "onto ", "at ", "to ", "of ", "and ", "down ", "along ")
+_PARTY: Final = re.compile(rf"(?<=\()(?P<party>[DRI])-(?P<state>{'|'.join(_STATES)})(?=\))")
 _FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
 _BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
@@ -101,7 +102,7 @@ _BEHIND_ROAD: Final = re.compile(
 )
 _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d] )(?P<point>{_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
-    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blocks?|meters|feet)\.? (?:due )?)(?P<point>{_POINT})"
+    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blocks?|meters|feet)\.? (?:due )?)(?P<point>{_POINT})\.?"
     r"(?= (?:of|on|along|from)\b|[,;)])"
 )
 _HEADED: Final = re.compile(
@@ -114,6 +115,8 @@ def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
     if _ANY.search(text.text) is None:
         return text
+    if "(" in text.text:
+        text = text.sub(_PARTY, lambda match: f"{match['party']}, {_STATES[match['state']]}")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD):

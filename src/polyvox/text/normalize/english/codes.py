@@ -32,12 +32,27 @@ _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])")
-_FOR_DAYS: Final = re.compile(r"(?<=[A-Za-z\d] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)")
+_FOR_DAYS: Final = re.compile(
+    r"(?<=[a-z] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))"
+    r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
+)
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
+_DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
+_CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
+_SIDE: Final = re.compile(
+    r"[\d.,]*\d(?: ?[x×] ?[\d.,]*\d)* ?-?"
+    r"(?:[cmk]?m|in|ft|yd|px|inch(?:es)?|feet|meters?|pixels?|[″′])"
+    r"(?![A-Za-z])"
+    r"|\d+(?:×\d+)* (?:arrays?|blocks?|boards?|convolutions?|cubes?|filters?|grids?|images?|inputs?|kernels?|"
+    r"matri(?:x|ces)|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
+)
+_SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|TB|tab(?:let)?s?)(?![A-Za-z])")
+_SUM: Final = re.compile(r"= ?[\d.,]+\Z")
+_RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
@@ -77,6 +92,8 @@ _COMPARED: Final = frozenset(
 
 def read_dimensions(text: TrackedText) -> TrackedText:
     """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
+    if "×" in text.text:
+        text = text.sub(_TIMES_TEN, " times ").sub(_CROSS, _cross)
     text = (
         text.sub(_TIMES_TEN, " times ")
         .sub(_FOR_DAYS, "times ")
@@ -99,6 +116,19 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_AGENT, "double oh seven")
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
+
+
+def _cross(match: re.Match[str]) -> str | None:
+    """The sides of something are so much by so much; what is computed, or packed so many times, is multiplied."""
+    end = match.end()
+    computed = _RESULT.match(match.string, end, end + _NEAR) or _SUM.search(
+        match.string, max(0, match.start() - _NEAR), match.start()
+    )
+    if computed or _SHARE.match(match.string, end, end + _NEAR):
+        return " times "
+    small = _DIGITS_BESIDE.match(match.string, match.start() - 1)
+    doubtful = match["gap"] or small
+    return None if doubtful and _SIDE.match(match.string, end, end + _NEAR) is None else " by "
 
 
 def _wireless(match: re.Match[str]) -> str:
@@ -180,7 +210,8 @@ def _is_race(match: re.Match[str]) -> bool:
 def _times(match: re.Match[str]) -> str:
     """A multiple, of times or of size: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
     upto = f" to {number(match['upto'])}" if match["upto"] else ""
-    compared = word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
+    compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
 

@@ -43,6 +43,27 @@ _NOT_PLURAL: Final = frozenset(
     "says marks starts brings remains".split()
 )
 
+# What is sold, run or built by measure, so that the unit before it stays singular: "500 ml bottles", "200 m fly".
+_MEASURED: Final = frozenset(
+    (
+        "babies backstroke bag bags bar bars barrel barrels batteries battery beam beams block blocks board "
+        "boards bottle bottles box boxes break breaks breaststroke brick bricks bulb bulbs burger burgers "
+        "butterfly cable cables call can cans canister capsule capsules carton cartons class classes clip clips "
+        "container containers contract contracts course cup cups cylinder dash disk disks dose doses drive drives "
+        "dumbbell dumbbells engine engines episode episodes fence final finals flight flights fly freestyle glass "
+        "glasses hike hikes hose hoses hurdles interval intervals jar jars jug jugs lap lease leases lens "
+        "lenses lesson lessons loan loans medley meeting meetings monitor monitors mortgage mortgages motor "
+        "motors mug pack package packages packet packets packs panel panels pill pills pipe pipes plate plates "
+        "poles portion portions pouch pouches race races radius relay relays ride rides roll rolls run runs "
+        "sachet sachets screen screens serving servings session sessions sheets shift shifts slice slices "
+        "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
+        "trip trips tube tubes tv tvs version versions vial vials video videos walk walks wall walls warranties "
+        "warranty waves weights wire wires"
+    ).split()
+)
+# Behind "a 5 km", these still have their noun to come.
+_EXTENTS: Final = frozenset("deep high long tall thick wide".split())
+
 
 def word_before(match: re.Match[str]) -> str:
     """The word in front of the match, a space between; empty if there is none."""
@@ -83,9 +104,13 @@ def is_adjective(match: re.Match[str]) -> bool:
         return False
     if match.string[match.end()] == "-":
         return True
+    if following.lower() in _MEASURED and match.string[match.end()] == " ":
+        return True
     before = word_before(match).lower()
     if before in ("a", "an"):
-        return following not in _NOT_NOUNS and (following.islower() or following.isupper())
+        if following in _EXTENTS:
+            return True
+        return following.lower() not in _NOT_NOUNS and following not in STARTERS
     if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (

@@ -35,6 +35,9 @@ _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
+_SET: Final = r"[0-7]-[0-7](?: ?\(\d{1,2}(?:-\d{1,2})?\))?"
+_SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
+_POINTS: Final = re.compile(r"(\d{1,2})-(\d{1,2})")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
 _VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")
@@ -58,6 +61,10 @@ _SCRIPTURES: Final = frozenset(
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_DONE: Final = frozenset(
+    "ready done complete completed passed passing failed healthy running available correct".split()
+)
+_BEHIND_RATING: Final = frozenset("for from on in and but or if because at overall would".split())
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
@@ -75,7 +82,7 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
-    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_RANGE, _range).sub(_YEAR, _year)
+    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 
@@ -116,10 +123,24 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
-    if bottom in ("5", "10", "100") and word_before(match).lower() in _RATING_WORDS:
+    if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
     adjective = match.string[match.end() : match.end() + 1] == "-"
+    if adjective and (top, bottom) == ("1", "2"):
+        return "half"
     return fraction(top, bottom, singular=adjective)
+
+
+def _is_rating(match: re.Match[str]) -> bool:
+    """Return whether a fraction tells how many of all there are: "a 7/10", "10/10", "3/5 ready"."""
+    before, following = word_before(match).lower(), word_after(match)
+    if following in _DONE:
+        return True
+    if match["bottom"] not in ("5", "10", "100"):
+        return False
+    whole = match["top"] == match["bottom"]
+    article = before in ("a", "an") and match["bottom"] != "5" and (not following or following in _BEHIND_RATING)
+    return whole or article or before in _RATING_WORDS
 
 
 def _years(match: re.Match[str]) -> str | None:
@@ -145,6 +166,14 @@ def _range(match: re.Match[str]) -> str:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"
+
+
+def _sets(match: re.Match[str]) -> str | None:
+    """The sets of a tennis match, "6-4, 7-6 (7-5)": in each, somebody has won six or seven games."""
+    sets = _POINTS.findall(re.sub(r"\(.*?\)", "", match.group()))
+    if any(max(games) not in ("6", "7") for games in sets):
+        return None
+    return _POINTS.sub(lambda games: f"{cardinal(games[1])} {cardinal(games[2])}", match.group())
 
 
 def _ratio(match: re.Match[str]) -> str:

@@ -16,6 +16,9 @@ _WITHOUT_FIGURES: Final = frozenset(
     "AgBr AgCl AgI AlN CaO CaS CuO CuS FeO FeS GaAs GaN HBr HCl HClO HOCl KBr KCl KOH LiCl LiF LiOH MgO MnO NaBr NaCl "
     "NaClO NaF NaI NaOH NaHS PbO PbS SiC TiN ZnO ZnS BaO".split()
 )
+_GROUPED: Final = re.compile(
+    r"(?<![\w.@#/-])(?P<first>(?:[A-Z][a-z]?\d{0,2}){1,4})\((?P<group>(?:[A-Z][a-z]?\d{0,2}){1,4})\)(?P<count>[2-9])(?![\w@])"
+)
 _COMPOUND: Final = re.compile(r"(?<![\w.@#/-])(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
@@ -40,7 +43,7 @@ _NEAR: Final = 12
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
     if "(" in text.text:
-        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>")
+        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
     if not text.text.isascii():
         text = text.sub(_ION, _ion)
     text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
@@ -59,6 +62,14 @@ def _compound(match: re.Match[str]) -> str | None:
     if formula not in _WITHOUT_FIGURES and (not figures or any(symbol not in _ELEMENTS for symbol, _ in units)):
         return None
     return _spelled(units)
+
+
+def _grouped(match: re.Match[str]) -> str | None:
+    """A formula with a group that it has several times: "Ca(OH)2"."""
+    units = _UNIT.findall(match["first"] + match["group"])
+    if any(symbol not in _ELEMENTS for symbol, _ in units):
+        return None
+    return f"{_spelled(units)} {cardinal(match['count'])}"
 
 
 def _ion(match: re.Match[str]) -> str | None:

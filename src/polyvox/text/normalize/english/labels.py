@@ -29,6 +29,8 @@ _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
+_LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
+_ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
@@ -52,6 +54,8 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_GROUPED, _grouped)
         .sub(_STATUS, _status)
     )
+    if _ANSWER.search(text.text):
+        text = text.sub(_LATER_STATUS, _later_status)
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
@@ -87,6 +91,13 @@ def _grouped(match: re.Match[str]) -> str | None:
 
 def _status(match: re.Match[str]) -> str | None:
     return None if is_plural(word_after(match)) and match.group() not in _WELL_KNOWN else code(match.group())
+
+
+def _later_status(match: re.Match[str]) -> str | None:
+    """A well-known status behind another one: "HTTP 404, then 503"."""
+    near = _ANSWER.search(match.string, max(0, match.start() - _NEAR), match.start())
+    known = near and match.group() in _WELL_KNOWN and not is_plural(word_after(match))
+    return code(match.group()) if known else None
 
 
 def _runway(match: re.Match[str]) -> str | None:

@@ -167,8 +167,10 @@ def _sum(match: re.Match[str]) -> str:
     words = ["minus"] if match["minus"] else []
     if match["upto"] and not scale and "." in match["amount"] + match["upto"] and not is_adjective(match):
         words.append(f"{_exact(_american(match['amount']), currency)} to {_exact(match['upto'], currency)}")
-    elif match["upto"] or scale or is_adjective(match):
+    elif match["upto"] or scale:
         words += _counted(match, currency, scale)
+    elif is_adjective(match):
+        words.append(_exact(_american(match["amount"]), currency, attribute=True))
     else:
         words.append(_exact(_american(match["amount"]), currency))
     return " ".join((*words, *_per(match)))
@@ -198,17 +200,18 @@ def _american(amount: str) -> str:
     return amount.replace(".", "").replace(",", ".") if amount[-3:-2] == "," else amount
 
 
-def _exact(amount: str, currency: EnglishCurrency) -> str:
+def _exact(amount: str, currency: EnglishCurrency, *, attribute: bool = False) -> str:
+    """A sum to the cent; before its noun, "a $2.50 fee", both names stay singular."""
     whole, point, decimals = amount.replace(",", "").partition(".")
     if not point or set(decimals) == {"0"}:
-        return f"{cardinal(whole or '0')} {currency.one if is_one(whole) else currency.many}"
+        return f"{cardinal(whole or '0')} {currency.one if attribute or is_one(whole) else currency.many}"
     if len(decimals) != 2 or not currency.cent:
-        return f"{number(amount)} {currency.many}"
+        return f"{number(amount)} {currency.one if attribute else currency.many}"
     coins = decimals.lstrip("0")
-    small = f"{cardinal(coins)} {currency.cent if coins == '1' else currency.cents}"
+    small = f"{cardinal(coins)} {currency.cent if attribute or coins == '1' else currency.cents}"
     if whole.strip("0") == "":
         return small
-    return f"{cardinal(whole)} {currency.one if is_one(whole) else currency.many} and {small}"
+    return f"{cardinal(whole)} {currency.one if attribute or is_one(whole) else currency.many} and {small}"
 
 
 def _plain_cents(match: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_PLURALS: Final = {"foot": "feet", "inch": "inches", "lux": "lux", "horsepower": "horsepower"}
+_PLURALS: Final = {"foot": "feet", "inch": "inches", "lux": "lux", "horsepower": "horsepower", "dozen": "dozen"}
 
 _UNITS: Final = {
     # length, area
@@ -161,10 +161,49 @@ _UNITS: Final = {
     "µl": "microliter",
     "Mpx": "megapixel",
     "acre": "acre",
+    "atm": "atmosphere",
+    # as typed in shops, sports and notices
+    "ast": "assist",
+    "asts": "assist",
+    "bbl": "barrel",
+    "bbls": "barrel",
+    "bdrm": "bedroom",
+    "bdrms": "bedroom",
+    "blk": "block",
+    "blks": "block",
+    "cap": "capsule",
+    "cms": "centimeter",
+    "doz": "dozen",
+    "gals": "gallon",
+    "gms": "gram",
+    "kms": "kilometer",
+    "ltr": "liter",
+    "ltrs": "liter",
+    "mth": "month",
+    "mths": "month",
+    "pc": "piece",
+    "pcs": "piece",
+    "pgs": "page",
+    "pk": "pack",
+    "pks": "pack",
+    "pkt": "packet",
+    "pkts": "packet",
+    "pts": "point",
+    "qts": "quart",
+    "reb": "rebound",
+    "rebs": "rebound",
+    "sqft": "square foot",
+    "sqm": "square meter",
+    "stl": "steal",
+    "stls": "steal",
+    "tab": "tablet",
+    "tbsps": "tablespoon",
+    "tsps": "teaspoon",
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ah btu cal deg ha hr hrs in iu kn kt kts ng pg mi min mo mol mp ms ns pa pt sec".split()
+    "ah ast atm btu cal cap deg ha hr hrs in iu kn kt kts ng pc pcs pg mi min mo mol mp ms ns pa pt reb sec stl "
+    "tab".split()
 )
 _AS_TYPED: Final = {
     symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
@@ -209,6 +248,7 @@ _MULTITUDES: Final = frozenset(
 )
 _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
+_PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
@@ -229,6 +269,7 @@ _HOURS_MINUTES: Final = re.compile(
     r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
     rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
 )
+_AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
@@ -257,7 +298,7 @@ _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
     r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
 )
-_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
+_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
@@ -269,7 +310,11 @@ _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
-    text = text.sub(_HOURS_MINUTES, _hours_minutes).sub(_POWERED_UNIT, _powered_unit)
+    text = (
+        text.sub(_AGED, lambda match: _counted(match, "year", "old"))
+        .sub(_HOURS_MINUTES, _hours_minutes)
+        .sub(_POWERED_UNIT, _powered_unit)
+    )
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
@@ -296,13 +341,22 @@ def _measure(match: re.Match[str]) -> str | None:
         return _counted(match, *rate)
     if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
+    if symbol == "c" and match["dot"] and match["gap"] == " ":
+        return _counted(match, "cup")
     unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _unit(symbol)
-    if unit is None or _is_preposition(match):
+    if symbol == "pg" and _counts_pages(match):
+        unit = "page"
+    if unit is None or _is_preposition(match) or (symbol in ("cap", "tab") and not match["dot"]):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
     if qualifier is None:
         return None
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
+
+
+def _counts_pages(match: re.Match[str]) -> bool:
+    """Return whether "pg" are pages and not picograms: of a paper, or shortened with a stop or behind a hyphen."""
+    return not match["per"] and (match["gap"] == "-" or bool(match["dot"]) or word_after(match) in _PAPERS)
 
 
 def _hours_minutes(match: re.Match[str]) -> str:
@@ -457,7 +511,8 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
-    return _counted(match, "inch")
+    named = word_after(match)[:1].isupper()
+    return f"{amount(match['amount'])} inch" if named else _counted(match, "inch")
 
 
 def _arc(match: re.Match[str]) -> str:
