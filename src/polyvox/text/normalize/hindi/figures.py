@@ -98,7 +98,7 @@ _ROMAN_ORDINALS: Final = {
     "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "V": "पंचम", "VI": "षष्ठ",
     "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
 }  # fmt: skip
-_TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])")
+_TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _EXPONENT: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<plain>-?\d{1,3})|(?P<raised>[⁰¹⁴-⁹⁻][⁰¹²³⁴-⁹]{0,3}|[²³][⁰¹²³⁴-⁹]{1,2}))"
 )

@@ -32,7 +32,7 @@ _PATH: Final = re.compile(rf"(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
-_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)")
+_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
