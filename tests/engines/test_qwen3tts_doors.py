@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import grpc
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from helpers.grpc_clients import original_client
 from helpers.openai_realtime_client import audio, connected
 from helpers.tiny_qwen3tts import TINY, install, settings
 from helpers.wyoming import WyomingClient
 from polyvox.api.app import create_app
+from polyvox.api.dialects.grpc.server import GrpcServer
 from polyvox.api.dialects.wyoming.server import WyomingServer
 from polyvox.audio.decode import decode
 from polyvox.engines.catalog import Catalog
@@ -234,6 +237,31 @@ def test_wyoming_speaks_text_that_arrives_in_chunks(door: TestClient) -> None:
 
     assert door.portal is not None
     assert len(door.portal.call(heard)) >= 2 * FRAME
+
+
+def test_cosyvoices_grpc_reaches_speakers_and_instructions(door: TestClient) -> None:
+    client = original_client()
+    said = {"tts_text": "One two.", "spk_id": "ryan"}
+
+    async def heard(request: Any) -> bytes:
+        state = door.app.state  # type: ignore[attr-defined]
+        server = GrpcServer(state.service, state.voices)
+        address = server.bind(0)
+        await server.start()
+        try:
+            async with grpc.aio.insecure_channel(address) as channel:
+                answer = client.stubs.CosyVoiceStub(channel).Inference(request)
+                return b"".join([part.tts_audio async for part in answer])
+        finally:
+            await server.close()
+
+    assert door.portal is not None
+    requests = [client.Request(sft_request=client.sftRequest(**said))]
+    for wish in ("Calm.", "Furious."):
+        requests.append(client.Request(instruct_request=client.instructRequest(**said, instruct_text=wish)))
+    spoken_ways = [door.portal.call(heard, request) for request in requests]
+    assert all(len(audio) >= 2 * FRAME for audio in spoken_ways)
+    assert len(set(spoken_ways)) == len(spoken_ways)
 
 
 def until(talk: Any, kind: str | None, final: str = "") -> list[dict[str, Any]]:
