@@ -35,15 +35,19 @@ def turns_on(page) -> list[tuple[str, str]]:
     return [(row.get_by_role("combobox").input_value(), row.get_by_role("textbox").input_value()) for row in rows]
 
 
+FIRST = "First words, and so many of them that a slow machine can see them being spoken."
+LAST = "Last words, which are as many, so that nobody can miss the mark beside them either."
+
+
 def test_turns_are_written_moved_and_spoken_and_the_one_that_is_heard_is_marked(page, server):
-    page.get_by_label("Text of turn 1").fill("First words.")
+    page.get_by_label("Text of turn 1").fill(FIRST)
     page.get_by_role("button", name="Add a turn").click()
     expect(page.get_by_label("Text of turn 3")).to_be_focused()
-    page.keyboard.type("Last words.")
+    page.keyboard.type(LAST)
     page.get_by_label("Voice of turn 3").select_option("low")
     page.get_by_role("button", name="Move turn 3 up").click()
     page.get_by_role("button", name="Remove turn 3").click()
-    assert turns_on(page) == [("low", "First words."), ("low", "Last words.")]
+    assert turns_on(page) == [("low", FIRST), ("low", LAST)]
     page.get_by_label("Voice of turn 2").select_option("high")
 
     page.get_by_role("button", name="Speak", exact=True).click()
@@ -52,8 +56,8 @@ def test_turns_are_written_moved_and_spoken_and_the_one_that_is_heard_is_marked(
         expect(page.get_by_text(f"Turn {place} is spoken.")).to_be_attached()
     expect(page.get_by_role("button", name="Stop")).not_to_be_visible()
     assert [(said.voice, said.text) for said in server.engine.heard] == [
-        ("low", "First words."),
-        ("high", "Last words."),
+        ("low", FIRST),
+        ("high", LAST),
     ]
 
 
