@@ -38,7 +38,7 @@ TEXTS = (
     "Wait.",
     "Come in, please.",
 )
-PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why."
+PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why. The door was shut."
 TOKENS = (12, 24)
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
