@@ -19,6 +19,8 @@ LANGUAGES = ("en", "ms", "zh", "es", "fr", "it", "pt", "hi", "ja")
 # A figure whose meaning stands in the sentence before it, a list whose first item only the others explain, and fences,
 # which are cut at their lines: the code of an arriving text is read.
 NEEDS_THE_WHOLE = {
+    "A 5 km wide crater, 2 m deep, lies 300 km N. of here.",
+    "Lat. 40.7, long. -74.0 is near Wall St.",
     "What's the zip for Reno? 89501.",
     "i. First part\nii. Second part\niii. Third part",
     "Start:\n```\nx = 1\n```\nThen run it twice.",
@@ -27,6 +29,7 @@ NEEDS_THE_WHOLE = {
 # The same of a pause inside a sentence: its language, and the sense of a word, may show behind the pause, and a pause
 # at the dot inside an address or a file's name is one at the end of a sentence.
 NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
+    "The parseHTML method in utils.py throws a TypeError at line 310.",
     "gmbr tu cantik sgt, send kt wsap",
     "He plays bass and fishes for bass.",
     "Go to bit.ly/3xYz or example.co.uk.",

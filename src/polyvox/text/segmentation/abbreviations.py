@@ -22,7 +22,7 @@ _MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
 _INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
     "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
     "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ adic qté max "
-    "r un cx सोम मंगल बुध गुरु शुक्र शनि रवि".split()
+    "r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
 )
 _NEVER_ENDS: Final = (
     frozenset(english.TITLES)
