@@ -15,7 +15,9 @@ _VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)"
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++){2,}+)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.-])(?<!\d,)\d++(?:-\d++){2,}+(?![\w-])")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>[kK]|M|mil|jt|bil|B|bn)(?!\w)")
-_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?[x×](?![\w×])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
+_TIMES: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?[x×](?![\w×])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)"
+)
 _QUANTITY: Final = re.compile(r"(?<![\w.])[x×](?=\d{1,3}(?![\w.]))")
 _DIMENSION: Final = re.compile(r"(?<=\d) ?[x×*] ?(?=\d)|(?<=\w) [x×] (?=\d)")
 _LABELLED: Final = re.compile(r"(?<=[A-Z] )\d{3,4}(?!\w|[.,:]\d)")
