@@ -102,7 +102,7 @@ def test_voices_are_listed_by_a_filter(found, mode):
 @pytest.mark.parametrize(
     ("call", "fix"),
     [
-        ("unknown_voice", "use one of low, high, "),
+        ("unknown_voice", "use one of low, high"),
         ("without_text", "'text' is required."),
         ("unknown_argument", "'tempo' is not an argument of this tool; use text, voice,"),
         ("long_text", "the audio of at most 800 is returned; speak it in parts"),
