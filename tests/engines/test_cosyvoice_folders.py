@@ -18,7 +18,7 @@ from polyvox.service.local_service import build_service
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import PreparedVoice, VoicePrompt
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 TRANSCRIPT = "The morning train was late again, so we walked along the river and talked about the long summer."
 

@@ -28,6 +28,8 @@ from polyvox.service.voices.design_previews import DesignPreview
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
+pytestmark = pytest.mark.long
+
 CUSTOM, DESIGN, BASE = "qwen3tts-1.7b-custom-voice", "qwen3tts-1.7b-voice-design", "qwen3tts-0.6b"
 SPEECH = (Path(__file__).parents[1] / "recordings" / "librivox_a.flac").read_bytes()
 FRAME = 2 * 1920

@@ -86,6 +86,7 @@ def test_the_kernels_are_the_network(config, dtype, slots, positions, layers):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("config", [QWEN2, QWEN3], ids=["Qwen2", "Qwen3"])
 def test_a_short_memory_is_attended_to_at_once(config):
     for slots, positions in (([3, 0, 5], [11, 0, 15]), ([2], [15]), ([2], [0])):

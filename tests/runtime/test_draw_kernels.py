@@ -10,6 +10,8 @@ from polyvox.runtime import draw_kernels
 from polyvox.runtime.sampling import NO_TOKEN, Draws, Sampler, SamplingPlan, draw, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 VOCABULARY = 301
 RULES = [

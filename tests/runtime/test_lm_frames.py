@@ -12,6 +12,8 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
+pytestmark = pytest.mark.long
+
 GREEDY = SamplingParams(temperature=0.0, repetition_penalty=1.05)
 LIKELIEST = SamplingParams(temperature=0.0)
 CONFIG = LmSchedulerConfig(slots=4, capacity=128, nested_top_p=True, prefix_bytes=1 << 20)
