@@ -100,6 +100,15 @@ async def test_text_in_fragments_is_spoken_before_it_ends(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
+async def test_a_sentence_without_an_end_is_spoken_in_parts_and_none_of_it_is_lost(tmp_path: Path) -> None:
+    async with tiny_engine(CUSTOM, tmp_path, qwen3tts_max_frames=25) as engine:
+        text = "so it goes on and on " * 30
+        spoken = await chunks_of(engine.speak_stream(Utterance("", "ryan", language="en"), pieces(text)))
+    parts = [chunk.text for chunk in spoken if chunk.text]
+    assert len(parts) > 1
+    assert " ".join(parts).split() == text.split()
+
+
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]

@@ -15,6 +15,8 @@ from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
 from polyvox.types import Span, Utterance
 
 _MAX_CHARS = 160
+_MAX_IDS = 400
+"""Ids behind which a sentence without an end is spoken in parts."""
 _WHITE = re.compile(r"\s+")
 _WITHOUT_SPACE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
@@ -25,7 +27,7 @@ class _Phrase:
     text: str
     span: Span
     closes: bool
-    """True for the last phrase of a sentence."""
+    """True for the last phrase of a passage."""
 
 
 class ArrivingText:
@@ -37,7 +39,7 @@ class ArrivingText:
         self._frontend, self._encoder, self._thread, self._utterance = frontend, encoder, thread, utterance
         self._language = utterance.language
         """Of the utterance, else of its first phrase."""
-        self._before, self._reached = "", 0
+        self._before, self._reached, self._size = "", 0, 0
         self._words: list[str] = []
         self._span: Span | None = None
 
@@ -82,9 +84,11 @@ class ArrivingText:
             return None
         glue = self._glue(text) if segment.start > self._reached else ""
         self._reached = segment.end
-        self._before = "" if segment.ends_sentence else text[-1]
         ids = self._encoder.encode(glue + text)
-        return _Phrase(ids, glue + segment.text, Span(segment.start, segment.end), segment.ends_sentence)
+        self._size += len(ids)
+        closes = segment.ends_sentence or self._size > _MAX_IDS
+        self._before, self._size = ("", 0) if closes else (text[-1], self._size)
+        return _Phrase(ids, glue + segment.text, Span(segment.start, segment.end), closes)
 
     def _glue(self, text: str) -> str:
         """The space between two phrases, where their writing system has one."""

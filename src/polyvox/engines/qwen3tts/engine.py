@@ -52,8 +52,8 @@ from polyvox.types import (
 )
 from polyvox.voices.designs import description_of
 
-MAX_TEXT = 512
-"""Ids of text of one stretch of speech."""
+MAX_TEXT = 4096
+"""Ids of text of one stretch of speech: more than any segment has, whatever its characters."""
 _PROMPT_POSITIONS = 1024
 """Positions of a slot for the prompt, besides the speech: half a minute of a voice, its transcript and the text."""
 _MAX_INSTRUCTIONS = 2000
@@ -342,4 +342,4 @@ def _next_passage(segments: Iterator[TrackedText | Pause], raw: str, encoder: Te
     if segment is None or isinstance(segment, Pause):
         return segment
     span = segment.span(0, len(segment))
-    return Passage(encoder.encode(segment.text)[:MAX_TEXT], raw[span.start : span.end], span)
+    return Passage(encoder.encode(segment.text), raw[span.start : span.end], span)

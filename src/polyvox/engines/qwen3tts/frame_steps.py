@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from polyvox.errors import InvalidRequestError
 from polyvox.models.qwen3tts.talker import Talker
 from polyvox.runtime.causal_lm import FusedBackbone
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_draws
@@ -67,7 +66,7 @@ class PredictorSteps:
         for text in texts:
             end = text.start + len(text.ids)
             if end > self._text.shape[1]:
-                raise InvalidRequestError(f"A sentence has {end} tokens of text; at most {self._text.shape[1]} fit.")
+                raise ValueError(f"A slot holds {self._text.shape[1]} ids of text, not {end}.")
             self._text[text.slot, text.start : end] = upload(torch.tensor(text.ids), self._text.device)
             self._text_length[text.slot : text.slot + 1] = end
 

@@ -16,6 +16,7 @@ from polyvox.engines.kit.seeds import derive_seed
 from polyvox.engines.qwen3tts.bundle import SamplingDefaults
 from polyvox.engines.qwen3tts.codec_streams import CodecHop, CodecStreams, DecodedHop
 from polyvox.engines.qwen3tts.conditioning import Condition, Conditioner
+from polyvox.errors import InvalidRequestError
 from polyvox.runtime.block_allocator import BlockLease
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler
@@ -98,7 +99,7 @@ class UtteranceSynthesis:
         begin = partial(parts.conditioner.open, condition, passage.ids, streaming=streaming)
         async with self._opened() as (sequence, lease):
             opening = await parts.lm_thread.run(begin)
-            sequence.add_text(opening.trailing, ended=True)
+            self._add_text(sequence, opening.trailing, ended=True)
             stream = sequence.extend(opening.prompt, self._limits(len(passage.ids)))
             async with aclosing(self._hops(stream, lease, first=passage)) as chunks:
                 async for chunk in chunks:
@@ -124,9 +125,9 @@ class UtteranceSynthesis:
         begin = partial(parts.conditioner.open, condition, tuple(begun), streaming=True, ended=ended)
         async with self._opened() as (sequence, lease):
             opening = await parts.lm_thread.run(begin)
-            sequence.add_text(opening.trailing, ended=ended)
+            self._add_text(sequence, opening.trailing, ended=ended)
             stream = sequence.extend(opening.prompt, self._limits(parts.max_text))
-            feeding = None if ended else asyncio.create_task(self._feed(sequence, phrases, len(begun)))
+            feeding = None if ended else asyncio.create_task(self._feed(sequence, phrases))
             try:
                 async with aclosing(self._hops(stream, lease, last=wording)) as chunks:
                     async for chunk in chunks:
@@ -137,15 +138,21 @@ class UtteranceSynthesis:
                 if feeding is not None:
                     feeding.cancel()
 
-    async def _feed(self, sequence: LmSequence, phrases: AsyncIterator[tuple[int, ...]], given: int) -> None:
+    async def _feed(self, sequence: LmSequence, phrases: AsyncIterator[tuple[int, ...]]) -> None:
         """Hand on the text that arrives; where it cannot, the passage ends with what it has."""
-        end = self._parts.conditioner.end_of_text
         try:
             async for ids in phrases:
-                given += len(ids)
-                sequence.add_text(ids[: max(0, len(ids) - (given - self._parts.max_text))], ended=False)
+                self._add_text(sequence, ids, ended=False)
         finally:
-            sequence.add_text((end,), ended=True)
+            sequence.add_text((self._parts.conditioner.end_of_text,), ended=True)
+
+    def _add_text(self, sequence: LmSequence, ids: tuple[int, ...], *, ended: bool) -> None:
+        """Refuse more text than a slot holds, its end included, here: within a step it would be others' error too."""
+        if sequence.text_given + len(sequence.text) + len(ids) >= self._parts.max_text:
+            raise InvalidRequestError(
+                f"A sentence has more than {self._parts.max_text} tokens of text; divide it.", field="input"
+            )
+        sequence.add_text(ids, ended=ended)
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[tuple[LmSequence, BlockLease]]:
