@@ -22,7 +22,8 @@ class Qwen3TtsSettings(SettingsSection):
         "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="Of the language model; `auto`: bfloat16 on a GPU, float32 on the CPU. The codec is exact."
+        "auto",
+        description="Of the language model; `auto`: bfloat16 on a GPU, float32 on the CPU. The codec stays float32.",
     )
     weights: Literal["auto", "float8"] = Field(
         "auto",
