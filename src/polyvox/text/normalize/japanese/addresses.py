@@ -45,9 +45,9 @@ _PHONE: Final = re.compile(
 _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
 _POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
-_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室|便)")
+_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室)")
 _CODE: Final = re.compile(
-    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP))(?P<gap>[はがを]?[:： 「]{0,2})"
+    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
 _GROUP: Final = re.compile(r"\d+")
@@ -74,8 +74,9 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
 
 
 def _landmark(match: re.Match[str]) -> str | None:
-    """None for a score, which stands behind a particle."""
-    if match[3] is None and match.string[match.start() - 1] in "がはにをもで":
+    """None for a score, which stands behind a particle or its name."""
+    before = match.string[max(0, match.start() - 4) : match.start()]
+    if match[3] is None and before.endswith(("が", "は", "に", "を", "も", "で", "カウント", "スコア", "結果", "戦")):
         return None
     return "の".join(part for part in match.groups() if part)
 

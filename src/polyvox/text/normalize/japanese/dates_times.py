@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.japanese.numbers import DASH
+from polyvox.text.normalize.japanese.numbers import DASH, spelled
 from polyvox.text.tracked import TrackedText
 
 _WEEKDAY: Final = "月火水木金土日祝"
@@ -23,15 +23,22 @@ _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
     r"(?::(?P<second>[0-5]\d))?(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
 )
+_WEEKDAYS: Final = dict(zip("月火水木金土日祝", "ゲツ カ スイ モク キン ド ニチ シュク".split(), strict=True))
+_WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([{_WEEKDAY}])(?![\u4e00-\u9fff])")
+_HUNDREDTHS: Final = re.compile(r"(?<=\d秒)\d\d(?!\d|[.,]\d)")
+_WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
+_WRITTEN_DIGITS: Final = str.maketrans("〇一二三四五六七八九", "0123456789")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
+    text = text.sub(_WRITTEN_YEAR, lambda match: match.group().translate(_WRITTEN_DIGITS))
     text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
-    text = text.sub(_DATED, "づけ")
+    text = text.sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
+    text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
     return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
 
 
