@@ -51,6 +51,8 @@ _FROM_THE_FIRST: Final = re.compile(
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"
+_DECIMAL: Final = re.compile("[零一二三四五六七八九十百千万]点(?P<digits>[零一二三四五六七八九]{1,16})(?![十百千])")
+_DECIMALS: Final = dict(zip(_DIGITS, "れー いち に さん よん ご ろく なな はち きゅー".split(), strict=True))
 _OPENING: Final = ("“", "(")
 
 
@@ -163,6 +165,10 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
     ]
     found |= {
         _Joined(*match.span(), hiragana(match.group()), certain=True) for match in _SPELLED_OUT.finditer(text.text)
+    }
+    found |= {
+        _Joined(*match.span("digits"), "".join(_DECIMALS[digit] for digit in match["digits"]), certain=True)
+        for match in _DECIMAL.finditer(text.text)
     }
     return text, _apart(sorted([*found, *words], key=lambda joined: (joined.start, -joined.end)))
 

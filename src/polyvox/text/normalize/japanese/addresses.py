@@ -37,6 +37,7 @@ _FILE: Final = re.compile(
     r"ya?ml|xml|sh|java|cpp|rs|rb|go|kt|php|sql|log|ini|cfg|conf|toml|lock|env|iso|apk|dll|jar|gradle|vue|swift|ipynb)"
     r"(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])"
 )
+_FOLDER: Final = re.compile(r"(?<![A-Za-z0-9_/.~])~?(?:/[A-Za-z0-9_.-]+){2,}(?<![.-])")
 _NAMED_END: Final = re.compile(r"\.[A-Za-z]")
 _PHONE: Final = re.compile(
     r"(?<![\dA-Za-z.-])(?:\+81[ -]?\d{1,4}|\(?0\d{1,4}\)?)[ -]?\d{1,4}-\d{3,4}(?![\d-])"
@@ -63,6 +64,8 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
     if urls and _NAMED_END.search(text.text):
         text = text.sub(_FILE, lambda match: _aloud(match.group()))
         text = text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+    if urls and "/" in text.text:
+        text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
     text = text.sub(_POSTCODE, lambda match: f"郵便番号{spelled(match['first'])}の、{spelled(match['last'])}")
     if phones:
         for pattern in (_FREE, _PHONE):

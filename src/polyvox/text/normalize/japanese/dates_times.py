@@ -28,6 +28,12 @@ _WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([
 _HUNDREDTHS: Final = re.compile(r"(?<=\d秒)\d\d(?!\d|[.,]\d)")
 _WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
 _WRITTEN_DIGITS: Final = str.maketrans("〇一二三四五六七八九", "0123456789")
+_MONTHS: Final = re.compile(r"(?<![\d./-])(1[0-2]|[1-9])[-–~～〜](?=(?:1[0-2]|[1-9])月(?!\d))")
+_FEW: Final = {
+    "2、3日": "にさんにち", "二、三日": "にさんにち", "4、5日": "しごにち", "四、五日": "しごにち",
+    "4、5人": "しごにん", "四、五人": "しごにん",
+}  # fmt: skip
+_A_FEW: Final = re.compile(f"(?<![\\d月.、一二三四五六七八九十])(?:{'|'.join(_FEW)})(?!間?、)")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
@@ -35,6 +41,7 @@ _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
     text = text.sub(_WRITTEN_YEAR, lambda match: match.group().translate(_WRITTEN_DIGITS))
+    text = text.sub(_MONTHS, r"\1月から").sub(_A_FEW, lambda match: _FEW[match.group()])
     text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     text = text.sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))

@@ -13,6 +13,7 @@ _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _SCORE: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引)|と|に(?:終|持))"
 )
+_SET: Final = re.compile(r"(?<=[トムアー半][はを])(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)")
 _SETS: Final = re.compile(r"(?<![\d.,])\d{1,2}[-–]\d{1,2}(?:[、,] ?\d{1,2}[-–]\d{1,2})++(?![\d.,%])")
 _POINTS_DASH: Final = re.compile("[-–]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
@@ -75,7 +76,11 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた").sub(_FEVER, r"\1ブ")
     text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
     text = text.sub(_SETS, lambda match: _POINTS_DASH.sub("対", match.group()))
-    text = text.sub(_SCORE, r"\1対\2").sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
+    text = (
+        text.sub(_SET, r"\1対\2")
+        .sub(_SCORE, r"\1対\2")
+        .sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
+    )
     text = text.sub(_DAYS, r"\1\3から\2\3").sub(_RANGE, _range)
     text = text.sub(_IP, lambda match: "テン".join(map(spelled, match.group().split("."))))
     text = text.sub(_NEGATIVE, "マイナス").sub(_VERSION, lambda match: "点".join(match.group().split(".")))

@@ -36,7 +36,7 @@ _SAID: Final = _table(
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
-    "AND:アンド NOT:ノット"
+    "AND:アンド NOT:ノット JAPAN:ジャパン TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
 _NAMES: Final = _table(
@@ -57,10 +57,16 @@ _NAMES: Final = _table(
     "mini:ミニ Air:エアー Ultra:ウルトラ Watch:ウォッチ Type-C:タイプシー Core:コア Ctrl:コントロール "
     "Alt:オルト Shift:シフト Enter:エンター Tab:タブ Esc:エスケープ Delete:デリート pH:ピーエイチ vs:バーサス "
     "VS:バーサス CO2:シーオーツー H2O:エイチツーオー COVID-19:コビッドナインティーン MP3:エムピースリー "
-    "MP4:エムピーフォー F1:エフワン J1:ジェーワン J2:ジェーツー J3:ジェースリー G7:ジーセブン "
-    "G20:ジートゥエンティー PS4:ピーエスフォー PS5:ピーエスファイブ M-1:エムワン R-1:アールワン "
-    "K-POP:ケーポップ J-POP:ジェーポップ HbA1c:エイチビーエーワンシー Jr:ジュニア etc:エトセトラ sin:サイン "
-    "cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
+    "MP4:エムピーフォー F1:エフワン J1:ジェーワン M1:エムワン M2:エムツー M3:エムスリー M4:エムフォー "
+    "J2:ジェーツー J3:ジェースリー G7:ジーセブン G20:ジートゥエンティー PS4:ピーエスフォー PS5:ピーエスファイブ "
+    "M-1:エムワン R-1:アールワン K-POP:ケーポップ J-POP:ジェーポップ HbA1c:エイチビーエーワンシー Jr:ジュニア "
+    "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
+)
+# Capitals that are English words.
+_WORDS: Final = frozenset(
+    "SELECT FROM WHERE INSERT UPDATE DELETE JOIN ORDER GROUP TABLE VALUES LIMIT TRUE FALSE NULL ERROR WARN INFO DEBUG "
+    "GET POST PUT PATCH README TODO HEAD MAIN PLUS GOLD TOUR SUPER WORLD LOVE GAME SHOW STAR HAPPY MUSIC SOLD OUT "
+    "CLASS CASE WHEN ELSE WITH COUNT LIKE CREATE DROP ALTER INDEX PRINT RETURN WHILE BREAK".split()
 )
 _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
@@ -72,16 +78,17 @@ _LABEL: Final = re.compile(r"(?<![A-Za-z0-9])(?:[Vv]ol|(?P<version>[Vv]er))\.? ?
 _INITIALS: Final = re.compile(
     r"(?<![A-Za-z@_/\\])(?<![A-Za-z][-'’])(?:[A-Z]{1,6}(?:-[A-Z]{1,6})?|[a-z])(?![A-Za-z@_]|['’][A-Za-z]|\.[A-Za-z]|-[a-z])"
 )
-_ENGLISH: Final = re.compile(r"[A-Za-z]+(?: [a-z']{2,}){2,}")
+_BEFORE: Final = re.compile(r"[A-Za-z0-9 ,'’-]*\Z")
+_BEHIND: Final = re.compile(r"[A-Za-z0-9 ,'’-]*")
+_SMALL_WORD: Final = re.compile("(?<![A-Za-z])[a-z]{2,}")
 _ROOMS: Final = re.compile(r"(?<![\dA-Za-z.,])1(?=(?:LDK|DK|K|R)(?![A-Za-z]))")
 _COUNTED_IN_ENGLISH: Final = re.compile(
-    r"(?<![\dA-Za-z.,第])[1-5](?=ラン(?![クチプドナニ])|アウト|ストライク|トップ(?!ページ)|ショット|タッチ|クリック|ステップ|コイン|ピース)"
+    r"(?<![\dA-Za-z.,第])[1-5](?=ラン(?![クチプドナニ])|アウト|ストライク|トップ(?!ページ)|ショット|タッチ"
+    "|クリック|ステップ|コイン|ピース)"
 )
 _MAGNITUDE: Final = re.compile(r"(?<![A-Za-z\d])M(?=\d\.\d(?!\d)|\d(?:クラス|級|以上|の地震|程度|前後))")
-_NEAR: Final = 40
-
-
 _FLOOR: Final = re.compile(r"(?<![\dA-Za-z.,°])(?P<below>B?)(?P<floor>\d{1,2})F(?![A-Za-z0-9])")
+_NEAR: Final = 40
 
 
 def read_names(text: TrackedText) -> TrackedText:
@@ -103,6 +110,14 @@ def read_initials(text: TrackedText) -> TrackedText:
 def _initials(match: re.Match[str]) -> str | None:
     """None among English words, whose reader knows them better."""
     letters = match.group()
-    if _ENGLISH.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR):
+    if letters in _WORDS or _is_among_english(match):
         return None
     return _SAID.get(letters) or "".join(LETTERS[letter] for letter in letters.upper() if letter != "-")
+
+
+def _is_among_english(match: re.Match[str]) -> bool:
+    """Return whether two words or more in small letters stand in the same run of Latin letters."""
+    before = _BEFORE.search(match.string, max(0, match.start() - _NEAR), match.start())
+    behind = _BEHIND.match(match.string, match.end(), match.end() + _NEAR)
+    run = (before.group() if before else "") + match.group() + (behind.group() if behind else "")
+    return len(_SMALL_WORD.findall(run)) > 1

@@ -170,8 +170,8 @@ _DEGREES: Final = re.compile(
 )
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z]){_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
+    rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    rf" ?{_SCALE}{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
 )
 
 
@@ -207,6 +207,8 @@ def _degrees(match: re.Match[str]) -> str:
 
 def _measure(match: re.Match[str]) -> str | None:
     unit = _UNITS.get(match["unit"])
+    if match["lettered"] is not None and len(match["unit"]) == 1:
+        return None
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
         return None
     unit = _POWERS.get(match["unit_power"] or "", "") + unit
