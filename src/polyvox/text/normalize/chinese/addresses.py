@@ -16,6 +16,7 @@ _DOMAIN: Final = re.compile(
 _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
+_FOLDER: Final = re.compile(r"(?<![A-Za-z0-9_/.~])~?(?:/[A-Za-z0-9_.-]+){2,}(?<![.-])")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
 _MARKS: Final = {
@@ -68,11 +69,15 @@ _PLATE: Final = re.compile(
 _PLATE_DIGITS: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z] )[A-Z\d]{5,6}(?![A-Z\d])"
 )
+_PLATE_SIGN: Final = re.compile("[\u4e00-\u9fff][A-Z][·• A-Z0-9]")
+_VERSION_SIGN: Final = re.compile("[.vV][0-9]")
 _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(?!\d)")
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
+_TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
+_TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}{_NO_COUNT}(?!强|多|余|[A-Za-z/])")
 # A dot inside a file's or an object's name, not behind an initial.
@@ -89,6 +94,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
+    if "/" in text.text:
+        text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
     return text.sub(_DOTTED, " 点 ")
 
 
@@ -104,13 +111,18 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
-    text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
-    text = text.sub(_PLATE, lambda match: match.group()[0] + " ").sub(
-        _PLATE_DIGITS, lambda match: _letters(match.group())
-    )
+    if "-" in text.text:
+        text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
+    if _PLATE_SIGN.search(text.text):
+        text = text.sub(_PLATE, lambda match: match.group()[0] + " ")
+        text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_ROOM, lambda match: spelled(match.group()))
+    if _VERSION_SIGN.search(text.text) is None:
+        return text
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
+    if _TRIAL_SIGN.search(text.text):
+        text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
     return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
 
 

@@ -26,6 +26,7 @@ _TIME: Final = re.compile(
     r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
 )
 _HOUR: Final = re.compile(r"(?<![\dA-Za-z])(?<!\d[:.,])(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
+_HALF_DAY: Final = re.compile("[0-9 ][aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
@@ -39,6 +40,7 @@ _HOLIDAY: Final = re.compile(
 _INCIDENT: Final = re.compile(
     r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大|阅兵|打假|维权)))(\d{1,2})(?!\d)"
 )
+_INCIDENT_SIGN: Final = re.compile(r"\d[·•・.]\d")
 # A month and a day with a stop between, where the words around cannot belong to a number.
 _DOTTED_DAY: Final = re.compile(
     rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
@@ -50,11 +52,14 @@ _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
 _REIGN: Final = re.compile(r"(?<=\()(\d{3,4})年? ?(?:[—–]+ ?(\d{3,4})(?=年?\))|[-~～] ?(\d{3,4})(?=年\)))")
 _WON: Final = (
     "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
-    "完胜|输给|反超|扳平|晋级|夺冠)"
+    "完胜|输给|反超|扳平|晋级|夺冠|胜出)"
 )
 _POINTS: Final = r"\d{1,3}:\d{1,3}(?![\d:])"
-_SCORE: Final = re.compile(rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON}))")
-_SCORED: Final = re.compile(f"比分|{_WON}|[局盘]")
+_TAKEN: Final = "(?:拿下|赢|输掉|先下|再下|扳回|锁定|结束|收官|再胜|先胜|的比分)"
+_SCORE: Final = re.compile(
+    rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON})|(?<=以){_POINTS}(?={_TAKEN}))"
+)
+_SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
 _NEAR: Final = 16
 _DAWN: Final = 5
@@ -66,6 +71,7 @@ _UNTIL: Final = re.compile(
     rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
+_LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=\))"
@@ -82,23 +88,28 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, years digit by digit, times with minutes, and what lies between two of them."""
     if _PARTED.search(text.text):
         text = _read_dates(text)
-    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
+    if _INCIDENT_SIGN.search(text.text):
+        text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2]))
+    text = text.sub(_SALE, _spelled)
     if "(" in text.text:
         text = text.sub(_REIGN, _reign)
-    text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
+    if "年" in text.text or "赛季" in text.text:
+        text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
         text = text.sub(_TIMES, "到").sub(_TIME, _time)
-    return text.sub(_HOUR, _hour)
+    return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
 
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
-    text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
-    text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
-    text = text.sub(_DOTTED_DAY, _dotted_day)
-    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
+    if _LONG_DATE.search(text.text):
+        text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
+        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+    if "." in text.text:
+        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday)
+    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date) if "/" in text.text else text
 
 
 def _spelled(match: re.Match[str]) -> str:

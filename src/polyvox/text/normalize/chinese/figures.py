@@ -25,6 +25,8 @@ _SCORES: Final = re.compile(
 _SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
 _PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _POINTS_DASH: Final = re.compile(DASH)
+_SPAN_SIGN: Final = re.compile("[-–—~～至到]")
+_DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
@@ -62,9 +64,9 @@ _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
-    "股份秒万亿千百金银铜胜代]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米)"
+    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米)"
 )
-_PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
+_PAIR: Final = re.compile(rf"(?<![\d.第排])(?<!\d,)2(?={_MEASURE_WORD})")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
@@ -89,6 +91,16 @@ _SIGNS: Final = {
     "°": "度",
     "№": "第",
     "√": "根号",
+    "∈": "属于",
+    "∠": "角",
+    "∵": "因为",
+    "∴": "所以",
+    "⊥": "垂直于",
+    "∥": "平行于",
+    "△": "三角形",
+    "∪": "并",
+    "∩": "交",
+    "⊂": "包含于",
     "∞": "无穷大",
     "π": "派",
     "²": "的平方",
@@ -138,16 +150,22 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_RANK, "第").sub(_EACH, "每")
-    text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
-    text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
-    text = (
-        text.sub(_SCORE_LIST, _scores)
-        .sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
-        .sub(_HEIGHT, _spelled)
-    )
-    text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    text = text.sub(_CHEER, _spelled).sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
+    text = text.sub(_RANK, "第")
+    if "/" in text.text:
+        text = text.sub(_EACH, "每")
+        text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
+        text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
+    if _DIGIT.search(text.text) is None:
+        return text
+    if _SPAN_SIGN.search(text.text):
+        text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
+    text = text.sub(_HEIGHT, _spelled)
+    if ":" in text.text:
+        text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
+    text = text.sub(_CHEER, _spelled)
+    if _SPAN_SIGN.search(text.text):
+        text = text.sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
+    text = text.sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
 
