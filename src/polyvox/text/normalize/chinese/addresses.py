@@ -16,7 +16,9 @@ _DOMAIN: Final = re.compile(
 _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
-_FOLDER: Final = re.compile(r"(?<![A-Za-z0-9_/.~])~?(?:/[A-Za-z0-9_.-]+){2,}(?<![.-])")
+_FOLDER: Final = re.compile(
+    r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
+)
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
 _MARKS: Final = {
@@ -41,9 +43,11 @@ _LANDLINE: Final = re.compile(
 )
 _ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
+_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
+_PREFIX: Final = re.compile(r"(?<![\d.])\d{3,4}(?=开头|打头|号段)")
+_ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][幺零二九五], )1(?:10|19|20|22){_NO_COUNT}")
 _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
-_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
 _HOTLINE: Final = re.compile(
     rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
     rf"|(?<=[或和])1(?:10|19|20|22){_NO_COUNT}"
@@ -59,9 +63,12 @@ _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
-    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室))"
-    r"\d{3,4}(?![\d元块人个万名位米号]|[.,:]\d)"
-    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
+    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
+    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
+    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)"
+    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
+    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
 )
 _PLATE: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
@@ -102,7 +109,7 @@ def read_urls(text: TrackedText) -> TrackedText:
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _EXTENSION):
+    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 
