@@ -51,6 +51,7 @@ _CODE: Final = re.compile(
     r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
+_DIGIT: Final = re.compile("[0-9]")
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(\d{1,3})-(\d{1,3})(?:-(\d{1,4}))?(?![\d-]|[%人円年回個名本])"
@@ -59,13 +60,15 @@ _LANDMARK: Final = re.compile(
 
 def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> TrackedText:
     """Everything that one writes to, calls, or goes to."""
-    if emails:
+    if emails and "@" in text.text:
         text = text.sub(_EMAIL, lambda match: _aloud(match.group()))
     if urls and _NAMED_END.search(text.text):
         text = text.sub(_FILE, lambda match: _aloud(match.group()))
         text = text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
     if urls and "/" in text.text:
         text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
+    if _DIGIT.search(text.text) is None:
+        return text
     text = text.sub(_POSTCODE, lambda match: f"郵便番号{spelled(match['first'])}の、{spelled(match['last'])}")
     if phones:
         for pattern in (_FREE, _PHONE):
@@ -73,7 +76,7 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         text = text.sub(_POLICE, "ヒャクトー")
     text = text.sub(_CODE, lambda match: _code(match))
     text = text.sub(_ROOM, lambda match: room(match.group()))
-    return text.sub(_LANDMARK, _landmark)
+    return text.sub(_LANDMARK, _landmark) if "-" in text.text else text
 
 
 def _landmark(match: re.Match[str]) -> str | None:

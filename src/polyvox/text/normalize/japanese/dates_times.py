@@ -34,6 +34,8 @@ _FEW: Final = {
     "4、5人": "しごにん", "四、五人": "しごにん",
 }  # fmt: skip
 _A_FEW: Final = re.compile(f"(?<![\\d月.、一二三四五六七八九十])(?:{'|'.join(_FEW)})(?!間?、)")
+_PARTED: Final = re.compile("[0-9][-/.][0-9]")
+_DASHED: Final = re.compile("[-–—~～〜]")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
@@ -41,12 +43,16 @@ _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
     text = text.sub(_WRITTEN_YEAR, lambda match: match.group().translate(_WRITTEN_DIGITS))
-    text = text.sub(_MONTHS, r"\1月から").sub(_A_FEW, lambda match: _FEW[match.group()])
-    text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
+    text = text.sub(_A_FEW, lambda match: _FEW[match.group()])
+    if _PARTED.search(text.text):
+        text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     text = text.sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
-    text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
-    return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
+    if _DASHED.search(text.text):
+        text = text.sub(_MONTHS, r"\1月から")
+        text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
+        text = text.sub(_SPAN, "から").sub(_UNTIL, "から")
+    return text.sub(_TIME, _time) if ":" in text.text else text
 
 
 def _short_date(match: re.Match[str]) -> str | None:

@@ -29,6 +29,9 @@ _ENGLISH: Final = {"2": "ツー", "3": "スリー", "4": "フォー", "5": "フ�
 _LETTERS: Final = {"G": "ジー", "D": "ディー"}
 _LATIN: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d{1,4})(?![\dA-Za-z]|\.\d)")
 _NUMBER: Final = re.compile(rf"{NUMBER_START}{NUMBER}{NUMBER_END}")
+_DIGIT: Final = re.compile("[0-9⁰¹²³⁴-⁹]")
+_LETTER: Final = re.compile("[A-Za-z№]")
+_BETWEEN: Final = re.compile("[-–—~～〜:−]|[0-9]から")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
@@ -70,22 +73,33 @@ def read_firms(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left, without its commas."""
-    text = text.sub(_MINUS, "引く").sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン")
-    text = text.sub(_DESERTED, "ひとけ").sub(_POWER, _power)
-    text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation)
-    text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた").sub(_FEVER, r"\1ブ")
-    text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
-    text = text.sub(_SETS, lambda match: _POINTS_DASH.sub("対", match.group()))
-    text = (
-        text.sub(_SET, r"\1対\2")
-        .sub(_SCORE, r"\1対\2")
-        .sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
-    )
-    text = text.sub(_DAYS, r"\1\3から\2\3").sub(_RANGE, _range)
-    text = text.sub(_IP, lambda match: "テン".join(map(spelled, match.group().split("."))))
-    text = text.sub(_NEGATIVE, "マイナス").sub(_VERSION, lambda match: "点".join(match.group().split(".")))
+    text = text.sub(_DESERTED, "ひとけ")
+    if _DIGIT.search(text.text) is None:
+        return text.sub(_TYPE, "がた")
+    if "=" in text.text:
+        text = text.sub(_MINUS, "引く")
+    text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
+    if _LETTER.search(text.text):
+        text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation).sub(_TYPE, "がた")
+    if "/" in text.text:
+        text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>")
+        text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
+    if _BETWEEN.search(text.text):
+        text = _read_pairs(text)
+    if "." in text.text:
+        text = text.sub(_IP, lambda match: "テン".join(map(spelled, match.group().split("."))))
+        text = text.sub(_VERSION, lambda match: "点".join(match.group().split(".")))
     text = text.sub(_NUMBER, lambda match: number(match.group()))
     return text.sub(_LATIN, lambda match: f" {match['behind']}")
+
+
+def _read_pairs(text: TrackedText) -> TrackedText:
+    """Points, ratios and ranges, and what is below nought."""
+    text = text.sub(_SETS, lambda match: _POINTS_DASH.sub("対", match.group()))
+    text = text.sub(_SET, r"\1対\2").sub(_SCORE, r"\1対\2")
+    if ":" in text.text:
+        text = text.sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
+    return text.sub(_DAYS, r"\1\3から\2\3").sub(_RANGE, _range).sub(_NEGATIVE, "マイナス")
 
 
 def read_signs(text: TrackedText) -> TrackedText:

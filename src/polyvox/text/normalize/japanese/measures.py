@@ -168,6 +168,8 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_DEGREE_SIGN: Final = re.compile("[°℃℉]")
+_UNIT_LETTER: Final = re.compile("[0-9 千万億兆][A-Za-zΩμµ]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -182,7 +184,9 @@ def read_money(text: TrackedText) -> TrackedText:
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand, and what is taken off a price."""
     text = text.sub(_DISCOUNT, "びき")
-    return text.sub(_PERCENT, _share).sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
+    if "%" in text.text or "‰" in text.text:
+        text = text.sub(_PERCENT, _share)
+    return text.sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
 
 
 def _share(match: re.Match[str]) -> str:
@@ -193,7 +197,9 @@ def _share(match: re.Match[str]) -> str:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
-    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    if _DEGREE_SIGN.search(text.text):
+        text = text.sub(_DEGREES, _degrees)
+    return text.sub(_MEASURE, _measure) if _UNIT_LETTER.search(text.text) else text
 
 
 def _amounts(match: re.Match[str]) -> str:
