@@ -150,7 +150,12 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         if len(number) <= LONGEST_NUMBER and not (len(number) > 1 and number[0] == "0"):
             before = match.string[max(0, match.start() - 3) : match.start()]
             dated = _MONTH_BEFORE.search(before) is not None or _FROM_THE_FIRST.match(match.string, match.end())
-            reading = counted_kana(number, counter, in_month=bool(dated)) if counter else number_kana(int(number))
+            part = before.endswith(("分の", "年"))
+            reading = (
+                counted_kana(number, counter, in_month=bool(dated), as_part=part)
+                if counter
+                else number_kana(int(number))
+            )
             counted.append(_Joined(start, start + len(characters), hiragana(reading), certain=True))
         grown += len(characters) - len(match.group())
         return characters
@@ -158,19 +163,20 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
     text = text.sub(_NUMBER, lambda match: "".join(str(int(char)) for char in match.group()))
     text = text.sub(MYRIADS, lambda match: in_digits(match.groupdict(default="0")))
     text = text.sub(NUMBER_AND_COUNTER, numeral)
-    found = {*counted} | {*_numerals(text.text)}
     words = [
         _Joined(word.start, word.end, word.reading, certain=word.certain, closed=True)
         for word in known_words(text.text)
     ]
-    found |= {
-        _Joined(*match.span(), hiragana(match.group()), certain=True) for match in _SPELLED_OUT.finditer(text.text)
-    }
-    found |= {
-        _Joined(*match.span("digits"), "".join(_DECIMALS[digit] for digit in match["digits"]), certain=True)
-        for match in _DECIMAL.finditer(text.text)
-    }
-    return text, _apart(sorted([*found, *words], key=lambda joined: (joined.start, -joined.end)))
+    found = [*counted, *_numerals(text.text), *_called(text.text), *words]
+    return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
+
+
+def _called(text: str) -> Iterator[_Joined]:
+    """Digits and letters that are called by their names, and the figures behind a decimal point."""
+    for match in _SPELLED_OUT.finditer(text):
+        yield _Joined(*match.span(), hiragana(match.group()), certain=True)
+    for match in _DECIMAL.finditer(text):
+        yield _Joined(*match.span("digits"), "".join(_DECIMALS[digit] for digit in match["digits"]), certain=True)
 
 
 def _numerals(text: str) -> Iterator[_Joined]:

@@ -38,7 +38,7 @@ _S: Final = _table(
     "セット:セット 頭:トー 点:テン 通:ツー 丁目:チョーメ 着:チャク 体:タイ 種:シュ 丁:チョー 滴:テキ 店:テン "
     "店舗:テンポ 等:トー 銭:セン トン:トン 等分:トーブン 節:セツ 棟:トー 艇:テー 升:ショー 反:タン "
     "町歩:チョーブ 週:シュー 週目:シューメ 週連続:シューレンゾク 色:ショク 種目:シュモク 室:シツ 首:シュ "
-    "症例:ショーレー 党:トー 世代:セダイ 周目:シューメ 通話:ツーワ 体制:タイセー"
+    "世:セー 症例:ショーレー 党:トー 世代:セダイ 周目:シューメ 通話:ツーワ 体制:タイセー"
 )
 # Usual sound, sound behind a doubled consonant, and sound behind three.
 _H: Final = {
@@ -150,7 +150,7 @@ _BEHIND_CHARACTERS: Final = (
     "|[本匹杯冊回個階歳才枚台頭軒泊票話章件曲社周首室]"
 )
 NUMERAL_AND_COUNTER: Final = re.compile(
-    rf"(?<![一二三四五六七八九十百千万億数何幾])(?!(?<!時)十分(?!間|後|前|待|ほど|程|以|く|お|経|か[かっ]))"
+    rf"(?<![一二三四五六七八九十百千万億数何幾点])(?!(?<!時)十分(?!間|後|前|待|ほど|程|以|く|お|経|か[かっ]))"
     rf"(?P<numeral>[一二三四五六七八九十百千]{{1,9}})(?P<counter>{_BEHIND_CHARACTERS})"
 )
 ASKED_AND_COUNTER: Final = re.compile(f"何(?P<counter>{'|'.join(_H)}|階|軒|足)")
@@ -209,8 +209,12 @@ def _below_myriad(number: int, *, lone_thousand: str) -> str:
     return words + (_ONES[ones] if ones else "")
 
 
-def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
-    """A number with its counter; `in_month` where a month stands before, so that 1日 is the first."""
+def counted_kana(digits: str, counter: str, *, in_month: bool = False, as_part: bool = False) -> str:
+    """A number with its counter.
+
+    `in_month` where a month stands before, so that 1日 is the first; `as_part` where the number is no count: the top
+    of a fraction, or the class of a school year.
+    """
     value = int(digits)
     number = number_kana(value)
     if counter in _BETWEEN:
@@ -223,7 +227,8 @@ def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
     if counter in ("つ", "つ目"):
         return (_THINGS.get(value) or number + "ツ") + ("メ" if counter == "つ目" else "")
     if counter in _NATIVE:
-        return ({1: "ヒト", 2: "フタ"}.get(value) or number) + _NATIVE[counter]
+        native = None if as_part else {1: "ヒト", 2: "フタ"}.get(value)
+        return (native or number) + _NATIVE[counter]
     if counter in ("歳", "才") and value == 20:
         return "ハタチ"
     if counter in _H:

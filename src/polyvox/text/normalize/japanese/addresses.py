@@ -47,6 +47,7 @@ _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
 _POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
 _ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室)")
+_SHORT_NUMBER: Final = re.compile(r"(?<=[#＃])\d{3,4}(?!\d)|(?<=桁[はが])\d{2,4}(?![\d.,]\d|\d)")
 _CODE: Final = re.compile(
     r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
@@ -76,6 +77,7 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         text = text.sub(_POLICE, "ヒャクトー")
     text = text.sub(_CODE, lambda match: _code(match))
     text = text.sub(_ROOM, lambda match: room(match.group()))
+    text = text.sub(_SHORT_NUMBER, lambda match: spelled(match.group()))
     return text.sub(_LANDMARK, _landmark) if "-" in text.text else text
 
 

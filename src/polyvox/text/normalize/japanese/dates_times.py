@@ -10,7 +10,7 @@ _WEEKDAY: Final = "月火水木金土日祝"
 _DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-]|\.\d)")
 # A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
 _SHORT_DATE: Final = re.compile(
-    rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
+    rf"(?<![\d./と-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
     rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
 )
 _OF_MANY: Final = re.compile("(?:約|およそ|ほぼ|さじ|カップ|うち|残り|[者員人体民部数額量費生りち]の)\\Z")
@@ -25,6 +25,10 @@ _TIME: Final = re.compile(
 )
 _WEEKDAYS: Final = dict(zip("月火水木金土日祝", "ゲツ カ スイ モク キン ド ニチ シュク".split(), strict=True))
 _WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([{_WEEKDAY}])(?![\u4e00-\u9fff])")
+_LISTED_DAYS: Final = re.compile(
+    rf"(?:(?<![\u4e00-\u9fff\d])|(?<=毎週))[{_WEEKDAY}](?:[・、][{_WEEKDAY}])+(?=曜|[^\u4e00-\u9fff\d]|$)"
+)
+_IDLE_NOUGHT: Final = re.compile(r"(?<=時)0(?=\d分)")
 _HUNDREDTHS: Final = re.compile(r"(?<=\d秒)\d\d(?!\d|[.,]\d)")
 _WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
 _WRITTEN_DIGITS: Final = str.maketrans("〇一二三四五六七八九", "0123456789")
@@ -47,7 +51,9 @@ def read(text: TrackedText) -> TrackedText:
     if _PARTED.search(text.text):
         text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
-    text = text.sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
+    if "・" in text.text:
+        text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))
+    text = text.sub(_IDLE_NOUGHT, "").sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
     if _DASHED.search(text.text):
         text = text.sub(_MONTHS, r"\1月から")
         text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")

@@ -36,7 +36,7 @@ _SAID: Final = _table(
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
-    "AND:アンド NOT:ノット JAPAN:ジャパン TOKYO:トーキョー"
+    "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェイソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
 _NAMES: Final = _table(

@@ -168,6 +168,7 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
 _DEGREE_SIGN: Final = re.compile("[°℃℉]")
 _UNIT_LETTER: Final = re.compile("[0-9 千万億兆][A-Za-zΩμµ]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
@@ -199,6 +200,8 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_DEGREES, _degrees)
+    if "/" in text.text:
+        text = text.sub(_RATE, lambda match: _EACH[match["each"].replace("µ", "μ")])
     return text.sub(_MEASURE, _measure) if _UNIT_LETTER.search(text.text) else text
 
 
