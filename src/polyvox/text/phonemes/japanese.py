@@ -171,7 +171,7 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         _Joined(word.start, word.end, word.reading, certain=word.certain, closed=True)
         for word in known_words(text.text)
     ]
-    found = [*counted, *_numerals(text.text), *_called(text.text), *words]
+    found = [*counted, *words, *_numerals(text.text), *_called(text.text)]
     return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
 
 
