@@ -1,12 +1,14 @@
 """The commands with the real model."""
 
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
+from helpers.documented_server import SMALL_DECODER
+from helpers.fork_server import forked_python
 from polyvox.audio.decode import decode
 from polyvox.bench.process import server_process
 
@@ -22,8 +24,8 @@ def seconds_of(data: bytes) -> float:
 
 def test_say_writes_speech(models_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "speech.mp3"
-    command = [sys.executable, "-m", "polyvox", "say", SENTENCE, "-o", str(file), "--models-dir", str(models_dir)]
-    subprocess.run(command, check=True, timeout=300)
+    command = [forked_python(), "-m", "polyvox", "say", SENTENCE, "-o", str(file), "--models-dir", str(models_dir)]
+    subprocess.run(command, check=True, timeout=300, env=os.environ | SMALL_DECODER)
     assert 0.5 < seconds_of(file.read_bytes()) < 2.5
 
 
