@@ -146,6 +146,7 @@ class _Program:
         match self.request["arguments"]:
             case ["-m", program, *arguments]:
                 sys.argv = ["", *arguments]
+                sys.path.insert(0, str(Path.cwd()))
                 runpy.run_module(program, run_name="__main__", alter_sys=True)
             case ["-c", text, *arguments]:
                 sys.argv = ["-c", *arguments]
