@@ -98,7 +98,7 @@ async def test_chunks_follow_each_other_without_gap_in_the_count(paragraph):
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert chunks[0].start == 0
     assert all(before.end == after.start for before, after in pairwise(chunks))
-    assert chunks[0].duration < 0.15 * sum(chunk.duration for chunk in chunks)
+    assert chunks[0].duration < 2, "seconds, however long the paragraph is"
 
 
 async def test_seams_have_no_click_no_gap_and_no_doubled_silence(paragraph):

@@ -133,5 +133,5 @@ def test_its_gradients_are_deterministic(installed):
     tolerance = 0.0 if platform.machine() == "x86_64" else 1e-5
     network = load_campplus(CampPlusConfig(), read_campplus(installed("campplus").file("model.onnx")))
     features = torch.randn(1, 298, 80, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    first, *others = (torch.autograd.grad(network(features).sum(), features)[0] for _ in range(12))
+    first, *others = (torch.autograd.grad(network(features).sum(), features)[0] for _ in range(4))
     assert max((gradient - first).abs().max() / first.abs().max() for gradient in others) <= tolerance

@@ -1,2 +1,0 @@
-import torch
-torch.backends.mkldnn.enabled=False
