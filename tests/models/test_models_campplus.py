@@ -51,6 +51,7 @@ def test_it_embeds_as_its_graph_does(folder, untrained, seconds):
     np.testing.assert_allclose(embedding.numpy(), graph.embed(pcm, RATE), atol=1e-4)
 
 
+@pytest.mark.long
 def test_recordings_of_one_length_embed_together_as_alone(untrained):
     pcm = torch.from_numpy(np.stack((noise(1.0, 1), noise(1.0, 2))))
     fbank = Fbank(RATE)

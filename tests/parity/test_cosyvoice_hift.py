@@ -52,6 +52,7 @@ def test_version_2_makes_its_source_of_the_pitch():
     assert_near(made, expected["source.out"][..., 0])
 
 
+@pytest.mark.long
 @each_row("dtype", [torch.float32, DOUBLE])
 @each_row("name", ["infer", "infer_cached"])
 def test_version_2_filters_its_source(name, dtype):
@@ -110,6 +111,7 @@ def test_version_3_makes_its_source_of_the_pitch():
     assert_near(made, golden(3, "hift")["source.final"][..., 0], 1e-6)
 
 
+@pytest.mark.long
 @each_row("dtype", [torch.float32, DOUBLE])
 @each_row("name", ["final", "partial"])
 def test_version_3_in_one_call(name, dtype):
