@@ -18,7 +18,7 @@ class Extra:
 
     name: str
     title: str
-    """What it installs, as people call it."""
+    """The product that it installs, as people call it."""
     purpose: str
     modules: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Extra:
 
     @property
     def installed(self) -> bool:
-        """Whether every module of it can be imported."""
+        """True if every module of it can be imported."""
         return all(map(_is_found, self.modules))
 
     @property

@@ -166,7 +166,7 @@ class VoiceService:
             transcriber=transcriber,
             metrics=speech.metrics,
         )
-        store = AsyncVoiceStore(location_of(settings))
+        store = AsyncVoiceStore(location_of(settings), speech.metrics.voice_store_failed)
         speech.metrics.watch_voice_store(lambda: store.state.available)
         access = access or speech.accounts.access
         voices = cls(settings, speech.registry, prompts, store, access, speech.fingerprints.of)
