@@ -61,6 +61,11 @@ _BEFORE_SMALL: Final = frozenset("is are was were so very almost seem seems".spl
 _OF_READING: Final = frozenset(
     "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
+_CERTAIN: Final = frozenset("it your that his her their them this".split())
+_HABIT: Final = frozenset(
+    "every always usually often never sometimes rarely daily weekly if before until unless while as how will would can "
+    "do does should could must might to may let while".split()
+)
 _NEAR: Final = 16  # words to either side that may tell the time of a sentence
 _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.PLAIN: (),
@@ -98,7 +103,8 @@ def _general(words: Sequence[str], index: int) -> Role:
     if by_left is not None:
         return by_left
     if _is_break(left):
-        return Role.VERB if _is_command(words, index) else Role.PLAIN
+        plain = Role.NOUN if _is_plural(words[index]) else Role.PLAIN
+        return Role.VERB if _is_command(words, index) else plain
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
@@ -212,10 +218,16 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.PAST
     near = words[max(0, index - _NEAR) : index + _NEAR]
     past = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
-    if past:
+    if past or _tells_of_once(words, index, left):
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
     return Role.VERB if known or _is_plural(left) else Role.PAST
+
+
+def _tells_of_once(words: Sequence[str], index: int, left: str) -> bool:
+    """`I read it on Monday`: one certain thing, and nothing said of a habit or a condition."""
+    certain = left in ("i", "we", "they") and _at(words, index + 1) in _CERTAIN
+    return certain and _HABIT.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
 
 
 def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:

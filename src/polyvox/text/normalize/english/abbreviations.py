@@ -43,6 +43,30 @@ TITLES: Final = {
     "Geo": "George",
     "Thos": "Thomas",
     "Jas": "James",
+    "Abp": "Archbishop",
+    "Ald": "Alderman",
+    "Amb": "Ambassador",
+    "Atty": "Attorney",
+    "Attys": "Attorneys",
+    "Bp": "Bishop",
+    "Br": "Brother",
+    "Brig": "Brigadier",
+    "Cdr": "Commander",
+    "Cpt": "Captain",
+    "Det": "Detective",
+    "Drs": "Doctors",
+    "Ens": "Ensign",
+    "Govs": "Governors",
+    "Insp": "Inspector",
+    "Msgr": "Monsignor",
+    "Ofc": "Officer",
+    "Pfc": "Private First Class",
+    "Profs": "Professors",
+    "Reps": "Representatives",
+    "Rt": "Right",
+    "Sec": "Secretary",
+    "Sens": "Senators",
+    "Surg": "Surgeon",
 }
 # Before a figure only: elsewhere these are words, names or nothing.
 BEFORE_FIGURES: Final = {
@@ -102,14 +126,53 @@ BEFORE_FIGURES: Final = {
     "elev": "elevation",
     "Lat": "Latitude",
     "lat": "latitude",
-    "Est": "Established",
     "ver": "version",
     "Ver": "Version",
     "Bldg": "Building",
     "bldg": "building",
     "Ref": "Reference",
     "ref": "reference",
+    "Amend": "Amendment",
+    "App": "Appendix",
+    "Att": "Attendance",
+    "att": "attendance",
+    "agg": "aggregate",
+    "Bk": "Book",
+    "bk": "book",
+    "Blk": "Block",
+    "Div": "Division",
+    "Dk": "Deck",
+    "Exh": "Exhibit",
+    "Fl": "Floor",
+    "fl": "floor",
+    "Gr": "Grade",
+    "Grp": "Group",
+    "Iss": "Issue",
+    "iss": "issue",
+    "mvt": "movement",
+    "Op": "Opus",
+    "op": "opus",
+    "Ord": "Order",
+    "Ph": "Phone",
+    "ph": "phone",
+    "pl": "plate",
+    "Prop": "Proposition",
+    "Rd": "Round",
+    "rd": "round",
+    "Reg": "Regulation",
+    "Res": "Resolution",
+    "Sc": "Scene",
+    "sc": "scene",
+    "Sem": "Semester",
+    "Sta": "Station",
+    "Trk": "Track",
+    "trk": "track",
+    "vv": "verses",
+    "Wk": "Week",
+    "Yr": "Year",
 }
+# The same, only behind a comma or a bracket: elsewhere a letter or a unit may end a sentence.
+BEHIND_COMMA: Final = {"K": "K", "KV": "K", "D": "D", "l": "line", "ll": "lines", "mm": "measures"}
 # Inside a sentence; the full stop belongs to the abbreviation and is dropped.
 WITHIN: Final = {
     "vs": "versus",
@@ -166,6 +229,13 @@ WITHIN: Final = {
     "wt": "weight",
     "Wt": "Weight",
     "Avg": "average",
+    "lg": "large",
+    "Lg": "Large",
+    "sm": "small",
+    "Sm": "Small",
+    "publ": "published",
+    "illus": "illustrated",
+    "repr": "reprinted",
 }
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
@@ -224,6 +294,35 @@ ANYWHERE: Final = {
     "Wash": "Washington",
     "Wis": "Wisconsin",
     "Wyo": "Wyoming",
+    "Amend": "Amendment",
+    "Const": "Constitution",
+    "cust": "customer",
+    "util": "utilities",
+    "utils": "utilities",
+}
+# The same, behind a name only: "Oak Ct.", "Penn Sta."
+BEHIND_NAMES: Final = {
+    "Cem": "Cemetery",
+    "Cir": "Circle",
+    "Cres": "Crescent",
+    "Ct": "Court",
+    "Expy": "Expressway",
+    "Fwy": "Freeway",
+    "Gdns": "Gardens",
+    "Hosp": "Hospital",
+    "Hwy": "Highway",
+    "Mtn": "Mountain",
+    "Mtns": "Mountains",
+    "Mts": "Mountains",
+    "Pl": "Place",
+    "Plz": "Plaza",
+    "Sta": "Station",
+    "Ter": "Terrace",
+    "Terr": "Terrace",
+    "Tpke": "Turnpike",
+    "Trl": "Trail",
+    "Twp": "Township",
+    "Xing": "Crossing",
 }
 DOTTED: Final = {
     "e.g": "for example",
@@ -239,53 +338,85 @@ DOTTED: Final = {
 SHORTENED: Final = {
     "accts": "accounts",
     "amts": "amounts",
+    "approx": "approximately",
     "appt": "appointment",
     "appts": "appointments",
-    "approx": "approximately",
+    "attn": "attention",
+    "atty": "attorney",
+    "attys": "attorneys",
+    "bdrm": "bedroom",
+    "bdrms": "bedrooms",
     "bldg": "building",
     "bldgs": "buildings",
+    "brkfst": "breakfast",
     "btwn": "between",
+    "chg": "charge",
+    "chgs": "charges",
     "ctrl": "control",
+    "dbl": "double",
     "flr": "floor",
+    "fwd": "forward",
     "govt": "government",
+    "gtd": "guaranteed",
+    "hbk": "hardback",
     "hrs": "hours",
     "hwy": "highway",
     "intl": "international",
     "lbs": "pounds",
     "mfg": "manufacturing",
+    "mfr": "manufacturer",
+    "mfrs": "manufacturers",
     "mgmt": "management",
     "mgr": "manager",
+    "mkt": "market",
+    "mktg": "marketing",
     "msg": "message",
     "msgs": "messages",
     "mtg": "meeting",
     "mtgs": "meetings",
     "mths": "months",
+    "mtn": "mountain",
+    "mtns": "mountains",
+    "mvt": "movement",
+    "mvts": "movements",
     "natl": "national",
+    "pbk": "paperback",
     "pgs": "pages",
     "pkg": "package",
     "pkgs": "packages",
     "pls": "please",
     "plz": "please",
     "pmt": "payment",
+    "pmts": "payments",
     "ppl": "people",
     "pts": "points",
     "pymt": "payment",
+    "pymts": "payments",
     "qtr": "quarter",
     "qtrs": "quarters",
     "qty": "quantity",
+    "rcpt": "receipt",
     "rcvd": "received",
     "svc": "service",
     "tbsp": "tablespoon",
     "thx": "thanks",
+    "tkt": "ticket",
+    "tkts": "tickets",
     "tmrw": "tomorrow",
     "tsp": "teaspoon",
+    "twp": "township",
     "txt": "text",
     "utd": "united",
     "wkly": "weekly",
     "wknd": "weekend",
     "wks": "weeks",
+    "wkt": "wicket",
+    "wkts": "wickets",
+    "yds": "yards",
     "yrs": "years",
 }
+# Those of a chat, where a full stop behind them ends what is said.
+CHATTED: Final = frozenset("msg msgs pls plz ppl thx tmrw txt wknd".split())
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
     "abt": "about",
@@ -353,6 +484,15 @@ ROADS: Final = {
     "Bldg": "Building",
     "Fwy": "Freeway",
     "Tpke": "Turnpike",
+    "Cir": "Circle",
+    "Ct": "Court",
+    "Expy": "Expressway",
+    "Ln": "Lane",
+    "Pl": "Place",
+    "Rd": "Road",
+    "Sq": "Square",
+    "Ter": "Terrace",
+    "Trl": "Trail",
 }
 
 LABEL_WORDS: Final = frozenset(
@@ -367,13 +507,15 @@ _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
-_AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
+_AGAINST: Final = re.compile(r"(?<=[A-Za-z.,)] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
-    r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= [A-Z]{1,4}[ -]?\d))"
+    r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d| number \d)"
+    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?)(?= #?\d)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
+    r"(?= (?:#|number )?\d)"
 )
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -404,20 +546,11 @@ _EACH_UNITS: Final = {
     "sqft": "square foot",
     "pp": "person",
 }
-_PATIENT: Final = re.compile(
-    r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
-    r"denies|denied|complains|complained|states|stated|seen|admitted|discharged|tolerated)\b))"
-)
 _WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
-# How often a medicine is taken, behind the dose.
-_DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
-_DOSE: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive)\b"
-)
 _NEAR: Final = 32
 _BEFORE_NUMERAL: Final = re.compile(
-    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
+    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
@@ -425,38 +558,95 @@ _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
 )
-_ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
+_ROAD: Final = re.compile(
+    r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
+)
 _SHORTENED: Final = re.compile(
-    r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)", re.IGNORECASE
+    r"(?<![\w.'@#/-])(?P<word>" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
+)
+# Born, died, reigned and the like, before a year or a date.
+_LIFE: Final = re.compile(
+    r"(?:(?<=[(,;] )|(?<=\()|(?<=[a-z] ))(?P<word>b|d|r|m|fl)\. ?"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2} [A-Z][a-z]{2}|(?:on|in) [A-Z\d]"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
+)
+_LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
+_ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
+_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|ll?|mm)\.(?= ?\d{1,4}(?!\d))")
+# Two abbreviations of an office, or one before what it is the office of.
+_OFFICE: Final = re.compile(
+    r"\b(?:(?P<chief>Sec|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
+    r"|(?P<deputy>Dep)\. (?=(?:Prime|Sec|Dir|Gov|Chief|Mayor|Atty|Minister|Speaker|Sheriff)\b)"
+    r"|(?P<secretary>Sec)\. (?=of (?:[A-Z]|the [A-Z])))"
+)
+_OFFICES: Final = {
+    "Sec": "Secretary",
+    "Atty": "Attorney",
+    "Dir": "Director",
+    "Maj": "Major",
+    "Brig": "Brigadier",
+    "Surg": "Surgeon",
+    "Insp": "Inspector",
+    "Lt": "Lieutenant",
+    "Solic": "Solicitor",
+}
+_RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
+_KINDS: Final = {
+    "Civ": "Civil",
+    "Crim": "Criminal",
+    "App": "Appellate",
+    "Evid": "Evidence",
+    "Bankr": "Bankruptcy",
+}
+_REPORTER: Final = re.compile(r"\b(?P<series>F\.|F\. ?Supp\.|S\. ?Ct\.|So\.|P\.|A\.) ?(?P<part>[234]d|4th)?(?= \d)")
+_REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
+# Words that a stop shortens in one phrase only.
+_IN_PHRASE: Final = re.compile(
+    r"(?<=\d )(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
+    r"|(?P<edition>(?:\d(?:st|nd|rd|th)|[Rr]ev\.|[Ff]irst|[Ss]econd|[Tt]hird|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
+    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]))|\b(?P<editors>[Ee]ds)\."
+    r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
+    r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
+    r"|(?<=[%\d] )disc\.(?=\s)"
 )
 
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "." in text.text:
+        text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
+        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]]).sub(_IN_PHRASE, _in_phrase)
+    if "st" in text.text:
+        text = text.sub(_ESTABLISHED, r"\1stablished")
+    if ". " in text.text:
+        text = text.sub(_RULES, _rules).sub(_REPORTER, _reporter)
     if "ong." in text.text:
         text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
-    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
+    return text.sub(_BEFORE_FIGURE, _before_figure)
 
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    if "pt" in text.text or "Pt" in text.text:
-        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
-    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
+    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1])).sub(_OFFICE, _office)
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
     text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
-    text = text.sub(_ROAD, lambda match: ROADS[match[1]])
+    text = text.sub(_ROAD, _road)
     if " dr" in text.text:
         text = text.sub(_DOCTOR, r"\g<lead>doctor")
-    if _DOSE.search(text.text):
-        text = text.sub(_DOSING, _dosing)
     if "F" in text.text and "M" in text.text:
         text = text.sub(_WEEKDAYS, "Monday to Friday")
     return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
+
+
+def _before_figure(match: re.Match[str]) -> str | None:
+    word = match[1] or match[2]
+    if word == "Rd" and word_before(match)[:1].isupper():
+        return "Road"
+    return BEFORE_FIGURES.get(word)
 
 
 def _each(match: re.Match[str]) -> str | None:
@@ -464,12 +654,6 @@ def _each(match: re.Match[str]) -> str | None:
         return None
     unit = _EACH_UNITS[match["unit"].replace(" ", "")]
     return match["lead"] + unit + (_final_stop(match) if match["stop"] else "")
-
-
-def _dosing(match: re.Match[str]) -> str | None:
-    """The initials of "twice a day", where a dose stands before them."""
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    return ".".join(match.group()) if _DOSE.search(before) else None
 
 
 def _final_stop(match: re.Match[str]) -> str:
@@ -525,16 +709,69 @@ def _with_stop(match: re.Match[str]) -> str | None:
         return TITLES[word]
     if word in WITHIN:
         return WITHIN[word]
+    if word in BEHIND_NAMES and _is_named(match):
+        return BEHIND_NAMES[word] + _final_stop(match)
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
         return ANYWHERE[word] + _final_stop(match)
     return None
 
 
 def _shortened(match: re.Match[str]) -> str | None:
-    if not (match.group().islower() or match.group().istitle() or match.group().isupper()):
+    short = match["word"]
+    if not (short.islower() or short.istitle() or short.isupper()):
         return None
-    word = SHORTENED[match.group().lower()]
-    return word.capitalize() if match.group()[0].isupper() else word
+    word = SHORTENED[short.lower()]
+    stop = match.group()[len(short) :] if short.lower() in CHATTED else _final_stop(match)
+    return (word.capitalize() if short[0].isupper() else word) + stop
+
+
+def _road(match: re.Match[str]) -> str | None:
+    """A road behind its name; the shortest forms of one only where that has a capital or is an ordinal."""
+    if match[1]:
+        return ROADS[match[1]]
+    return ROADS[match[2]] if _is_named(match) else None
+
+
+def _is_named(match: re.Match[str]) -> bool:
+    before = word_before(match)
+    return before[:1].isupper() or before in ("first", "second", "third") or before.endswith("th")
+
+
+def _office(match: re.Match[str]) -> str:
+    if match["chief"]:
+        return f"{_OFFICES[match['chief']]} General"
+    return "Deputy " if match["deputy"] else "Secretary "
+
+
+def _rules(match: re.Match[str]) -> str:
+    kind = _KINDS[match["kind"]]
+    return f"Federal Rule of {kind}{' Procedure' if match['procedure'] else ''}"
+
+
+def _reporter(match: re.Match[str]) -> str | None:
+    """The series of reports in which a judgment stands: "F.3d"."""
+    series = match["series"].replace(" ", "")
+    if series not in _REPORTERS and not match["part"]:
+        return None
+    part = {"2d": " second", "3d": " third", "4th": " fourth"}.get(match["part"] or "", "")
+    return _REPORTERS.get(series, series.rstrip(".")) + part
+
+
+def _in_phrase(match: re.Match[str]) -> str | None:
+    """Parts of a book's description, business days and medium heat."""
+    stop = _final_stop(match)
+    if match["pages"]:
+        return ("pages" if match["pages"] == "pp" else "volumes") + stop
+    if match["edition"]:
+        return match["edition"].replace("rev.", "revised").replace("Rev.", "Revised") + "edition" + stop
+    if match["edited"]:
+        done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
+        return done.capitalize() if match["edited"][0].isupper() else done
+    if match["editors"]:
+        return f"{match['editors'][0]}ditors"
+    if match["med"]:
+        return match["med"] + ("edical " if match["medical"] else "edium ")
+    return f"{match['bus']}usiness " if match["bus"] else "discount"
 
 
 def _without_stop(match: re.Match[str]) -> str:

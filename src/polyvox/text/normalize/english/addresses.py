@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.context import ends_sentence
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -58,11 +59,62 @@ _STATES: Final = {
     "WI": "Wisconsin",
     "WY": "Wyoming",
 }
+# As newspapers shorten them, behind a city or a party.
+STATES_BY_STOP: Final = {
+    "Ala": "Alabama",
+    "Ariz": "Arizona",
+    "Ark": "Arkansas",
+    "Calif": "California",
+    "Colo": "Colorado",
+    "Conn": "Connecticut",
+    "Del": "Delaware",
+    "Fla": "Florida",
+    "Ga": "Georgia",
+    "Ill": "Illinois",
+    "Ind": "Indiana",
+    "Kan": "Kansas",
+    "Ky": "Kentucky",
+    "La": "Louisiana",
+    "Md": "Maryland",
+    "Mass": "Massachusetts",
+    "Mich": "Michigan",
+    "Minn": "Minnesota",
+    "Miss": "Mississippi",
+    "Mo": "Missouri",
+    "Mont": "Montana",
+    "N.C": "North Carolina",
+    "N.D": "North Dakota",
+    "N.H": "New Hampshire",
+    "N.J": "New Jersey",
+    "N.M": "New Mexico",
+    "N.Y": "New York",
+    "Neb": "Nebraska",
+    "Nev": "Nevada",
+    "Okla": "Oklahoma",
+    "Ore": "Oregon",
+    "Pa": "Pennsylvania",
+    "R.I": "Rhode Island",
+    "S.C": "South Carolina",
+    "S.D": "South Dakota",
+    "Tenn": "Tennessee",
+    "Tex": "Texas",
+    "Va": "Virginia",
+    "Vt": "Vermont",
+    "W.Va": "West Virginia",
+    "Wash": "Washington",
+    "Wis": "Wisconsin",
+    "Wyo": "Wyoming",
+}
 # States that are also a word in capitals, or initials that a comma may precede.
-_DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA ME MS OH OK OR PA".split())
+_DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA MD ME MS OH OK OR PA".split())
 _CITIES: Final = frozenset(
-    "Bangor Boise Boulder Boston Cincinnati Cleveland Columbus Dayton Denver Eugene Gary Hilo Honolulu Indianapolis "
-    "Jackson Norman Philadelphia Pittsburgh Portland Reading Salem Shreveport Toledo Tulsa Wilmington".split()
+    "Akron Angeles Allentown Annapolis Ann Aspen Augusta Baltimore Bangor Bend Berkeley Bethesda Bloomington Boise "
+    "Boulder Boston Bowie Cambridge Cincinnati Cleveland Columbia Columbus Dayton Denver Durango Easton Edmond Erie "
+    "Eugene Evansville Frederick Gaithersburg Gary Germantown Gulfport Harrisburg Hagerstown Hilo Honolulu "
+    "Indianapolis Jackson Kenner Lafayette Lancaster Laurel Lawton Lewiston Lowell Meridian Metairie Nampa Newark "
+    "Norman Orleans Park Philadelphia Pittsburgh Pocatello Portland Potomac Pueblo Reading Rockville Rouge Salem "
+    "Salisbury Scranton Shreveport Spring Springfield Springs Toledo Towson Tulsa Tupelo Vail Wayne Wilmington "
+    "Worcester York Youngstown City Beach Grove Hills Heights Falls Lake".split()
 )
 _COMPASS: Final = {
     "N": "North",
@@ -75,13 +127,16 @@ _COMPASS: Final = {
     "SW": "Southwest",
 }
 _SUFFIX: Final = (
-    r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
+    r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
     r"Highway|Circle|Terrace|Square|Way|Broadway|Row|Close|Crescent|Gardens|Hill)\b"
 )
-_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?)"
+_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.)"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
+_SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
+    "W\\.V", "W\\. ?V"
+)
 
-_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESW](?![A-Za-z'])")
+_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.")
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -92,8 +147,28 @@ _CITY: Final = re.compile(r"(?:\b(?P<led>in|from|to|near|of|at|via|outside|aroun
 _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
 _ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |D\.C\. |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
-_BEFORE_POINT: Final = ("on ", "onto ", "at ", "to ", "of ", "and ", "down ", "along ")
-_PARTY: Final = re.compile(rf"(?<=\()(?P<party>[DRI])-(?P<state>{'|'.join(_STATES)})(?=\))")
+_BEFORE_POINT: Final = (
+    "on ",
+    "onto ",
+    "at ",
+    "to ",
+    "of ",
+    "and ",
+    "& ",
+    "down ",
+    "along ",
+    "near ",
+    "off ",
+    "corner ",
+)
+_PARTY: Final = re.compile(
+    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\.)"
+)
+_SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
+_TURN: Final = re.compile(
+    r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?) )(?P<side>[LR])"
+    r"(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
+)
 _FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
 _BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
@@ -115,8 +190,11 @@ def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
     if _ANY.search(text.text) is None:
         return text
-    if "(" in text.text:
-        text = text.sub(_PARTY, lambda match: f"{match['party']}, {_STATES[match['state']]}")
+    if any(party in text.text for party in ("D-", "R-", "I-", "D–", "R–", "I–")):
+        text = text.sub(_PARTY, _party)
+    if ", " in text.text and "." in text.text:
+        text = text.sub(_SHORT_STATE, _short_state)
+    text = text.sub(_TURN, lambda match: match["lead"] + ("left" if match["side"] == "L" else "right"))
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD):
@@ -125,6 +203,21 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
+
+
+def _party(match: re.Match[str]) -> str:
+    state = _STATES[match["state"]] if match["state"] else _state_by_stop(match["short"])
+    return f"{match['party']}, {state}"
+
+
+def _short_state(match: re.Match[str]) -> str | None:
+    if _CITY.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is None:
+        return None
+    return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
+
+
+def _state_by_stop(short: str) -> str:
+    return STATES_BY_STOP[short.replace(" ", "")]
 
 
 def _state(match: re.Match[str]) -> str | None:

@@ -25,8 +25,12 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
-_CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]|[,;)]|$)")
+_CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
 _DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_DAYS_OF_MONTHS: Final = re.compile(
+    r"(?<![\w/.,$-])(\d{1,2})/(\d{1,2})(?: ?[-–—] ?| to | through | thru )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)"
+)
+_WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening) of $")
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
@@ -75,6 +79,8 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
+    if "/" in text.text:
+        text = text.sub(_DAYS_OF_MONTHS, partial(_days_of_months, day_first=day_first))
     text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
@@ -114,6 +120,17 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
 
 
+def _days_of_months(match: re.Match[str], *, day_first: bool) -> str | None:
+    """Two days without a year and what lies between; one of them must be no fraction, as in "12/26-1/2"."""
+    pairs = [(int(match[1]), int(match[2])), (int(match[3]), int(match[4]))]
+    months = [(last, first) if day_first else (first, last) for first, last in pairs]
+    if not all(_is_day(month, day) for month, day in months):
+        return None
+    if not any(first > last or last > 16 for first, last in pairs):
+        return None
+    return " to ".join(_date(month, day) for month, day in months)
+
+
 def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
     """A month and a day without a year, where the word before asks for a date and not for a fraction."""
     month, day = (int(match[2]), int(match[1])) if day_first else (int(match[1]), int(match[2]))
@@ -121,7 +138,8 @@ def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
         return None
     before = word_before(match).lower()
     unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
-    dated = before in _BEFORE_DATE or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+    week = before == "of" and _WEEK_OF.search(match.string[max(0, match.start() - 16) : match.start()])
+    dated = before in _BEFORE_DATE or week or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
     return _date(month, day) if dated else None
 
 

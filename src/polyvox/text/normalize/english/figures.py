@@ -21,6 +21,7 @@ from polyvox.text.normalize.english.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
+_DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA: Final = re.compile(
@@ -70,7 +71,10 @@ _YEAR_WORDS: Final = frozenset("in since until till during circa year before aft
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse).sub(_DECADE, _decade)
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse)
+    if "0s" in text.text:
+        text = text.sub(_DECADES, _decades)
+    text = text.sub(_DECADE, _decade)
     text = text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
     return text.sub(_ERA, _era)
 
@@ -106,6 +110,12 @@ def _decade(match: re.Match[str]) -> str:
     return f"{space}{year(century * 100)}s"
 
 
+def _decades(match: re.Match[str]) -> str:
+    """The joint of "1920s-30s"; the second decade gets the apostrophe that shows it to be one."""
+    mark = "" if match.string[match.end()] in "'’" else "'"
+    return f" {match.group().strip(' -–—') or 'to'} {mark}"
+
+
 def _short_decade(match: re.Match[str]) -> str | None:
     if match.group()[0] == "-":
         return " " + _tens_plural(int(match["tens"]))
@@ -123,6 +133,8 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
+    if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
+        return f"{cardinal(top)} {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
     adjective = match.string[match.end() : match.end() + 1] == "-"

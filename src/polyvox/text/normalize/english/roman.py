@@ -13,6 +13,9 @@ _NUMERAL: Final = re.compile(
     r"(?![\w&])(?!'[a-rt-z])(?!\.\w)"
 )
 
+_SPAN: Final = re.compile(
+    r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
+)
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -24,9 +27,12 @@ _LOWER_LABELS: Final = frozenset(
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy Figure Grade Level Mark Part "
-    "Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War act article book chapter class "
-    "grade level part phase scene section stage type volume".split()
+    "Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
+    "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
+    "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "
+    "Figure Grade Level Mark Part Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War "
+    "act article book chapter class grade level part phase scene section stage type volume".split()
 )
 _RULERS: Final = frozenset(
     "Albert Alexander Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward "
@@ -55,11 +61,22 @@ _FIRST_CUE: Final = re.compile(
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
-    return text.sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
+    return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 
 def _war(numeral: str) -> str:
     return cardinal(numeral if numeral.isdigit() else _digits(numeral))
+
+
+def _span(match: re.Match[str]) -> str | None:
+    """Two numerals behind a word that is numbered, and what lies between: "Chapters XII-XV"."""
+    first, last = match["first"], match["last"]
+    shaped = all(_NUMERAL_SHAPE.fullmatch(numeral.lower()) for numeral in (first, last))
+    if not shaped or word_before(match).rstrip(".") not in _LABELS:
+        return None
+    joint = match.group()[len(first) : -len(last)].strip(" -–—")
+    word = {"": " to ", "&": " and ", ",": ", "}.get(joint, f" {joint} ")
+    return cardinal(_digits(first)) + word + cardinal(_digits(last))
 
 
 def _lower(match: re.Match[str]) -> str | None:
@@ -120,7 +137,8 @@ def _is_ruler(match: re.Match[str], name: str) -> bool:
 def _is_first(match: re.Match[str]) -> bool:
     """Return whether the "I" behind a ruler's name is his number and not the speaker."""
     following = word_after(match)
-    if following in _AFTER_FIRST or match.string[match.end() : match.end() + 1] in (",", ".", ";", ")", ":", "'", ""):
+    behind = match.string[match.end() : match.end() + 2]
+    if following in _AFTER_FIRST or behind[:1] in (",", ".", ";", ")", ":", "'", "") or behind == " (":
         return True
     before = match.string[max(0, match.start() - 40) : match.start()]
     return following in _AFTER_FIRST_OR_PRONOUN and _FIRST_CUE.search(before) is not None

@@ -190,6 +190,8 @@ _UNITS: Final = {
     "pkts": "packet",
     "pts": "point",
     "qts": "quart",
+    "wkt": "wicket",
+    "wkts": "wicket",
     "reb": "rebound",
     "rebs": "rebound",
     "sqft": "square foot",
@@ -298,11 +300,17 @@ _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
     r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
 )
-_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
+_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z\d]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
+)
+_SPOONS: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+)
+_COOKING: Final = re.compile(
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg)\b"
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -315,10 +323,17 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_HOURS_MINUTES, _hours_minutes)
         .sub(_POWERED_UNIT, _powered_unit)
     )
+    if _COOKING.search(text.text):
+        text = text.sub(_SPOONS, _spoons)
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def _spoons(match: re.Match[str]) -> str:
+    """A recipe's "2 T sugar" and "1/4 t salt"."""
+    return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
 def _unit(symbol: str) -> str | None:
@@ -511,7 +526,7 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
-    named = word_after(match)[:1].isupper()
+    named = word_after(match)[:1].isupper() or match.string[match.end() + 1 : match.end() + 2].isdigit()
     return f"{amount(match['amount'])} inch" if named else _counted(match, "inch")
 
 
