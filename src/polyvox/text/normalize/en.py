@@ -61,7 +61,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if not options.normalize:
         return speakable(text)
     text = _addresses(fold(text).sub(_QUOTED, r"“\g<item>”"), options)
-    if options.optional_pluralization_normalization:
+    if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)

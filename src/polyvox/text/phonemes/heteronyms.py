@@ -59,7 +59,7 @@ _BECOMING: Final = frozenset(
 _BEFORE_TINY: Final = frozenset("has have had show shows of with in these those many some all even see".split())
 _BEFORE_SMALL: Final = frozenset("is are was were so very almost seem seems".split())
 _OF_READING: Final = frozenset(
-    "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
+    "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
 _CERTAIN: Final = frozenset("it your that his her their them this".split())
 _HABIT: Final = frozenset(
@@ -103,7 +103,8 @@ def _general(words: Sequence[str], index: int) -> Role:
     if by_left is not None:
         return by_left
     if _is_break(left):
-        plain = Role.NOUN if _is_plural(words[index]) else Role.PLAIN
+        named = _is_plural(words[index]) or _at(words, index + 1) in AUXILIARIES
+        plain = Role.NOUN if named else Role.PLAIN
         return Role.VERB if _is_command(words, index) else plain
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
@@ -296,7 +297,8 @@ def _close(words: Sequence[str], index: int) -> Role:
         return role
     if role is Role.NOUN:
         return Role.NOUN if following == "of" else Role.ADJECTIVE
-    beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind", "at")
+    beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind")
+    beside = beside or (following == "at" and _at(words, index + 2) in ("hand", "heel"))
     return Role.VERB if following in OBJECTS or (_is_plural(left) and not beside) else Role.ADJECTIVE
 
 
@@ -305,7 +307,9 @@ def _lead(words: Sequence[str], index: int) -> Role:
     left, following = _left(words, index), _at(words, index + 1)
     if _from_left(words, index, left) is Role.VERB or following in ("to", "by", "with", "us", "them", "you", "me"):
         return Role.PLAIN
-    if following in LEADEN:
+    if following in OBJECTS and left not in DETERMINERS and left not in PREPOSITIONS:
+        return Role.PLAIN
+    if following in LEADEN or (following == "out" and _at(words, index - 2) in ("get", "gets", "got")):
         return Role.OTHER
     if not CONTEST.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR]):
         return Role.PLAIN
@@ -412,6 +416,12 @@ def _content(words: Sequence[str], index: int) -> Role:
     return Role.NOUN
 
 
+def _participle(words: Sequence[str], index: int) -> Role:
+    """`a learned man` has its last syllable, `was blessed` and `we learned` have none."""
+    described = _left(words, index) in DETERMINERS and not _is_break(_at(words, index + 1))
+    return Role.ADJECTIVE if described else Role.PLAIN
+
+
 def _that(words: Sequence[str], index: int) -> Role:
     """`that` that points (and is heard), against `that` that joins."""
     left, following = _at(words, index - 1), _at(words, index + 1)
@@ -442,6 +452,10 @@ _PARTICULAR: Final = {
     "does": _does,
     "dove": _dove,
     "that": _that,
+    "blessed": _participle,
+    "cursed": _participle,
+    "dogged": _participle,
+    "learned": _participle,
 }
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import STARTERS, ends_sentence, word_after, word_before
-from polyvox.text.normalize.english.letters import spelled_pair
+from polyvox.text.normalize.english.letters import any_of, spelled_pair
 from polyvox.text.tracked import TrackedText
 
 # Before a name; the full stop never ends a sentence.
@@ -170,6 +170,14 @@ BEFORE_FIGURES: Final = {
     "vv": "verses",
     "Wk": "Week",
     "Yr": "Year",
+    "Dkt": "Docket",
+    "Exp": "Expires",
+    "exp": "expires",
+    "Mag": "Magnitude",
+    "mag": "magnitude",
+    "Plat": "Platform",
+    "Rt": "Route",
+    "Rts": "Routes",
 }
 # The same, only behind a comma or a bracket: elsewhere a letter or a unit may end a sentence.
 BEHIND_COMMA: Final = {"K": "K", "KV": "K", "D": "D", "l": "line", "ll": "lines", "mm": "measures"}
@@ -299,9 +307,16 @@ ANYWHERE: Final = {
     "cust": "customer",
     "util": "utilities",
     "utils": "utilities",
+    "Bd": "Board",
+    "Div": "Division",
+    "Educ": "Education",
+    "Phila": "Philadelphia",
 }
 # The same, behind a name only: "Oak Ct.", "Penn Sta."
 BEHIND_NAMES: Final = {
+    "Br": "Bridge",
+    "Cl": "Close",
+    "Pk": "Park",
     "Cem": "Cemetery",
     "Cir": "Circle",
     "Cres": "Crescent",
@@ -337,6 +352,8 @@ DOTTED: Final = {
 # Written without vowels, and so nothing else; with or without a full stop.
 SHORTENED: Final = {
     "accts": "accounts",
+    "addr": "address",
+    "agmt": "agreement",
     "amts": "amounts",
     "approx": "approximately",
     "appt": "appointment",
@@ -348,17 +365,22 @@ SHORTENED: Final = {
     "bdrms": "bedrooms",
     "bldg": "building",
     "bldgs": "buildings",
+    "blk": "block",
+    "blks": "blocks",
     "brkfst": "breakfast",
     "btwn": "between",
     "chg": "charge",
     "chgs": "charges",
     "ctrl": "control",
     "dbl": "double",
+    "dkt": "docket",
     "flr": "floor",
     "fwd": "forward",
     "govt": "government",
     "gtd": "guaranteed",
     "hbk": "hardback",
+    "hct": "hematocrit",
+    "hgb": "hemoglobin",
     "hrs": "hours",
     "hwy": "highway",
     "intl": "international",
@@ -397,6 +419,8 @@ SHORTENED: Final = {
     "qty": "quantity",
     "rcpt": "receipt",
     "rcvd": "received",
+    "rtn": "return",
+    "std": "standard",
     "svc": "service",
     "tbsp": "tablespoon",
     "thx": "thanks",
@@ -417,6 +441,25 @@ SHORTENED: Final = {
 }
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("msg msgs pls plz ppl thx tmrw txt wknd".split())
+# In capitals these are something else.
+_OTHER_IN_CAPITALS: Final = frozenset("blk msg std rtn pls mkt tkt svc".split())
+# Words with their middle left out.
+_ELIDED: Final = {
+    "ass'n": "association",
+    "comm'n": "commission",
+    "cont'd": "continued",
+    "dep't": "department",
+    "eng'g": "engineering",
+    "est'd": "established",
+    "gov't": "government",
+    "int'l": "international",
+    "mfg'd": "manufactured",
+    "nat'l": "national",
+    "rec'd": "received",
+    "req'd": "required",
+    "sec'y": "secretary",
+    "s'pore": "Singapore",
+}
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
     "abt": "about",
@@ -511,7 +554,8 @@ _AGAINST: Final = re.compile(r"(?<=[A-Za-z.,)] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d| number \d)"
-    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d))"
+    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched)\.(?= [A-Z](?:[\s.,;)]|$)))"
 )
 _UNSTOPPED: Final = re.compile(
     r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
@@ -550,24 +594,24 @@ _WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
 _NEAR: Final = 32
 _BEFORE_NUMERAL: Final = re.compile(
-    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div)\."
+    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _TYPED: Final = re.compile(
-    r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
+    r"(?<![\w.'@#-])(?:" + any_of((*TYPED, *map(str.capitalize, TYPED), "YoY")) + r")(?![\w'@-]|\.\w)"
 )
 _ROAD: Final = re.compile(
     r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
 )
 _SHORTENED: Final = re.compile(
-    r"(?<![\w.'@#/-])(?P<word>" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
+    r"(?<![\w.'@#/-])(?P<word>" + any_of(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
 )
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
-    r"(?:(?<=[(,;] )|(?<=\()|(?<=[a-z] ))(?P<word>b|d|r|m|fl)\. ?"
-    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2} [A-Z][a-z]{2}|(?:on|in) [A-Z\d]"
+    r"(?:(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})|(?:on|in) [A-Z\d]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
@@ -603,12 +647,23 @@ _REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
 # Words that a stop shortens in one phrase only.
 _IN_PHRASE: Final = re.compile(
     r"(?<=\d )(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
-    r"|(?P<edition>(?:\d(?:st|nd|rd|th)|[Rr]ev\.|[Ff]irst|[Ss]econd|[Tt]hird|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
-    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]))|\b(?P<editors>[Ee]ds)\."
+    r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
+    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
+    r"|\b(?P<editors>[Ee]ds)\."
     r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
     r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
-    r"|(?<=[%\d] )disc\.(?=\s)"
+    r"|(?<=percent )(?P<discount>disc)\.(?=\s)"
+    r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"
+    r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
+    r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min)\.?(?!\w)"
 )
+_PHRASED: Final = (
+    " pp", " vols", " ed.", "Ed.", "eds.", "rans.", " tr.", "ub. ", "ed. ", "bus. ", "Bus. ", " disc.", "eg. ", "esp. ",
+    "onf. ", " min",
+)  # fmt: skip
+_PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
+_PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espiratory", "conf": "onference"}
+_ELISION: Final = re.compile(r"(?<![\w'])(?:" + "|".join(_ELIDED) + r")(?![\w'])", re.IGNORECASE)
 
 
 def read_before_figures(text: TrackedText) -> TrackedText:
@@ -616,7 +671,7 @@ def read_before_figures(text: TrackedText) -> TrackedText:
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
-        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]]).sub(_IN_PHRASE, _in_phrase)
+        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]])
     if "st" in text.text:
         text = text.sub(_ESTABLISHED, r"\1stablished")
     if ". " in text.text:
@@ -629,7 +684,13 @@ def read_before_figures(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1])).sub(_OFFICE, _office)
+    if any(short in text.text for short in _PHRASED):
+        text = text.sub(_IN_PHRASE, _in_phrase)
+    if "'" in text.text:
+        text = text.sub(_ELISION, _elided)
+    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
+    if "Gen" in text.text or "Sec." in text.text or "Dep." in text.text:
+        text = text.sub(_OFFICE, _office)
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
@@ -643,7 +704,9 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _before_figure(match: re.Match[str]) -> str | None:
-    word = match[1] or match[2]
+    word = match[1] or match[2] or match[4]
+    if match[3]:
+        return f"Conference {BEFORE_FIGURES[word]}"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
     return BEFORE_FIGURES.get(word)
@@ -698,6 +761,8 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 
 
 def _saint_or_street(match: re.Match[str]) -> str:
+    if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
+        return "Saint"
     if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):
         return "Saint"
     return "Street" + _final_stop(match)
@@ -709,6 +774,8 @@ def _with_stop(match: re.Match[str]) -> str | None:
         return TITLES[word]
     if word in WITHIN:
         return WITHIN[word]
+    if word == "Cir" and word_before(match).islower():
+        return "Circuit" + _final_stop(match)
     if word in BEHIND_NAMES and _is_named(match):
         return BEHIND_NAMES[word] + _final_stop(match)
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
@@ -718,7 +785,7 @@ def _with_stop(match: re.Match[str]) -> str | None:
 
 def _shortened(match: re.Match[str]) -> str | None:
     short = match["word"]
-    if not (short.islower() or short.istitle() or short.isupper()):
+    if not (short.islower() or short.istitle() or (short.isupper() and short.lower() not in _OTHER_IN_CAPITALS)):
         return None
     word = SHORTENED[short.lower()]
     stop = match.group()[len(short) :] if short.lower() in CHATTED else _final_stop(match)
@@ -771,7 +838,16 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return f"{match['editors'][0]}ditors"
     if match["med"]:
         return match["med"] + ("edical " if match["medical"] else "edium ")
-    return f"{match['bus']}usiness " if match["bus"] else "discount"
+    if match["minute"]:
+        return "minute" + stop
+    return _PHRASES.get(match.group().strip()) or next(
+        f"{match[name]}{rest} " for name, rest in _PHRASE_ENDS.items() if match[name]
+    )
+
+
+def _elided(match: re.Match[str]) -> str:
+    word = _ELIDED[match.group().lower()]
+    return word.capitalize() if match.group()[0].isupper() else word
 
 
 def _without_stop(match: re.Match[str]) -> str:

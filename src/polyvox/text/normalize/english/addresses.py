@@ -125,6 +125,14 @@ _COMPASS: Final = {
     "NW": "Northwest",
     "SE": "Southeast",
     "SW": "Southwest",
+    "NNE": "North-northeast",
+    "ENE": "East-northeast",
+    "ESE": "East-southeast",
+    "SSE": "South-southeast",
+    "SSW": "South-southwest",
+    "WSW": "West-southwest",
+    "WNW": "West-northwest",
+    "NNW": "North-northwest",
 }
 _SUFFIX: Final = (
     r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
@@ -132,6 +140,7 @@ _SUFFIX: Final = (
 )
 _NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.)"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
+_FINE_POINT: Final = r"(?:[NS][NS][EW]|[EW][NS][EW]|[NS][EW]|[NESW])"
 _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
     "W\\.V", "W\\. ?V"
 )
@@ -166,18 +175,30 @@ _PARTY: Final = re.compile(
 )
 _SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
 _TURN: Final = re.compile(
-    r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?) )(?P<side>[LR])"
-    r"(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
+    r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
+    r"the (?:1st|2nd|3rd|next|first)) )"
+    r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
+    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto) [A-Z])"
+)
+_NUMBERED_STREET: Final = re.compile(
+    r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
+)
+_COUNTY: Final = re.compile(r"\b(?:Co|Cnty)\.? (?:Rd|Road)\b\.?(?= \d)")
+# Places whose postal codes have six figures.
+_SIX_FIGURES: Final = re.compile(
+    r"(?P<place>\b(?:Singapore|India|Delhi|Mumbai|Chandigarh|Bangalore|Bengaluru|Chennai|Kolkata|Hyderabad|Pune|Jaipur|"
+    r"Beijing|Shanghai|Shenzhen|Moscow)(?: ?[-–] ?| ))(?P<code>\d{6}|\d{3} \d{3})(?![\w,])"
 )
 _FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
 _BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
 _BEHIND_ROAD: Final = re.compile(
-    r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
+    r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
 )
-_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d] )(?P<point>{_POINT})(?= of (?:[A-Z]|the\b))")
+_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
-    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blocks?|meters|feet)\.? (?:due )?)(?P<point>{_POINT})\.?"
+    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blks?|blocks?|meters|feet)\.? (?:due )?)"
+    rf"(?P<point>{_FINE_POINT})\.?"
     r"(?= (?:of|on|along|from)\b|[,;)])"
 )
 _HEADED: Final = re.compile(
@@ -194,15 +215,26 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PARTY, _party)
     if ", " in text.text and "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state)
-    text = text.sub(_TURN, lambda match: match["lead"] + ("left" if match["side"] == "L" else "right"))
+    text = text.sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
+    if "Rd" in text.text or "Road" in text.text:
+        text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
-    for pattern in (_BEHIND_STREET, _BEHIND_ROAD):
+    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
     for pattern in (_FAR, _HEADED):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
+
+
+def _turn(match: re.Match[str]) -> str:
+    side = "left" if "L" in (match["side"], match["then"]) else "right"
+    return (match["lead"] or match["comma"]) + side
+
+
+def _six_figures(match: re.Match[str]) -> str:
+    return f"{match['place'].rstrip(' -–')} {spelled(match['code'].replace(' ', ''))}"
 
 
 def _party(match: re.Match[str]) -> str:

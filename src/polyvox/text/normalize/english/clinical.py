@@ -3,16 +3,16 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import cardinal
+from polyvox.text.normalize.english.numbers import cardinal, code
 from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
     r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|[qQ]\d{1,2})\b"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|[qQ]\d{1,2})\b"
 )
 _DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
 _DOSE: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive)\b"
+    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive|[Aa]pply|cream|ointment)\b"
 )
 _EVERY: Final = re.compile(
     r"(?<![\w.])[qQ] ?(?P<first>\d{1,2})(?:[-–](?P<last>\d{1,2}))?"
@@ -41,9 +41,13 @@ _SALT: Final = re.compile(r"(?<=\d m[gG] )Na(?!\w)|(?<=\d mEq )Na(?!\w)")
 _UNITS: Final = re.compile(r"(?<=\d )U(?= |[.,;)/]|$)|(?<=\d)U(?= (?:of|insulin|heparin|SC|SQ|IV|q)\b)")
 _MEDICINE: Final = re.compile(r"\b(?:insulin|heparin|glargine|lispro|penicillin|botox)\b", re.IGNORECASE)
 _DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(?![\w/])")
+_THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
+_SIGHT: Final = re.compile(r"(?<![\w./])20/(?P<far>\d{2,3})(?![\w/]|[.,]\d)")
+_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen)\b")
+_DAYS: Final = re.compile(r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
 _PATIENT: Final = re.compile(
-    r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
+    r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?='s\b)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
     r"denies|denied|complains|complained|states|stated|seen|admitted|discharged|tolerated)\b))"
 )
 _NEAR: Final = 32
@@ -51,8 +55,11 @@ _NEAR: Final = 32
 
 def read(text: TrackedText) -> TrackedText:
     """Values and intervals, which a figure belongs to."""
+    if "20/" in text.text and _EYES.search(text.text):
+        text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
     if _CHART.search(text.text) is None:
         return text
+    text = text.sub(_DAYS, "days").sub(_THOUSANDS, " thousand per microliter")
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
         text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")

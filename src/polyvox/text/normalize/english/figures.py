@@ -36,9 +36,9 @@ _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
-_SET: Final = r"[0-7]-[0-7](?: ?\(\d{1,2}(?:-\d{1,2})?\))?"
+_SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
-_POINTS: Final = re.compile(r"(\d{1,2})-(\d{1,2})")
+_POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
 _VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")

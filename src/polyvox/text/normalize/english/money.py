@@ -94,6 +94,7 @@ _EACH: Final = {
     "mo": "month",
     "mth": "month",
     "yr": "year",
+    "nt": "night",
     "wk": "week",
     "min": "minute",
     "sec": "second",

@@ -1,4 +1,4 @@
-"""Music: the time of a bar, and the key of a piece."""
+"""Music: the time of a bar."""
 
 import re
 from typing import Final
@@ -13,17 +13,12 @@ _TIME: Final = re.compile(
 _PLAYED: Final = re.compile(
     r"\b(?:bpm|song|songs|tempo|rhythm|waltz|jig|march|minor|major|drum\w*|groove|melody|signature|in|tune|ballad)\b"
 )
-_FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _NEAR: Final = 40
 
 
 def read(text: TrackedText) -> TrackedText:
-    """ "in 6/8 time", "E♭"."""
-    if "/" in text.text:
-        text = text.sub(_TIME, _time)
-    if not text.text.isascii():
-        text = text.sub(_FLAT, lambda match: " flat" if match.group() == "♭" else " natural")
-    return text
+    """ "in 6/8 time"."""
+    return text.sub(_TIME, _time) if "/" in text.text else text
 
 
 def _time(match: re.Match[str]) -> str | None:

@@ -35,10 +35,15 @@ _LABELS: Final = frozenset(
     "act article book chapter class grade level part phase scene section stage type volume".split()
 )
 _RULERS: Final = frozenset(
-    "Albert Alexander Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward "
-    "Elizabeth Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John "
-    "Juan Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy "
-    "Ramesses Ramses Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
+    "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
+    "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon "
+    "Hadrian Honorius Hugh Hussein Isabella Joan Justinian Kenneth Lothair Lucius Ludwig Manuel Margrethe "
+    "Martin Matthias Maximilian Michael Mithridates Mohammed Mustafa Osman Paschal Pedro Pepi Philippe Rama Sancho "
+    "Seleucus Seti Shapur Sigismund Stephen Suleiman Sylvester Theodosius Thutmose Wilhelmina Zog Albert Alexander "
+    "Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward Elizabeth "
+    "Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John Juan "
+    "Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy Ramesses "
+    "Ramses Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
 )
 _TITLES: Final = frozenset("King Queen Pope Emperor Empress Tsar Czar Kaiser Prince Sultan Saint St".split())
 _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")

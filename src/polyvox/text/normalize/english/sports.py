@@ -9,7 +9,7 @@ from polyvox.text.tracked import TrackedText
 _ANY: Final = re.compile(r"\d(?:[/*'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d")
 _CRICKET: Final = re.compile(
     r"\b(?:overs?|wickets?|wkts?|stumps|innings|bowl(?:ed|ing|er|ers)|chas(?:e|ed|ing)|runs|Tests?|ODIs?|T20I?s?|IPL|"
-    r"declared|crease|all out|Ashes|cricket|batting|not out)\b"
+    r"declared|crease|all out|Ashes|cricket|batting|not out|ov)\b"
 )
 _TOTAL: Final = re.compile(
     r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%-]|[.,]\d| of\b)"
@@ -17,7 +17,7 @@ _TOTAL: Final = re.compile(
 _NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
 _MATCH: Final = re.compile(
     r"\b(?:goals?|scor(?:e[ds]?|ing|ers?)|penalty|pen|header|equali[sz](?:ed|er)|winner|opener|subbed|booked|red card|"
-    r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b",
+    r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|[a-z] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
     re.IGNORECASE,
 )
 _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
@@ -34,7 +34,8 @@ _RECORD: Final = re.compile(
     r"overall|last season|\(\d+ KOs?)\b)"
 )
 _LED: Final = re.compile(
-    r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|fell to|falls? to|"
+    r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
+    r"fell to|fall(?:s|ing)? to|"
     r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
 )
 _LED_RECORD: Final = re.compile(r"(?<![\w./$€£-])\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?(?![\w/%-]|[.,]\d)")
@@ -42,6 +43,7 @@ _BATTING: Final = re.compile(
     r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
 )
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
+_DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")
 _NEAR: Final = 80
@@ -61,6 +63,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
+    if " d. " in text.text:
+        text = text.sub(_DEFEATED, "defeated")
     return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
 
 

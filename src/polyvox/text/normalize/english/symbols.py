@@ -73,6 +73,7 @@ _SHORT_FORMS: Final = {
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
+    "b/w": "between",
     "c/o": "care of",
     "n/a": "not applicable",
 }
@@ -97,7 +98,7 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|c/o|n/a|N/A)(?![\w/]))")
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
@@ -111,6 +112,7 @@ _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
@@ -157,6 +159,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_NEGATED, _negated)
         .sub(_SHARP, " sharp")
+        .sub(_FLAT, lambda match: " flat" if match.group() == "♭" else " natural")
         .sub(_ALL, " star ")
         .sub(_PRODUCT, " times ")
         .sub(_DIFFERENCE, _difference)

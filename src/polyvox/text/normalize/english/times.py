@@ -132,7 +132,8 @@ def _on_the_radio(figures: str) -> str:
 def _military(match: re.Match[str]) -> str | None:
     """A time without a colon: with "hrs" behind it, or before "hours" and behind "at" and such."""
     following = word_after(match)
-    at_moment = word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
+    signed = match.string.endswith("@ ", 0, match.start())
+    at_moment = signed or word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
     early = match[1][0] == "0"
     if not (
         following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")

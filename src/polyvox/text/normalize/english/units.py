@@ -193,7 +193,12 @@ _UNITS: Final = {
     "wkt": "wicket",
     "wkts": "wicket",
     "reb": "rebound",
+    "rds": "round",
     "rebs": "rebound",
+    "ov": "over",
+    "tbs": "tablespoon",
+    "Tbs": "tablespoon",
+    "tbl": "tablespoon",
     "sqft": "square foot",
     "sqm": "square meter",
     "stl": "steal",
@@ -252,6 +257,12 @@ _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need r
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
+# The same measure in two systems, with a slash between: "23 kg/50 lb".
+_SAME: Final = (
+    frozenset(("kg", "g", "lb", "lbs", "oz")),
+    frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
+    frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+)
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
 _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
@@ -260,7 +271,8 @@ _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUM
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
+    r"(?P<dot>\.(?= [a-z(=+@&]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
     r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
@@ -268,8 +280,11 @@ _RATE: Final = re.compile(
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _HOURS_MINUTES: Final = re.compile(
-    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
+    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?\.?) ?(?P<minutes>[0-5]?\d)"
     rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
+)
+_MINUTES_SECONDS: Final = re.compile(
+    r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
 _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
 _DEGREES: Final = re.compile(
@@ -298,7 +313,8 @@ _HEIGHT: Final = re.compile(
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
-    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop|"
+    r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z\d]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
@@ -310,7 +326,8 @@ _SPOONS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
 )
 _COOKING: Final = re.compile(
-    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg)\b"
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -321,6 +338,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
+        .sub(_MINUTES_SECONDS, _minutes_seconds)
         .sub(_POWERED_UNIT, _powered_unit)
     )
     if _COOKING.search(text.text):
@@ -380,6 +398,12 @@ def _hours_minutes(match: re.Match[str]) -> str:
     return f"{first} {cardinal(minutes)} minute{'' if minutes == '1' else 's'}"
 
 
+def _minutes_seconds(match: re.Match[str]) -> str:
+    minutes, seconds = match["minutes"], match["seconds"]
+    first = f"{cardinal(str(int(minutes)))} minute{'' if int(minutes) == 1 else 's'}"
+    return f"{first} {number(seconds)} second{'' if seconds == '1' else 's'}"
+
+
 def _powered_unit(match: re.Match[str]) -> str | None:
     """The unit behind a power of ten: "3×10⁸ m/s"."""
     unit = _unit(match["unit"])
@@ -393,7 +417,12 @@ def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
     near = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
+    if (
+        following in _MULTITUDES
+        or "opulation" in near
+        or "pop." in near
+        or (not match["gap"] and (following in _OF_CROWDS or "million" in near))
+    ):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -419,6 +448,8 @@ def _per(match: re.Match[str]) -> str:
     name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
+    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
+        return f", {cardinal(each)} {_plural(name)}"
     if each:
         return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
     if power is None:
