@@ -20,6 +20,7 @@ from polyvox.text.normalize.english import (
     music,
     phones,
     roman,
+    scripture,
     sports,
     symbols,
     times,
@@ -83,7 +84,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
 
 def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
-    text = clinical.read(music.read(sports.read(text)))
+    text = clinical.read(music.read(sports.read(scripture.read(text))))
     text = codes.read_dimensions(abbreviations.read_before_figures(text))
     text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
     if options.phone_normalization:

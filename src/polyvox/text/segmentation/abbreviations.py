@@ -147,6 +147,8 @@ def _leads_to(word: str, following: str) -> bool:
     """Return whether a short word stands before the figure or the name that it belongs to."""
     if word in _BEFORE_LETTERS and len(following) == 1:
         return True
+    if len(word) == 1 and word.isupper() and english.SPECIES.fullmatch(following):
+        return True
     if word == "s":  # a century
         return _ROMAN.fullmatch(following) is not None
     if word in _BEFORE_NAMES and following[0].isupper():

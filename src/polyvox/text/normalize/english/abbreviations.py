@@ -64,6 +64,7 @@ TITLES: Final = {
     "Profs": "Professors",
     "Reps": "Representatives",
     "Rt": "Right",
+    "Dir": "Director",
     "Sec": "Secretary",
     "Sens": "Senators",
     "Surg": "Surgeon",
@@ -178,9 +179,28 @@ BEFORE_FIGURES: Final = {
     "Plat": "Platform",
     "Rt": "Route",
     "Rts": "Routes",
+    "Adm": "Admission",
+    "adm": "admission",
+    "Cat": "Category",
+    "cat": "category",
+    "fn": "footnote",
+    "Gp": "Group",
+    "Jct": "Junction",
+    "n": "note",
+    "nn": "notes",
+    "pen": "penalty",
 }
 # The same, only behind a comma or a bracket: elsewhere a letter or a unit may end a sentence.
-BEHIND_COMMA: Final = {"K": "K", "KV": "K", "D": "D", "l": "line", "ll": "lines", "mm": "measures"}
+BEHIND_COMMA: Final = {
+    "K": "K",
+    "KV": "K",
+    "D": "D",
+    "S": "S",
+    "RV": "RV",
+    "l": "line",
+    "ll": "lines",
+    "mm": "measures",
+}
 # Inside a sentence; the full stop belongs to the abbreviation and is dropped.
 WITHIN: Final = {
     "vs": "versus",
@@ -244,6 +264,9 @@ WITHIN: Final = {
     "publ": "published",
     "illus": "illustrated",
     "repr": "reprinted",
+    "Exec": "Executive",
+    "Vit": "Vitamin",
+    "vit": "vitamin",
 }
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
@@ -311,6 +334,10 @@ ANYWHERE: Final = {
     "Div": "Division",
     "Educ": "Education",
     "Phila": "Philadelphia",
+    "cor": "corner",
+    "Cor": "Corner",
+    "Ret": "Retired",
+    "ret": "retired",
 }
 # The same, behind a name only: "Oak Ct.", "Penn Sta."
 BEHIND_NAMES: Final = {
@@ -400,6 +427,7 @@ SHORTENED: Final = {
     "mtn": "mountain",
     "mtns": "mountains",
     "mvt": "movement",
+    "mvmt": "movement",
     "mvts": "movements",
     "natl": "national",
     "pbk": "paperback",
@@ -549,13 +577,16 @@ _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?
 _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
+# The kind of a plant, an animal or a germ, whose first name is an initial: "E. coli".
+SPECIES: Final = re.compile(r"[a-z]{2,}(?:us|um|is|ae|ens|ans|li|ori|ile|ii|rex|aster|ana|osa|era)\b")
+_SPECIES: Final = re.compile(rf"(?<![\w.])([A-Z])\.(?= {SPECIES.pattern})")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z.,)] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d| number \d)"
     r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
-    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched)\.(?= [A-Z](?:[\s.,;)]|$)))"
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\.(?= [A-Z](?:[\s.,;)]|$)))"
 )
 _UNSTOPPED: Final = re.compile(
     r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
@@ -616,7 +647,7 @@ _LIFE: Final = re.compile(
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
-_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|ll?|mm)\.(?= ?\d{1,4}(?!\d))")
+_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm)\.(?= ?\d{1,4}(?!\d))")
 # Two abbreviations of an office, or one before what it is the office of.
 _OFFICE: Final = re.compile(
     r"\b(?:(?P<chief>Sec|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
@@ -655,11 +686,15 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=percent )(?P<discount>disc)\.(?=\s)"
     r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"
     r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
-    r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min)\.?(?!\w)"
+    r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min|pt)\.?(?!\w)"
+    r"|(?<=[a-zA-Z] )(?P<estimate>est)\.(?= (?:to|of|for|is|was)\b)"
+    r"|(?<=\b[A-G])[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
 )
 _PHRASED: Final = (
-    " pp", " vols", " ed.", "Ed.", "eds.", "rans.", " tr.", "ub. ", "ed. ", "bus. ", "Bus. ", " disc.", "eg. ", "esp. ",
-    "onf. ", " min",
+    " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
+    " bus. ", "Bus. ", " disc.", " reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
+    " min.", " min ", " min,", "-min", " maj", "-maj", " est.",
+    " pt.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espiratory", "conf": "onference"}
@@ -692,6 +727,7 @@ def read(text: TrackedText) -> TrackedText:
     if "Gen" in text.text or "Sec." in text.text or "Dep." in text.text:
         text = text.sub(_OFFICE, _office)
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
+    text = text.sub(_SPECIES, r"\1")
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
     text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
@@ -839,7 +875,11 @@ def _in_phrase(match: re.Match[str]) -> str | None:
     if match["med"]:
         return match["med"] + ("edical " if match["medical"] else "edium ")
     if match["minute"]:
-        return "minute" + stop
+        return ("minute" if match["minute"] == "min" else "point") + stop
+    if match["key"]:
+        return (" minor" if match["key"] == "min" else " major") + stop
+    if match["estimate"]:
+        return "estimate"
     return _PHRASES.get(match.group().strip()) or next(
         f"{match[name]}{rest} " for name, rest in _PHRASE_ENDS.items() if match[name]
     )

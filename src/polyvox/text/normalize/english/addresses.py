@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence
-from polyvox.text.normalize.english.numbers import code, spelled
+from polyvox.text.normalize.english.numbers import cardinal, code, spelled
 from polyvox.text.tracked import TrackedText
 
 _STATES: Final = {
@@ -176,12 +176,18 @@ _PARTY: Final = re.compile(
 _SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
 _TURN: Final = re.compile(
     r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
-    r"the (?:1st|2nd|3rd|next|first)) )"
+    r"the (?:1st|2nd|3rd|next|first)|on (?:the|your)(?= [LR] (?:past|after|before|at))) )"
     r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
     r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto) [A-Z])"
 )
 _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
+)
+_CORNER: Final = re.compile(
+    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:corner|cor\.|side|end|entrance|bank|exit|wing|coast|of [A-Z])\b)"
+)
+_POSTCODE: Final = re.compile(
+    r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
 )
 _COUNTY: Final = re.compile(r"\b(?:Co|Cnty)\.? (?:Rd|Road)\b\.?(?= \d)")
 # Places whose postal codes have six figures.
@@ -191,7 +197,9 @@ _SIX_FIGURES: Final = re.compile(
 )
 _FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
-_BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
+_BEHIND_STREET: Final = re.compile(
+    rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)(?:\.(?=,| &| and| at| between))?"
+)
 _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
 )
@@ -215,14 +223,14 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PARTY, _party)
     if ", " in text.text and "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state)
-    text = text.sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
+    text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
-    for pattern in (_FAR, _HEADED):
+    for pattern in (_FAR, _HEADED, _CORNER):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
@@ -231,6 +239,13 @@ def read(text: TrackedText) -> TrackedText:
 def _turn(match: re.Match[str]) -> str:
     side = "left" if "L" in (match["side"], match["then"]) else "right"
     return (match["lead"] or match["comma"]) + side
+
+
+def _postcode(match: re.Match[str]) -> str:
+    """A British postcode: "S W one A two A A"."""
+    part = f" {match['part']}" if match["part"] else ""
+    outward = f"{'.'.join(match['area'])} {cardinal(match['district'])}{part}"
+    return f"{outward} {cardinal(match['sector'])} {'.'.join(match['unit'])}"
 
 
 def _six_figures(match: re.Match[str]) -> str:

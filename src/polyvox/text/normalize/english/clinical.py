@@ -8,7 +8,7 @@ from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
     r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|[qQ]\d{1,2})\b"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
 )
 _DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
 _DOSE: Final = re.compile(
@@ -44,7 +44,11 @@ _DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
 _SIGHT: Final = re.compile(r"(?<![\w./])20/(?P<far>\d{2,3})(?![\w/]|[.,]\d)")
 _EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen)\b")
-_DAYS: Final = re.compile(r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)")
+_DAYS: Final = re.compile(
+    r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)|(?<=for \d )d(?=[.,;]|$)|(?<=for \d\d )d(?=[.,;]|$)"
+)
+_PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
+_STATUS_POST: Final = re.compile(r"(?<![\w/])s/p(?![\w/])")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
 _PATIENT: Final = re.compile(
     r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?='s\b)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
@@ -63,6 +67,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
         text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")
+    text = text.sub(_PER_VOLUME, lambda match: f" units per {'milli' if match['milli'] else ''}liter")
+    text = text.sub(_STATUS_POST, "status post")
     return text.sub(_SINCE, "times ").sub(_DISCHARGED, _discharged)
 
 

@@ -29,6 +29,7 @@ _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
 _MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_NAMED: Final = re.compile(r"(?P<name>\b[A-Z][a-z]+)-(?P<digits>\d{3})(?!\w|[.,-]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
@@ -40,10 +41,10 @@ _FOR_DAYS: Final = re.compile(
 )
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
-_BOEING: Final = re.compile(r"(?<![\w.,/-])(?P<model>7[0-8]7|A3[0-9]0)-(?P<version>\d{1,3})(?![\w-]|[.,]\d)")
+_BOEING: Final = re.compile(r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,3})(?![\w-]|[.,]\d)")
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d) ?x ?(?=\d)|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -124,7 +125,12 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_DASHED, _dashed)
     )
     text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
-    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
+    text = (
+        text.sub(_NAMED, lambda match: f"{match['name']} {code(match['digits'])}")
+        .sub(_MODEL, lambda match: " " + code(match["digits"]))
+        .sub(_SERIAL, _serial)
+        .sub(_HYPHENED, " ")
+    )
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
 
 

@@ -111,6 +111,8 @@ def is_adjective(match: re.Match[str]) -> bool:
         if following in _EXTENTS:
             return True
         return following.lower() not in _NOT_NOUNS and following not in STARTERS
+    if before.endswith("'s") and following.istitle() and following not in STARTERS:
+        return True
     if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (

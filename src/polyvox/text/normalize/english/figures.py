@@ -32,6 +32,7 @@ _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
+_FRACTIONS: Final = re.compile(r"(?<=\d/\d) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
@@ -41,7 +42,6 @@ _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
-_VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")
 _NUMBER: Final = re.compile(NUMBER)
 
 _FIXED_READINGS: Final = {
@@ -52,16 +52,12 @@ _FIXED_READINGS: Final = {
     "401(k)": "four oh one K",
     "403(b)": "four oh three B",
 }
-_SCRIPTURES: Final = frozenset(
-    "Acts Amos Chronicles Colossians Corinthians Daniel Deuteronomy Ecclesiastes Ephesians Esther Exodus "
-    "Ezekiel Ezra Galatians Genesis Habakkuk Haggai Hebrews Hosea Isaiah James Jeremiah Job Joel John Jonah "
-    "Joshua Jude Judges Kings Lamentations Leviticus Luke Malachi Mark Matthew Micah Nahum Nehemiah Numbers "
-    "Obadiah Peter Philemon Philippians Proverbs Psalm Psalms Quran Revelation Romans Ruth Samuel Surah "
-    "Thessalonians Timothy Titus Zechariah Zephaniah".split()
-)
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_COUNTED_PARTS: Final = frozenset(
+    "chapter day episode lap level page part photo question round slide stage step track week".split()
+)
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
@@ -71,7 +67,7 @@ _YEAR_WORDS: Final = frozenset("in since until till during circa year before aft
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse)
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
     text = text.sub(_DECADE, _decade)
@@ -86,16 +82,11 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
+    if "/" in text.text:
+        text = text.sub(_FRACTIONS, " to ")
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
-
-
-def _verse(match: re.Match[str]) -> str | None:
-    if word_before(match) not in _SCRIPTURES:
-        return None
-    words = f"{cardinal(match[1])} {cardinal(match[2])}"
-    return f"{words} to {cardinal(match[3])}" if match[3] else words
 
 
 def _tens_plural(tens: int) -> str:
@@ -135,6 +126,8 @@ def _fraction(match: re.Match[str]) -> str:
         return amount(match.group())
     if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
         return f"{cardinal(top)} {cardinal(bottom)}"
+    if word_before(match).lower() in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
+        return f"{cardinal(top)} of {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
     adjective = match.string[match.end() : match.end() + 1] == "-"

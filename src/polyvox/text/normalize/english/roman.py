@@ -16,6 +16,7 @@ _NUMERAL: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
+_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-C])(?P<digit>[1-3])?(?!\w)")
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -66,11 +67,17 @@ _FIRST_CUE: Final = re.compile(
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
+    if "tage " in text.text:
+        text = text.sub(_STAGE, _stage)
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 
 def _war(numeral: str) -> str:
     return cardinal(numeral if numeral.isdigit() else _digits(numeral))
+
+
+def _stage(match: re.Match[str]) -> str:
+    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"], match["digit"])))
 
 
 def _span(match: re.Match[str]) -> str | None:

@@ -17,7 +17,8 @@ _TOTAL: Final = re.compile(
 _NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
 _MATCH: Final = re.compile(
     r"\b(?:goals?|scor(?:e[ds]?|ing|ers?)|penalty|pen|header|equali[sz](?:ed|er)|winner|opener|subbed|booked|red card|"
-    r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|[a-z] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
+    r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|"
+    r"\d\+\d['’′]|[a-z] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
     re.IGNORECASE,
 )
 _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
@@ -30,7 +31,8 @@ _GAME: Final = re.compile(
 _RECORD: Final = re.compile(
     r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, )"
     r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
-    r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|this season|"
+    r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
+    r"this (?:season|year|yr)|in semis|in finals|"
     r"overall|last season|\(\d+ KOs?)\b)"
 )
 _LED: Final = re.compile(
@@ -44,6 +46,14 @@ _BATTING: Final = re.compile(
 )
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
 _DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
+_ODDS: Final = re.compile(r"(?<![\w./])(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d)")
+_BETTING: Final = re.compile(r"\b(?:odds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way)\b")
+_ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2})(?![\w/]|\.\d| of\b)")
+_TRIED: Final = re.compile(
+    r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
+)
+_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break point|breaks?|broke)\b")
+_GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")
 _NEAR: Final = 80
@@ -63,6 +73,12 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
+    if "/" in text.text and _BETTING.search(text.text):
+        text = text.sub(_ODDS, r"\g<against> to \g<on>")
+    if "/" in text.text and _TRIED.search(text.text):
+        text = text.sub(_ATTEMPTS, _attempts)
+    if _SERVED.search(text.text):
+        text = text.sub(_GAME_SCORE, _game_score)
     if " d. " in text.text:
         text = text.sub(_DEFEATED, "defeated")
     return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
@@ -113,6 +129,17 @@ def _won_and_lost(record: str) -> str:
 def _average(match: re.Match[str]) -> str | None:
     near = _BATTING.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR)
     return code(match["figures"]) + (", " if match["next"] else "") if near else None
+
+
+def _attempts(match: re.Match[str]) -> str | None:
+    made, tried = int(match["made"]), int(match["tried"])
+    return f"{match['made']} of {match['tried']}" if made <= tried else None
+
+
+def _game_score(match: re.Match[str]) -> str:
+    """Points of a game of tennis: "forty fifteen"."""
+    points = ["love" if side == "0" else cardinal(side) for side in (match["server"], match["receiver"])]
+    return f"{points[0]} all" if points[0] == points[1] else " ".join(points)
 
 
 def _team(match: re.Match[str]) -> str:

@@ -73,6 +73,7 @@ _SHORT_FORMS: Final = {
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
+    "b/t": "between",
     "b/w": "between",
     "c/o": "care of",
     "n/a": "not applicable",
@@ -98,7 +99,7 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|b/t|[cC]/[oO]|n/a|N/A)(?![\w/]))")
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
@@ -109,9 +110,9 @@ _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
-_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
-_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
 _FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")

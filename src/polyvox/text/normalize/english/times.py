@@ -12,7 +12,10 @@ _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
 )
-_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?![\w.])")
+_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
+_SHORT_HALVES: Final = re.compile(
+    rf"{_START}(?P<first>\d{{1,2}})(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}})(?P<to>[ap])(?!\w)"
+)
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
@@ -34,6 +37,7 @@ _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
+    text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
@@ -70,9 +74,10 @@ def _is_duration(match: re.Match[str]) -> bool:
     if before in _SPANS:
         return True
     short = len(match["hour"]) == 1 or match["hour"] == "00"
-    return (
-        short and bool(before) and before not in _MOMENTS and _DATED.search(match.string[: match.start()][-4:]) is None
-    )
+    start = match.start()
+    dated = _DATED.search(match.string[max(0, start - 4) : start])
+    told = bool(before) or match.string.endswith(": ", 0, start)
+    return short and told and before not in _MOMENTS and dated is None
 
 
 def _duration(hours: int, minutes: int, seconds: str, part: str = "") -> str:

@@ -40,6 +40,7 @@ _UNITS: Final = {
     "nmi": "nautical mile",
     "ha": "hectare",
     "px": "pixel",
+    "nts": "night",
     # mass
     "µg": "microgram",
     "mcg": "microgram",
@@ -270,12 +271,12 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(=+@&]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:\.?/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
@@ -309,7 +310,8 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
