@@ -72,6 +72,10 @@ LEADEN: Final = _words(
     "glaze level levels paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
     "solder toxicity weight weights"
 )
+LEADING: Final = _words(
+    "actor actress attorney author car character counsel designer detective developer engineer guitar guitarist "
+    "investigator negotiator plaintiff role runner singer story time up vocalist vocals writer"
+)
 PLAYED: Final = _words(
     "amp clef drum drums drop guitar guitars guitarist line lines note notes part player players solo voice "
     "strings singer"

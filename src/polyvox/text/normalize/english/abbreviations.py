@@ -143,6 +143,7 @@ BEFORE_FIGURES: Final = {
     "Blk": "Block",
     "Div": "Division",
     "Dk": "Deck",
+    "Ex": "Exhibit",
     "Exh": "Exhibit",
     "Fl": "Floor",
     "fl": "floor",
@@ -171,6 +172,7 @@ BEFORE_FIGURES: Final = {
     "vv": "verses",
     "Wk": "Week",
     "Yr": "Year",
+    "Sol": "Solution",
     "Dkt": "Docket",
     "Exp": "Expires",
     "exp": "expires",
@@ -182,6 +184,7 @@ BEFORE_FIGURES: Final = {
     "Adm": "Admission",
     "adm": "admission",
     "Cat": "Category",
+    "cap": "capacity",
     "cat": "category",
     "fn": "footnote",
     "Gp": "Group",
@@ -189,6 +192,12 @@ BEFORE_FIGURES: Final = {
     "n": "note",
     "nn": "notes",
     "pen": "penalty",
+    "Flts": "Flights",
+    "flts": "flights",
+    "Rds": "Rounds",
+    "rds": "rounds",
+    "Tbl": "Table",
+    "tbl": "table",
 }
 # The same, only behind a comma or a bracket: elsewhere a letter or a unit may end a sentence.
 BEHIND_COMMA: Final = {
@@ -200,6 +209,8 @@ BEHIND_COMMA: Final = {
     "l": "line",
     "ll": "lines",
     "mm": "measures",
+    "s": "section",
+    "ss": "sections",
 }
 # Inside a sentence; the full stop belongs to the abbreviation and is dropped.
 WITHIN: Final = {
@@ -267,6 +278,9 @@ WITHIN: Final = {
     "Exec": "Executive",
     "Vit": "Vitamin",
     "vit": "vitamin",
+    "nr": "near",
+    "orig": "originally",
+    "elev": "elevation",
 }
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
@@ -338,10 +352,15 @@ ANYWHERE: Final = {
     "Cor": "Corner",
     "Ret": "Retired",
     "ret": "retired",
+    "agg": "aggregate",
+    "hosp": "hospital",
+    "pres": "president",
+    "Amb": "Ambassador",
 }
 # The same, behind a name only: "Oak Ct.", "Penn Sta."
 BEHIND_NAMES: Final = {
     "Br": "Bridge",
+    "Gr": "Grove",
     "Cl": "Close",
     "Pk": "Park",
     "Cem": "Cemetery",
@@ -389,6 +408,11 @@ SHORTENED: Final = {
     "atty": "attorney",
     "attys": "attorneys",
     "bdrm": "bedroom",
+    "bkfst": "breakfast",
+    "bks": "books",
+    "cnr": "corner",
+    "pct": "percent",
+    "rms": "rooms",
     "bdrms": "bedrooms",
     "bldg": "building",
     "bldgs": "buildings",
@@ -468,9 +492,9 @@ SHORTENED: Final = {
     "yrs": "years",
 }
 # Those of a chat, where a full stop behind them ends what is said.
-CHATTED: Final = frozenset("msg msgs pls plz ppl thx tmrw txt wknd".split())
+CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("blk msg std rtn pls mkt tkt svc".split())
+_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc".split())
 # Words with their middle left out.
 _ELIDED: Final = {
     "ass'n": "association",
@@ -582,16 +606,23 @@ SPECIES: Final = re.compile(r"[a-z]{2,}(?:us|um|is|ae|ens|ans|li|ori|ile|ii|rex|
 _SPECIES: Final = re.compile(rf"(?<![\w.])([A-Z])\.(?= {SPECIES.pattern})")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z.,)] )v\.(?= [A-Z])")
+_OF_COUNTIES: Final = frozenset(
+    "attorney clerk commissioner commissioners coroner court deputies executive jail judge prosecutor prosecutors "
+    "sheriff sheriff's Sheriff Sheriff's Jail Court".split()
+)
+_POINTS: Final = frozenset("North South East West Northeast Northwest Southeast Southwest".split())
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d| number \d)"
     r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
-    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\.(?= [A-Z](?:[\s.,;)]|$)))"
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
+    r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
     r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
     r"(?= (?:#|number )?\d)"
 )
+_COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
 _EACH: Final = re.compile(
@@ -642,18 +673,20 @@ _SHORTENED: Final = re.compile(
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
     r"(?:(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
-    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})|(?:on|in) [A-Z\d]"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})|(?:on|in) [A-Z\d]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
-_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm)\.(?= ?\d{1,4}(?!\d))")
+_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm|ss?)\.(?= ?\d{1,4}(?!\d))")
 # Two abbreviations of an office, or one before what it is the office of.
 _OFFICE: Final = re.compile(
     r"\b(?:(?P<chief>Sec|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
     r"|(?P<deputy>Dep)\. (?=(?:Prime|Sec|Dir|Gov|Chief|Mayor|Atty|Minister|Speaker|Sheriff)\b)"
     r"|(?P<secretary>Sec)\. (?=of (?:[A-Z]|the [A-Z])))"
 )
+_UNIVERSITY: Final = re.compile(r"\bU\. (?=of [A-Z])")
+_ELECT: Final = re.compile(r"\b(Pres|Gov|Sen|Rep)\.(?=-elect\b)")
 _OFFICES: Final = {
     "Sec": "Secretary",
     "Atty": "Attorney",
@@ -677,7 +710,7 @@ _REPORTER: Final = re.compile(r"\b(?P<series>F\.|F\. ?Supp\.|S\. ?Ct\.|So\.|P\.|
 _REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
 # Words that a stop shortens in one phrase only.
 _IN_PHRASE: Final = re.compile(
-    r"(?<=\d )(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
+    r"(?:(?<=\d )|(?<=\d\+ ))(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
     r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
     r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
     r"|\b(?P<editors>[Ee]ds)\."
@@ -688,12 +721,13 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
     r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min|pt)\.?(?!\w)"
     r"|(?<=[a-zA-Z] )(?P<estimate>est)\.(?= (?:to|of|for|is|was)\b)"
-    r"|(?<=\b[A-G])[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
+    r"|\b(?P<tone>[A-G](?:[♯♭#]|[ -](?:flat|sharp))?)[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
+    r"|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", " reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
-    " min.", " min ", " min,", "-min", " maj", "-maj", " est.",
+    " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
     " pt.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
@@ -724,6 +758,10 @@ def read(text: TrackedText) -> TrackedText:
     if "'" in text.text:
         text = text.sub(_ELISION, _elided)
     text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
+    if "U. " in text.text:
+        text = text.sub(_UNIVERSITY, "University ")
+    if ".-" in text.text:
+        text = text.sub(_ELECT, lambda match: TITLES[match[1]])
     if "Gen" in text.text or "Sec." in text.text or "Dep." in text.text:
         text = text.sub(_OFFICE, _office)
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
@@ -743,6 +781,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "Ex":
+        return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
     return BEFORE_FIGURES.get(word)
@@ -797,6 +837,8 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 
 
 def _saint_or_street(match: re.Match[str]) -> str:
+    if word_after(match) in _POINTS and word_before(match)[:1].isupper():
+        return "Street"
     if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
         return "Saint"
     if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):
@@ -808,8 +850,14 @@ def _with_stop(match: re.Match[str]) -> str | None:
     word = match[1]
     if word in TITLES and (word in _ALWAYS or _before_name(match)):
         return TITLES[word]
+    if word == "Sec" and word_before(match)[:1].isupper():
+        return "Secretary" + _final_stop(match)
+    if word.lower() == "incl" and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
+        return "included"
     if word in WITHIN:
         return WITHIN[word]
+    if word == "Co" and word_after(match) in _OF_COUNTIES:
+        return "County"
     if word == "Cir" and word_before(match).islower():
         return "Circuit" + _final_stop(match)
     if word in BEHIND_NAMES and _is_named(match):
@@ -824,6 +872,8 @@ def _shortened(match: re.Match[str]) -> str | None:
     if not (short.islower() or short.istitle() or (short.isupper() and short.lower() not in _OTHER_IN_CAPITALS)):
         return None
     word = SHORTENED[short.lower()]
+    if short == "Pct" and word_before(match).islower():
+        word = "precinct"
     stop = match.group()[len(short) :] if short.lower() in CHATTED else _final_stop(match)
     return (word.capitalize() if short[0].isupper() else word) + stop
 
@@ -877,7 +927,9 @@ def _in_phrase(match: re.Match[str]) -> str | None:
     if match["minute"]:
         return ("minute" if match["minute"] == "min" else "point") + stop
     if match["key"]:
-        return (" minor" if match["key"] == "min" else " major") + stop
+        return match["tone"] + (" minor" if match["key"] == "min" else " major") + stop
+    if match["according"]:
+        return match["according"] + "ording "
     if match["estimate"]:
         return "estimate"
     return _PHRASES.get(match.group().strip()) or next(

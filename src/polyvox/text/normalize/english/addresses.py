@@ -138,7 +138,7 @@ _SUFFIX: Final = (
     r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
     r"Highway|Circle|Terrace|Square|Way|Broadway|Row|Close|Crescent|Gardens|Hill)\b"
 )
-_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.)"
+_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.|[A-Z])"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
 _FINE_POINT: Final = r"(?:[NS][NS][EW]|[EW][NS][EW]|[NS][EW]|[NESW])"
 _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
@@ -154,7 +154,9 @@ _STATE: Final = re.compile(
 )
 _CITY: Final = re.compile(r"(?:\b(?P<led>in|from|to|near|of|at|via|outside|around) )?(?P<city>[A-Z][A-Za-z.]+), $")
 _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
-_ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |D\.C\. |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
+_ZIP_CUE: Final = re.compile(
+    r"\b(?:[A-Z]{2} |NYC |D\.C\. |(?:" + "|".join(_STATES.values()) + r") |(?i:zip|postal code|postcode)\b[^\n]{0,32})$"
+)
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
 _BEFORE_POINT: Final = (
     "on ",
@@ -172,6 +174,7 @@ _BEFORE_POINT: Final = (
 )
 _PARTY: Final = re.compile(
     rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\.)"
+    r"|(?<=\()(?P<member>[DR])-(?P<home>[A-Z]{2})-(?P<district>\d{1,2})(?=\))"
 )
 _SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
 _TURN: Final = re.compile(
@@ -189,6 +192,12 @@ _CORNER: Final = re.compile(
 _POSTCODE: Final = re.compile(
     r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
 )
+# The part of a country or a region.
+_PART: Final = re.compile(
+    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
+    r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
+)
+_LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
 _COUNTY: Final = re.compile(r"\b(?:Co|Cnty)\.? (?:Rd|Road)\b\.?(?= \d)")
 # Places whose postal codes have six figures.
 _SIX_FIGURES: Final = re.compile(
@@ -223,6 +232,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PARTY, _party)
     if ", " in text.text and "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state)
+    if ". " in text.text:
+        text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
@@ -252,7 +263,10 @@ def _six_figures(match: re.Match[str]) -> str:
     return f"{match['place'].rstrip(' -–')} {spelled(match['code'].replace(' ', ''))}"
 
 
-def _party(match: re.Match[str]) -> str:
+def _party(match: re.Match[str]) -> str | None:
+    if match["member"]:
+        home = _STATES.get(match["home"])
+        return f"{match['member']}, {home} {match['district']}" if home else None
     state = _STATES[match["state"]] if match["state"] else _state_by_stop(match["short"])
     return f"{match['party']}, {state}"
 
@@ -260,6 +274,10 @@ def _party(match: re.Match[str]) -> str:
 def _short_state(match: re.Match[str]) -> str | None:
     if _CITY.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is None:
         return None
+    return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
+
+
+def _led_state(match: re.Match[str]) -> str:
     return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
 
 

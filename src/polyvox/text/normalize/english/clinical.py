@@ -54,6 +54,10 @@ _PATIENT: Final = re.compile(
     r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?='s\b)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
     r"denies|denied|complains|complained|states|stated|seen|admitted|discharged|tolerated)\b))"
 )
+_THE_PATIENT: Final = re.compile(
+    r"(?:(?<=[Tt]he )|(?<=[Tt]his )|(?<= our )|(?<=each ))pt\b(?:\.(?=\s*[a-z,;)]))?(?! \d)"
+)
+_PATIENTS: Final = re.compile(r"(?<=% of )pts\b(?:\.(?=\s*[a-z(,;]))?")
 _NEAR: Final = 32
 
 
@@ -61,6 +65,8 @@ def read(text: TrackedText) -> TrackedText:
     """Values and intervals, which a figure belongs to."""
     if "20/" in text.text and _EYES.search(text.text):
         text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
+    if "% of pts" in text.text:
+        text = text.sub(_PATIENTS, "patients")
     if _CHART.search(text.text) is None:
         return text
     text = text.sub(_DAYS, "days").sub(_THOUSANDS, " thousand per microliter")
@@ -76,6 +82,7 @@ def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
     if "pt" in text.text or "Pt" in text.text:
         text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
+    text = text.sub(_THE_PATIENT, "patient") if " pt" in text.text else text
     return text.sub(_DOSING, _dosing) if _DOSE.search(text.text) else text
 
 

@@ -29,6 +29,7 @@ _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
 _MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_BEHIND_ZONE: Final = re.compile(r"(?<=\bGMT|\bUTC)[-−–](?=\d)")
 _NAMED: Final = re.compile(r"(?P<name>\b[A-Z][a-z]+)-(?P<digits>\d{3})(?!\w|[.,-]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
@@ -41,7 +42,9 @@ _FOR_DAYS: Final = re.compile(
 )
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
-_BOEING: Final = re.compile(r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,3})(?![\w-]|[.,]\d)")
+_BOEING: Final = re.compile(
+    r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
+)
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d) ?x ?(?=\d)|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
@@ -126,7 +129,8 @@ def read(text: TrackedText) -> TrackedText:
     )
     text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
     text = (
-        text.sub(_NAMED, lambda match: f"{match['name']} {code(match['digits'])}")
+        text.sub(_BEHIND_ZONE, " minus ")
+        .sub(_NAMED, lambda match: f"{match['name']} {code(match['digits'])}")
         .sub(_MODEL, lambda match: " " + code(match["digits"]))
         .sub(_SERIAL, _serial)
         .sub(_HYPHENED, " ")
@@ -163,7 +167,8 @@ def _ip(match: re.Match[str]) -> str | None:
 def _aircraft(match: re.Match[str]) -> str:
     """ "747-8", "A320-200"."""
     letter = "A " if match["model"][0] == "A" else ""
-    return f"{letter}{code(match['model'].lstrip('A'))} {code(match['version'])}"
+    kind = f" {match['kind']}" if match["kind"] else ""
+    return f"{letter}{code(match['model'].lstrip('A'))} {code(match['version'])}{kind}"
 
 
 def _serial(match: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
-_DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z] )|(?<=day, ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
 # The days on which a class meets; "M/F" and "T/F" are something else.
 _CLASS_DAYS: Final = re.compile(
     r"(?<![\w/])(?:M/W(?:/F)?|M/T(?:u|ues?)?/W/Th(?:/F)?|T(?:u|ue|ues)?/Th(?:ur|urs?)?|W/F|M/Th|Tu/F|MWF|TTh|TuTh|Sa/Su)(?![\w/])"
@@ -57,7 +57,9 @@ _LONE_MONTH: Final = re.compile(
 )
 _BESIDE_MONTH: Final = re.compile(rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_MONTH}", re.IGNORECASE)
 _MONTH_BESIDE: Final = re.compile(rf"\b{_ANY_MONTH}(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE)
-_DOTTED_WEEKDAY: Final = re.compile(r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?<=[\w,;:] )S(?:at|un))\.(?!\w)")
+_DOTTED_WEEKDAY: Final = re.compile(
+    r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?<=[\w,;:] )S(?:at|un)|S(?:at|un)(?=\.:))\.(?!\w)"
+)
 _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_MONTH})(?! ?\d)", re.IGNORECASE)
 _DATE_TO_DATE: Final = re.compile(
     rf"(?<=\d)(?P<suffix>{_SUFFIX}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
@@ -77,10 +79,26 @@ _DAY_MONTH: Final = re.compile(
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _BEFORE_DATE: Final = frozenset(
-    ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    (
+        "on",
+        "due",
+        "dated",
+        "date",
+        "date's",
+        "deadline",
+        "until",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    )
 )
 _AROUND_DATE: Final = frozenset(
-    "is was by before after from since through till starts starting begins ends expires renews closes opens".split()
+    "is was by before after from since through thru till starts starting begins ends expires renews "
+    "closes opens".split()
 )
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
@@ -159,10 +177,14 @@ def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
         return None
     before = word_before(match).lower()
     unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
-    week = before == "of" and _WEEK_OF.search(match.string[max(0, match.start() - 16) : match.start()])
+    lead = match.string[max(0, match.start() - 16) : match.start()]
+    named = lead.endswith("day, ") or (before == "of" and _WEEK_OF.search(lead))
     padded = match[2][0] == "0" and match[2] != "0"
     dated = (
-        before in _BEFORE_DATE or week or padded or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+        before in _BEFORE_DATE
+        or named
+        or padded
+        or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
     )
     return _date(month, day) if dated else None
 

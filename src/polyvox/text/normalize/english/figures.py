@@ -40,6 +40,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -52,7 +53,7 @@ _FIXED_READINGS: Final = {
     "401(k)": "four oh one K",
     "403(b)": "four oh three B",
 }
-_DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
+_DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
 _COUNTED_PARTS: Final = frozenset(
@@ -85,7 +86,7 @@ def read(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_FRACTIONS, " to ")
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
-    text = text.sub(_RATIO, _ratio)
+    text = text.sub(_RATIOS, lambda match: match.group().replace(":", " to ")).sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 
 

@@ -20,14 +20,14 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDING: Final = re.compile(
-    r"\b(?:card|account|acct|number)\b[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
+    r"\b(?:card|account|acct\.?|number)(?= )[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
 )
 _GIVEN: Final = re.compile(
     r" (?:is|as) (?:your|the|my|our) (?:[A-Za-z-]+ ){0,3}(?:code|pin|otp|passcode|password)\b", re.IGNORECASE
 )
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")

@@ -37,21 +37,22 @@ _LABELS: Final = frozenset(
 )
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
-    "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon "
-    "Hadrian Honorius Hugh Hussein Isabella Joan Justinian Kenneth Lothair Lucius Ludwig Manuel Margrethe "
-    "Martin Matthias Maximilian Michael Mithridates Mohammed Mustafa Osman Paschal Pedro Pepi Philippe Rama Sancho "
-    "Seleucus Seti Shapur Sigismund Stephen Suleiman Sylvester Theodosius Thutmose Wilhelmina Zog Albert Alexander "
-    "Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward Elizabeth "
-    "Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John Juan "
-    "Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy Ramesses "
-    "Ramses Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
+    "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
+    "Honorius Hugh Hussein Isabella Joan Justinian Kenneth Lothair Lucius Ludwig Manuel Margrethe Martin Matthias "
+    "Maximilian Michael Mithridates Mohammed Mustafa Osman Paschal Pedro Pepi Philippe Rama Sancho Seleucus Seti "
+    "Shapur Sigismund Stephen Suleiman Sylvester Theodosius Thutmose Wilhelmina Zog Albert Alexander Alfonso "
+    "Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward Elizabeth Felipe "
+    "Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John Juan Julius Leo "
+    "Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy Ramesses Ramses "
+    "Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
 )
 _TITLES: Final = frozenset("King Queen Pope Emperor Empress Tsar Czar Kaiser Prince Sultan Saint St".split())
 _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")
 _CLEAR: Final = re.compile(r"[IVX]{2,}")
 _GIVEN_NAMES: Final = _RULERS | frozenset(
     "Adam Andrew Anthony Arthur Benjamin Bill Daniel David Donald Douglas Franklin Harry Howard Jack Jacob Jerry Joe "
-    "Joseph Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy Stephen Steven "
+    "Joseph Harold Hank John Johnny Ken Kenny Kevin Luke Mark Mike Nate Robert Rob Roger Ron Steve Ted Tim Tom Tony Vince "
+    "Will Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy Stephen Steven "
     "Theodore Thomas Thurston Timothy Walter".split()
 )
 _PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
@@ -161,7 +162,7 @@ def _is_namesake(match: re.Match[str], numeral: str) -> bool:
     if numeral not in ("II", "III", "IV", "V"):
         return False
     person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])
-    return person is not None and person.group(1) in _GIVEN_NAMES
+    return person is not None and not _GIVEN_NAMES.isdisjoint(person.group().split()[:-1])
 
 
 def _digits(numeral: str) -> str:

@@ -8,11 +8,12 @@ from polyvox.text.tracked import TrackedText
 
 _ANY: Final = re.compile(r"\d(?:[/*'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d")
 _CRICKET: Final = re.compile(
-    r"\b(?:overs?|wickets?|wkts?|stumps|innings|bowl(?:ed|ing|er|ers)|chas(?:e|ed|ing)|runs|Tests?|ODIs?|T20I?s?|IPL|"
-    r"declared|crease|all out|Ashes|cricket|batting|not out|ov)\b"
+    r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
+    r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|"
+    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ov)\b"
 )
 _TOTAL: Final = re.compile(
-    r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%-]|[.,]\d| of\b)"
+    r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/–-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%–-]|[.,]\d| of\b)"
 )
 _NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
 _MATCH: Final = re.compile(
@@ -25,16 +26,17 @@ _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,
 _GAME: Final = re.compile(
     r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
-    r"standings|playoffs?)\b",
+    r"standings|playoffs?|fired|coach|courts)\b",
     re.IGNORECASE,
 )
 _RECORD: Final = re.compile(
     r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, )"
     r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
     r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
-    r"this (?:season|year|yr)|in semis|in finals|"
+    r"this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
     r"overall|last season|\(\d+ KOs?)\b)"
 )
+_TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)")
 _LED: Final = re.compile(
     r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
     r"fell to|fall(?:s|ing)? to|"
@@ -48,7 +50,7 @@ _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=
 _DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
 _ODDS: Final = re.compile(r"(?<![\w./])(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d)")
 _BETTING: Final = re.compile(r"\b(?:odds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way)\b")
-_ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2})(?![\w/]|\.\d| of\b)")
+_ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2}|\d(?= (?:FG|FT|3P)))(?![\w/]|\.\d| of\b)")
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
 )
@@ -71,6 +73,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_MINUTE, _minute)
     if _GAME.search(text.text):
         text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
+        text = text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
     if "/" in text.text and _BETTING.search(text.text):

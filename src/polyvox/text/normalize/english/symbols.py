@@ -70,12 +70,17 @@ _GREEK: Final = dict(
     )
 )
 _SHORT_FORMS: Final = {
+    "w/in": "within",
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
     "b/t": "between",
     "b/w": "between",
+    "a/k/a": "also known as",
     "c/o": "care of",
+    "d/b/a": "doing business as",
+    "f/k/a": "formerly known as",
+    "r/t": "round trip",
     "n/a": "not applicable",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
@@ -99,7 +104,9 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|b/t|[cC]/[oO]|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(
+    r"(?<![\w/])(?:[wW]/(?:o|in)(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|b/t|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A)(?![\w/]))"
+)
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )

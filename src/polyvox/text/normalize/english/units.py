@@ -282,8 +282,9 @@ _RATE: Final = re.compile(
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _HOURS_MINUTES: Final = re.compile(
     r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?\.?) ?(?P<minutes>[0-5]?\d)"
-    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
+    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]|[,;)]))?)?{ITEM_END}"
 )
+_TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01])(?=[,;.)]|$| [a-z])(?! ?(?:in|x)\b)")
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
@@ -345,7 +346,9 @@ def read(text: TrackedText) -> TrackedText:
     )
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
-    text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    text = (
+        text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    )
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
@@ -367,7 +370,7 @@ def _measure(match: re.Match[str]) -> str | None:
     rate = _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
     if symbol == "bps" and _BASIS_POINTS.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]):
         rate = ("basis point", "")
-    if len(symbol) == 1 and symbol.isupper() and not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS:
+    if len(symbol) == 1 and symbol.isupper() and _is_letter(match):
         return None
     if symbol == "mmHg" and "/" in match["amount"]:
         systolic, _, diastolic = match["amount"].partition("/")
@@ -387,6 +390,13 @@ def _measure(match: re.Match[str]) -> str | None:
     if qualifier is None:
         return None
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
+
+
+def _is_letter(match: re.Match[str]) -> bool:
+    """Return whether a capital is no unit: "2100 L St", "seat 14A"."""
+    if word_after(match) in ("St", "Ave", "Street", "Avenue"):
+        return True
+    return not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS
 
 
 def _counts_pages(match: re.Match[str]) -> bool:
@@ -475,10 +485,18 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
             words += ("to", number(upto))
         if scale:
             words.append(scale.strip())
-        attribute = groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        attribute = (
+            groups.get("gap") == "-" or is_adjective(match) or _is_before_figure(match) or _is_size_before_noun(match)
+        )
         single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_before_figure(match: re.Match[str]) -> bool:
+    """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
+    following = match.string[match.end() : match.end() + 2].strip()
+    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
