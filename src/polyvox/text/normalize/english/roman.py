@@ -51,9 +51,9 @@ _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")
 _CLEAR: Final = re.compile(r"[IVX]{2,}")
 _GIVEN_NAMES: Final = _RULERS | frozenset(
     "Adam Andrew Anthony Arthur Benjamin Bill Daniel David Donald Douglas Franklin Harry Howard Jack Jacob Jerry Joe "
-    "Joseph Harold Hank John Johnny Ken Kenny Kevin Luke Mark Mike Nate Robert Rob Roger Ron Steve Ted Tim Tom Tony Vince "
-    "Will Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy Stephen Steven "
-    "Theodore Thomas Thurston Timothy Walter".split()
+    "Joseph Harold Hank John Johnny Ken Kenny Kevin Luke Mark Mike Nate Robert Rob Roger Ron Steve Ted Tim Tom "
+    "Tony Vince Will Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy "
+    "Stephen Steven Theodore Thomas Thurston Timothy Walter".split()
 )
 _PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
 _AFTER_FIRST: Final = frozenset("is has of reigned ruled died dies reigns rules succeeded ascended".split())
