@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.tracked import TrackedText
@@ -12,6 +13,9 @@ _FIGURE = r"(?= ?(?:\d|[IVXLC]+\b|[A-Z](?!\w)))"
 _INSIDE = r"(?=[,;:)/–-]|,? \(?[\da-zà-ÿ])"
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
+# A word with the mark that may shorten it: what a text must hold before the long patterns are worth a search.
+_BEGINNING: Final = re.compile(r"[^\W\d_]+[.ºª°/-]?")
+
 
 @dataclass(frozen=True, slots=True)
 class AbbreviationRules:
@@ -19,6 +23,7 @@ class AbbreviationRules:
 
     words: Mapping[str, str]
     may_end: frozenset[str]
+    beginnings: frozenset[str]
     pattern: re.Pattern[str]
     calendar: "CalendarNames"
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
@@ -37,6 +42,7 @@ class AbbreviationRules:
         return cls(
             merged,
             frozenset(groups[0][0]),
+            _beginnings(merged),
             re.compile(_by_first_letter(groups)),
             CalendarNames.of(language),
             table.in_context,
@@ -46,7 +52,10 @@ class AbbreviationRules:
         for held, pattern, words in self.contexts:
             if held in text.text:
                 text = text.sub(pattern, words)
-        return self.calendar.read(text).sub(self.pattern, self._word)
+        beginnings = _BEGINNING.findall(text.text)
+        if not self.calendar.beginnings.isdisjoint(beginnings):
+            text = self.calendar.read(text)
+        return text if self.beginnings.isdisjoint(beginnings) else text.sub(self.pattern, self._word)
 
     def _word(self, match: re.Match[str]) -> str:
         """The words; a full stop stays where the text, the line or a sentence ends with it."""
@@ -62,6 +71,7 @@ class CalendarNames:
     weekdays: Mapping[str, str]
     months: Mapping[str, str]
     upto: str
+    beginnings: frozenset[str]
     pattern: re.Pattern[str]
 
     @classmethod
@@ -80,6 +90,7 @@ class CalendarNames:
             weekdays,
             months,
             language.upto,
+            _beginnings(any_name.split("|")),
             re.compile(
                 rf"[{letters}](?<![\w./-].)(?:(?P<first>{rest})(?P<stop>\.)?"
                 rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
@@ -113,6 +124,12 @@ def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
     """Return whether a text, a line or a sentence ends behind a match."""
     rest = match.string[match.end() : match.end() + 4].lstrip(' »”")*')
     return not rest or rest[0] == "\n" or (rest[0].isupper() and before_capitals)
+
+
+def _beginnings(forms: Iterable[str]) -> frozenset[str]:
+    """The words that forms begin with, those of letters alone with any mark behind them."""
+    words = {_BEGINNING.findall(form)[0] for form in forms}
+    return frozenset(words | {word + mark for word in words if word[-1].isalpha() for mark in ".ºª°/-"})
 
 
 def with_capitals(words: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Final
 from polyvox.text.normalize.romance.language import AcronymHabits
 from polyvox.text.tracked import TrackedText
 
-_CAPITALS: Final = re.compile(r"(?<![^\W_])(?P<capitals>[A-ZÀ-ÖØ-Ý]{2,5})s?(?![^\W_])")
+_CAPITALS: Final = re.compile(r"(?P<capitals>[A-ZÀ-ÖØ-Ý](?<![^\W_].)[A-ZÀ-ÖØ-Ý]{1,4})s?(?![^\W_])")
 _VOWELS: Final = "AEIOUYÀ-ÆÈ-ÏÒ-ÖÙ-Ý"
 _OPENING: Final = r"(?:[BCFGPT]R|[BCFGP]L|DR|CH|QU|GN|S[CPT]|[B-DF-HJ-NP-TVXZKÇ])"
 _SAID: Final = re.compile(

@@ -8,12 +8,13 @@ from polyvox.text.normalize.romance.numbers import DASH
 from polyvox.text.tracked import TrackedText
 
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
-_SLASHED = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
+_SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAY_MONTH = re.compile(r"(?<=[^\W\d_][ '])(\d{1,2})/(\d{1,2})(?![\w/]|[.,]\d)")
-_MONTH_YEAR = re.compile(r"(?<![\w/.,-])(0[1-9]|1[0-2])/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
-_DURATION = re.compile(r"(?<![\w.,/])(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)")
+_MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
+_DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)")
 _DOTTED_TIME = re.compile(
-    r"(?<=[^\W\d_] )([01]?\d|2[0-4])\.([0-5]\d)(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
+    r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
+    r"(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
 )
 _DASH = re.compile("[-–—]")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+),?[ ']$")
@@ -39,12 +40,12 @@ class Calendar:
         return cls(
             language,
             re.compile(
-                rf"(?<![\w.,:/-])(\d{{1,2}})(?:º|°|er)? (?:de )?({months})\b\.?"
+                rf"(\d(?<![\w.,:/-].)\d?)(?:º|°|er)? (?:de )?({months})\b\.?"
                 r"(?:(?: de| del|,)? (\d{4})(?![\w%]|[.,]\d))?",
                 re.IGNORECASE,
             ),
             re.compile(
-                r"(?<![\w:.,/-])(?P<hour>[01]?\d|2[0-4])"
+                r"(?P<hour>\d(?<![\w:.,/-].)(?:(?<=[01])\d|(?<=2)[0-4])?)"
                 rf"(?:(?::|(?P<mark>{language.time_marks}))(?P<minute>[0-5]\d)(?! ?mi?n\b)"
                 rf"(?::(?P<second>[0-5]\d))?(?: ?(?:{language.time_marks})(?!\w))?"
                 rf"|(?P<whole>{language.time_marks})(?!\w)|(?= ?[aApP]\.? ?[mM]\b)){half}(?!\w|:\d)"

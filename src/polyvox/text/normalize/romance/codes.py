@@ -13,8 +13,10 @@ _DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
+_TWO_STOPS: Final = re.compile(r"\.\d{1,4}\.\d")
+_LETTER_AND_DIGIT: Final = re.compile(r"[A-Z]\d|\d[A-Z]")
 _HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
-_LONG: Final = re.compile(rf"(?<![\w.,/$€£+-])\d{{7,15}}{_END}(?! ?[€$£%])")
+_LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
     r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
@@ -55,13 +57,15 @@ class Codes:
 
     def read(self, text: TrackedText) -> TrackedText:
         text = text.sub(self.labelled, self._labelled)
-        if "." in text.text:
+        if _TWO_STOPS.search(text.text):
             text = text.sub(_DOTTED, self._dotted)
         if "v" in text.text or "V" in text.text:
             text = text.sub(_VERSION, self._version)
         if "0x" in text.text:
             text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
-        text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
+        if _LETTER_AND_DIGIT.search(text.text):
+            text = text.sub(_MIXED, lambda match: self._spelled(match.group()))
+        text = text.sub(_LONG, self._long)
         return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 
     def read_files(self, text: TrackedText) -> TrackedText:

@@ -221,8 +221,8 @@ ITALIAN: Final = RomanceLanguage(
     ruler_number=ordinal,
     century=lambda value: ordinal(value, Gender.ALONE),
     euphony=(
-        (re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
-        (re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
+        ("un ", re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
+        ("una ", re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
     ),
     is_feminine=is_italian_feminine,
     articles=frozenset("il la lo le i gli del della al alla dal dalla nel nella".split()),

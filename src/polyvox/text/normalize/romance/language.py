@@ -123,7 +123,8 @@ class RomanceLanguage:
     queens: frozenset[str]
     ruler_number: Callable[[int, Gender], str]
     century: Callable[[int], str] | None  # None where centuries are counted by cardinals
-    euphony: tuple[tuple[re.Pattern[str], str], ...]  # how words change before the words of a figure, and these too
+    # What a text holds if words change before the words of a figure, or these: how they change.
+    euphony: tuple[tuple[str, re.Pattern[str], str], ...]
     is_feminine: Callable[[str], bool]
     articles: frozenset[str]
     function_words: frozenset[str]  # and other words that no figure counts

@@ -76,8 +76,9 @@ class RomanceNormalizer:
         if options.unit_normalization:
             text = self.quantities.read(text)
         text = self.words.read_figures(self.fractions.read(self.words.read_ordinals(text)))
-        for pattern, words in self.language.euphony:
-            text = text.sub(pattern, words)
+        for held, pattern, words in self.language.euphony:
+            if held in text.text:
+                text = text.sub(pattern, words)
         return text
 
 

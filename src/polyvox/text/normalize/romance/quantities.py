@@ -5,14 +5,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, is_one, number, parts
+from polyvox.text.normalize.romance.numbers import (
+    DASH,
+    FIRST_NUMBER,
+    NEGATIVE,
+    NUMBER,
+    NUMBER_END,
+    is_one,
+    number,
+    parts,
+)
 from polyvox.text.tracked import TrackedText
 
-_MINUS = r"(?P<minus>(?<!\w)[-–−])?"
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
 _INCHES = re.compile(r"[\"”″](?<=\d.)(?!\w)")
 _QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
 _QUOTE_REACH: Final = 160
+_DASH = re.compile("[-–−]")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _THOUSANDS: Final = 3  # no sum has so many decimals
@@ -46,7 +55,7 @@ class Quantities:
         unit = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
         codes = "|".join(key for key in language.currencies if len(key) == _ISO_CODE and key.isalpha())
         rates = "|".join(sorted(language.rates))
-        amount = rf"{_MINUS}(?P<amount>{NUMBER})"
+        amount = rf"(?P<amount>{FIRST_NUMBER})"
         upto = rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
         short = "|".join(key for key in sorted(language.scales, key=len, reverse=True) if key not in SAID_SCALES)
         scaled = rf"(?: ?(?P<scale>{scale})(?![\w²³]))?+"
@@ -58,16 +67,16 @@ class Quantities:
                 rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}"
                 rf"(?: (?P<code>{codes})(?!\w))?{per}"
             ),
-            re.compile(rf"{NUMBER_START}{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
-            re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}) ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
-            re.compile(rf"{NUMBER_START}{amount}(?: ?%)?{upto} ?%"),
-            re.compile(rf"{NUMBER_START}{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
+            re.compile(rf"{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
+            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
+            re.compile(rf"{amount}(?: ?%)?{upto} ?%"),
+            re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
-                rf"{NUMBER_START}{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
+                rf"{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per_amount>100 ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
                 rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
-            re.compile(r"(?<![\w/])(?<!\d )[kK]m\.? ?(?=\d)"),
+            re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -76,6 +85,8 @@ class Quantities:
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
         text = text.sub(self.place, self._place)
+        if _DASH.search(text.text):
+            text = text.sub(NEGATIVE, f"{self.language.minus} ")
         if self.sign.search(text.text):
             text = text.sub(_SPLIT_SUM, r"\1,\2 €").sub(self.before, self._sum).sub(self.behind, self._sum)
         text = text.sub(self.scaled, self._many)
@@ -86,8 +97,7 @@ class Quantities:
         return text.sub(self.measure, self._measure)
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
-        words = [self.language.minus] if match["minus"] else []
-        words.append(number(match["amount"], self.language, gender, measured=True))
+        words = [number(match["amount"], self.language, gender, measured=True)]
         if match["upto"]:
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
@@ -119,7 +129,8 @@ class Quantities:
     def _degrees(self, match: re.Match[str]) -> str | None:
         noun = _NOUN.match(match.string, match.end())
         counted = noun is not None and noun[1] not in self.language.function_words
-        if match["scale"] is None and not match["minus"] and (match.group().endswith("º") or counted):
+        negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
+        if match["scale"] is None and not negative and (match.group().endswith("º") or counted):
             return None
         one = is_one(match["amount"]) and not match["upto"]
         name = self.language.degrees.one if one else self.language.degrees.many
@@ -134,7 +145,8 @@ class Quantities:
             words = f"{self._amount(match, currency.name.gender)} {currency.name.many}"
         else:
             words = self._exact(match, currency)
-        return words + (f" {self._each(match)}" if match["per"] else "")
+        minus = f"{self.language.minus} " if match.groupdict().get("minus") else ""
+        return minus + words + (f" {self._each(match)}" if match["per"] else "")
 
     def _each(self, match: re.Match[str]) -> str:
         """The unit that a price or a measure is for."""
@@ -157,15 +169,14 @@ class Quantities:
         whole, decimals = parts(match["amount"])
         if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0":
             whole, decimals = whole + decimals, ""
-        minus = f"{self.language.minus} " if match["minus"] else ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
-            return f"{minus}{number(match['amount'], self.language, measured=True)} {currency.name.many}"
+            return f"{number(match['amount'], self.language, measured=True)} {currency.name.many}"
         name = currency.name
         main = self._counted(int(whole), name) if len(whole) <= 15 else f"{number(whole, self.language)} {name.many}"
         if not decimals.strip("0") or currency.cent is None:
-            return minus + main
+            return main
         cents = self._counted(int(decimals), currency.cent)
-        return minus + (cents if int(whole) == 0 else f"{main} {self.language.and_cents} {cents}")
+        return cents if int(whole) == 0 else f"{main} {self.language.and_cents} {cents}"
 
     def _counted(self, count: int, noun: Noun) -> str:
         name = noun.one if count == 1 else noun.many

@@ -242,7 +242,7 @@ SPANISH: Final = RomanceLanguage(
     queens=frozenset(("Isabel Catalina María Cristina Juana Victoria Margarita Leonor Sofía Ana").split()),
     ruler_number=_ruler,
     century=None,
-    euphony=((re.compile(r"\bo (?=och|once)"), "u "),),
+    euphony=(("o o", re.compile(r"\bo (?=och|once)"), "u "),),
     is_feminine=is_spanish_feminine,
     articles=frozenset("el la los las del al".split()),
     function_words=FUNCTION_WORDS,

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number, spelled, whole_number
+from polyvox.text.normalize.romance.numbers import (
+    DASH,
+    FIRST_NUMBER,
+    NEGATIVE,
+    NUMBER,
+    NUMBER_END,
+    number,
+    spelled,
+    whole_number,
+)
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
@@ -15,6 +24,7 @@ _ROMAN: Final = re.compile(
 _CENTURY: Final = re.compile(
     r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
 )
+_NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
@@ -41,8 +51,7 @@ _NUMBER_LABELS: Final = frozenset(
 )
 _SERIAL: Final = 999
 _GOALS: Final = 20
-_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
-_NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
+_RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
 _POWER: Final = re.compile(r"[²³](?<=[\w)].)")
@@ -69,7 +78,7 @@ class Words:
         signs = "".join(re.escape(sign) for sign in language.signs)
         return cls(
             language,
-            re.compile(rf"(?<![\w.,/])(\d{{1,4}})(?:{language.ordinal_suffixes})(?!\w)"),
+            re.compile(rf"(\d(?<![\w.,/].)\d{{0,3}})(?:{language.ordinal_suffixes})(?!\w)"),
             re.compile(f" ?([{signs}]) ?"),
             re.compile(rf"(?<=[^\W\d_])/({'|'.join(sorted(language.rates))})(?!\w)"),
         )
@@ -97,6 +106,8 @@ class Words:
 
     def read_numerals(self, text: TrackedText) -> TrackedText:
         """Roman numerals: of centuries, of rulers, behind a label, and those that can be nothing else."""
+        if _NUMERAL.search(text.text) is None:
+            return text
         return text.sub(_CENTURY, self._century).sub(_ROMAN, self._roman)
 
     def read_ordinals(self, text: TrackedText) -> TrackedText:
@@ -109,7 +120,7 @@ class Words:
         if "x" in text.text or "×" in text.text:
             text = text.sub(_BY, self._by).sub(_TIMES, self._times)
         if _ANY_DASH.search(text.text):
-            text = text.sub(_RANGE, self._range).sub(_NEGATIVE, f"{self.language.minus} ")
+            text = text.sub(_RANGE, self._range).sub(NEGATIVE, f"{self.language.minus} ")
         return text.sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
