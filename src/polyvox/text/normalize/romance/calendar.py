@@ -11,7 +11,7 @@ _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
 _SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAY_MONTH = re.compile(r"(?<=[^\W\d_][ '])(\d{1,2})/(\d{1,2})(?![\w/]|[.,]\d)")
 _MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
-_DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)")
+_DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 _DOTTED_TIME = re.compile(
     r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
     r"(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
@@ -62,7 +62,7 @@ class Calendar:
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
         if "h" in text.text:
-            text = text.sub(_DURATION, r"\1 h \2 min")
+            text = text.sub(_DURATION, rf"\1 h {self.language.and_minutes}\2 min")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
         if _DASH.search(text.text):
             text = text.sub(self.hours, rf"\1 {self.language.upto} \2")

@@ -15,7 +15,7 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
 _TWO_STOPS: Final = re.compile(r"\.\d{1,4}\.\d")
 _LETTER_AND_DIGIT: Final = re.compile(r"[A-Z]\d|\d[A-Z]")
-_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
+_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{2,16}(?!\w)")
 _LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(

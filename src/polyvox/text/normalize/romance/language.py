@@ -89,6 +89,10 @@ class RomanceLanguage:
     minus: str
     percent: str
     per: Callable[[str], str]  # "por hora", "all'ora"
+    every: str  # before several hours: "cada"
+    less_than: str  # before a figure, for "<"
+    more_than: str
+    function_of: str  # "f de x"
     rates: frozenset[str]  # nouns behind a slash: "euros/mes"
     upto: str
     by: str  # between sides: "3 x 4"
@@ -104,6 +108,9 @@ class RomanceLanguage:
     before_date: frozenset[str]
     before_time: frozenset[str]  # words behind which "8.30" is a time
     time: Callable[[int, int, int, str], str]  # hour, minute, second, "am", "pm" or ""
+    and_minutes: str  # between hours and minutes, minutes and seconds, with the space behind it
+    before_minute: frozenset[str]  # words behind which "67'" is a minute of a match
+    minute_of: Callable[[int], str]
     time_marks: str  # of a regular expression: what may stand behind or between hours and minutes
     currencies: Mapping[str, RomanceCurrency]
     and_cents: str

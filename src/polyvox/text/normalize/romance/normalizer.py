@@ -10,10 +10,13 @@ from polyvox.text.normalize.romance.abbreviations import AbbreviationRules
 from polyvox.text.normalize.romance.acronyms import Acronyms
 from polyvox.text.normalize.romance.calendar import Calendar
 from polyvox.text.normalize.romance.codes import Codes
+from polyvox.text.normalize.romance.durations import Durations
+from polyvox.text.normalize.romance.equations import Equations
 from polyvox.text.normalize.romance.fractions import Fractions
 from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.quantities import Quantities
+from polyvox.text.normalize.romance.scores import Scores
 from polyvox.text.normalize.romance.words import Words
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -32,9 +35,12 @@ class RomanceNormalizer:
     acronyms: Acronyms
     calendar: Calendar
     codes: Codes
+    durations: Durations
+    equations: Equations
     fractions: Fractions
     phones: Phones
     quantities: Quantities
+    scores: Scores
     words: Words
 
     @classmethod
@@ -45,9 +51,12 @@ class RomanceNormalizer:
             Acronyms(language.acronyms),
             Calendar.of(language),
             Codes.of(language),
+            Durations(language),
+            Equations(language),
             Fractions.of(language),
             Phones.of(language),
             Quantities.of(language),
+            Scores(language),
             Words.of(language),
         )
 
@@ -59,6 +68,8 @@ class RomanceNormalizer:
             text = self.codes.read_files(self.words.read_addresses(text))
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
+        if options.unit_normalization:
+            text = self.quantities.read_bare(text)
         if _DIGIT.search(text.text):
             text = self._figures(text, options)
         text = self.acronyms.read(text)
@@ -69,6 +80,7 @@ class RomanceNormalizer:
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
         if " x " in text.text:
             text = text.sub(_PRODUCT, " × ")
+        text = self.equations.read(self.scores.read(self.durations.read(text)))
         text = self.calendar.read(self.words.read_powers(text))
         if options.phone_normalization:
             text = self.phones.read(text)

@@ -24,6 +24,7 @@ _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
+_HUNDRED: Final = 100
 _THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
@@ -32,6 +33,12 @@ SAID_SCALES: Final = frozenset(
     "mil mille mila millón millones million millions milione milioni milhão milhões".split()
 ) | frozenset("billón billones milliard milliards miliardo miliardi bilhão bilhões k K".split())
 """Scales that are words, and thousands in short, which only money is counted in."""
+
+_MANY: Final = SAID_SCALES - {"k", "K", "billón", "billones", "bilhão", "bilhões"}
+_BARE: Final = frozenset("km kg cm mm mg ml kWh MWh GWh kW MW GW kB MB GB TB MHz GHz km/h kmh mq kmq mc m".split())
+_SINGULAR: Final = frozenset(
+    "un una uno um uma une el la le lo il o por par per ao al au du del do no cada chaque ogni cada each".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class Quantities:
     degrees: re.Pattern[str]
     measure: re.Pattern[str]
     place: re.Pattern[str]
+    many: re.Pattern[str]
+    bare: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Quantities":
@@ -60,6 +69,8 @@ class Quantities:
         short = "|".join(key for key in sorted(language.scales, key=len, reverse=True) if key not in SAID_SCALES)
         scaled = rf"(?: ?(?P<scale>{scale})(?![\w²³]))?+"
         per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
+        said = "|".join(key[1:] for key in sorted(language.scales, key=len, reverse=True) if key in _MANY)
+        bare = "|".join(re.escape(key) for key in sorted(_BARE & language.units.keys(), key=len, reverse=True))
         return cls(
             language,
             re.compile(sign),
@@ -73,10 +84,17 @@ class Quantities:
             re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
                 rf"{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
-                rf"(?:/(?P<per_amount>100 ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
-                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w/]|['’]\w)"
+                rf"(?:/(?P<per_amount>\d{{1,3}} ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
+                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
+            re.compile(
+                rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
+                rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
+            ),
+            re.compile(
+                rf" (?<=[a-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
+            ),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -95,6 +113,30 @@ class Quantities:
         if "°" in text.text or "º" in text.text:
             text = text.sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
+
+    def read_bare(self, text: TrackedText) -> TrackedText:
+        """Units without a figure: "millones de km", "por kg"."""
+        return text.sub(self.many, self._counted_unit).sub(self.bare, self._bare)
+
+    def _counted_unit(self, match: re.Match[str]) -> str:
+        scale = self.language.scales[f"m{match['scale']}"]
+        words = self._unit(match, one=False)
+        return f"m{match['scale']} {self.language.of(words) if scale.counted_of else words}"
+
+    def _bare(self, match: re.Match[str]) -> str | None:
+        """None for a metre without a power, which is a letter more often."""
+        if match["unit"] == "m" and not match["power"]:
+            return None
+        before = match.string[max(0, match.start() - 8) : match.start()].rpartition(" ")[2]
+        return f" {self._unit(match, one=before.lower() in _SINGULAR)}"
+
+    def _unit(self, match: re.Match[str], *, one: bool) -> str:
+        """The words of a unit, of its power and of what it is for."""
+        unit = self.language.units[match["unit"]]
+        words = unit.one if one else unit.many
+        if match["power"]:
+            words += f" {self.language.powers[match['power']][0 if one else 1]}"
+        return f"{words} {self._each(match)}" if match["per"] else words
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
         words = [number(match["amount"], self.language, gender, measured=True)]
@@ -157,6 +199,12 @@ class Quantities:
         unit = self.language.units.get(written)
         return self.language.per(written if unit is None else unit.one)
 
+    def _for_several(self, count: int, written: str) -> str:
+        """Several units that a measure is for: "cada doce horas", "por cien kilómetros"."""
+        unit = self.language.units.get(written) or Noun(written, written)
+        many = f"{self.language.cardinal(count, unit.gender)} {unit.many}"
+        return self.language.per(many) if count == _HUNDRED else f"{self.language.every} {many}"
+
     def _scaled(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         scale = self.language.scales[match["scale"]]
         words = (
@@ -186,11 +234,9 @@ class Quantities:
     def _measure(self, match: re.Match[str]) -> str | None:
         unit = self.language.units[match["unit"]]
         one = is_one(match["amount"]) and not match["upto"]
-        words = f"{self._amount(match, unit.gender)} {unit.one if one else unit.many}"
-        if match["power"]:
-            words += f" {self.language.powers[match['power']][0 if one else 1]}"
+        amount = self._amount(match, unit.gender)
         if match["per_amount"]:
-            many = f"{self.language.cardinal(100, Gender.MASCULINE)} {self.language.units[match['per']].many}"
-            return f"{words} {self.language.per(many)}"
-        words = f"{words} {self._each(match)}" if match["per"] else words
+            several = self._for_several(int(match["per_amount"]), match["per"])
+            return f"{amount} {unit.one if one else unit.many} {several}"
+        words = f"{amount} {self._unit(match, one=one)}"
         return f"{words} {self._for(match['each'])}" if match["each"] else words
