@@ -3,14 +3,27 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?(?:\d|[IVXLC]+\b|[A-Z](?!\w)))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w)))"
+_LEADING = r"(?![\w.])"
+_MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
+"""Behind a form that ends with a mark: "St-Michel", "n°12"."""
 # Behind the full stop of a short name that does not end its sentence.
 _INSIDE = r"(?=[,;:)/–-]|,? \(?[\da-zà-ÿ])"
+_CONTINUED: Final = re.compile(_INSIDE)
+_BEFORE_MONTHS: Final = frozenset(
+    "en em in de desde hasta até di da dal dall a fin début mi finales inicios principios del fine inizio dès".split()
+)
+_ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
+"""Short months that end sentences as words."""
+_COUNTED: Final = re.compile(r"\d ?\Z")
+_LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
+_PREPOSITION_REACH: Final = 12
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
 # A word with the mark that may shorten it: what a text must hold before the long patterns are worth a search.
@@ -21,7 +34,8 @@ _BEGINNING: Final = re.compile(r"[^\W\d_]+[.ºª°/-]?")
 class AbbreviationRules:
     """The patterns of one language."""
 
-    words: Mapping[str, str]
+    units: Mapping[str, Noun]
+    groups: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...]  # the most specific first
     may_end: frozenset[str]
     beginnings: frozenset[str]
     pattern: re.Pattern[str]
@@ -33,16 +47,16 @@ class AbbreviationRules:
         table = language.abbreviations
         groups = (
             (with_capitals(table.anywhere), r"(?![\w/])"),
-            (with_capitals(table.leading), r"(?!\w)"),
+            (with_capitals(table.leading), _LEADING),
             (with_capitals(table.before_figures), _FIGURE),
             (table.before_names, _NAME),
             (with_capitals(table.weekdays), _INSIDE),
         )
-        merged = {key: word for words, _ in groups for key, word in words.items()}
         return cls(
-            merged,
+            language.units,
+            tuple((words, re.compile(behind)) for words, behind in reversed(groups)),
             frozenset(groups[0][0]),
-            _beginnings(merged),
+            _beginnings(form for words, _ in groups for form in words),
             re.compile(_by_first_letter(groups)),
             CalendarNames.of(language),
             table.in_context,
@@ -51,17 +65,34 @@ class AbbreviationRules:
     def read(self, text: TrackedText) -> TrackedText:
         for held, pattern, words in self.contexts:
             if held in text.text:
-                text = text.sub(pattern, words)
+                text = text.sub(pattern, partial(_in_context, words=words))
         beginnings = _BEGINNING.findall(text.text)
         if not self.calendar.beginnings.isdisjoint(beginnings):
             text = self.calendar.read(text)
         return text if self.beginnings.isdisjoint(beginnings) else text.sub(self.pattern, self._word)
 
-    def _word(self, match: re.Match[str]) -> str:
-        """The words; a full stop stays where the text, the line or a sentence ends with it."""
+    def _word(self, match: re.Match[str]) -> str | None:
+        """The words; a full stop stays where the text, the line or a sentence ends with it.
+
+        None behind a figure for what is the symbol of a unit there: "45 min."
+        """
+        unit = self.units.get(match.group().rstrip("."))
+        words = self._meaning(match)
+        if (
+            unit is not None
+            and words not in (unit.one, unit.many)
+            and _COUNTED.search(match.string, max(0, match.start() - 2), match.start())
+        ):
+            return None
         ends = match.group().endswith(".") and _closes(match, before_capitals=match.group() in self.may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
-        return self.words[match.group()] + ("." if ends else " " if glued else "")
+        return words + ("." if ends else " " if glued else "")
+
+    def _meaning(self, match: re.Match[str]) -> str:
+        """What a form stands for, by what follows it."""
+        meanings = [(words[match.group()], behind) for words, behind in self.groups if match.group() in words]
+        fitting = (word for word, behind in meanings if behind.match(match.string, match.end()))
+        return next(fitting, meanings[0][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +127,7 @@ class CalendarNames:
                 rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
                 rf"(?P<last>{any_name})(?:\.|(?!\w))"
                 rf"|(?P<of_year>{month_rest})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
-                rf"|(?P<month>{only_month})\.{_INSIDE})"
+                rf"|(?P<month>{only_month})\.(?!\w))"
             ),
         )
 
@@ -106,8 +137,10 @@ class CalendarNames:
     def _names(self, match: re.Match[str]) -> str | None:
         """None for two words that only look like weekdays or months."""
         letter = match.group()[0]
-        if match["first"] is None:
-            return self.months.get((letter + (match["of_year"] or match["month"])).lower())
+        if match["of_year"]:
+            return self.months.get((letter + match["of_year"]).lower())
+        if match["month"]:
+            return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")
         if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped:
             return None
@@ -118,6 +151,23 @@ class CalendarNames:
                 ends = match.group().endswith(".") and _closes(match, before_capitals=True)
                 return names[first] + words + names[last] + ("." if ends else "")
         return None
+
+    def _month(self, match: re.Match[str]) -> str | None:
+        """A month inside a sentence, or at its end behind a preposition; None for another word there."""
+        short = match.group()[:-1].lower()
+        if _CONTINUED.match(match.string, match.end()):
+            return self.months.get(short)
+        before = _LAST_WORD.search(match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start()])
+        known = short in self.months and short not in _ALSO_WORDS
+        if not known or before is None or before[1].lower() not in _BEFORE_MONTHS:
+            return None
+        return self.months[short] + ("." if _closes(match, before_capitals=True) else "")
+
+
+def _in_context(match: re.Match[str], *, words: str) -> str:
+    """The words of a rule; a full stop stays where the text or the line ends with it."""
+    ends = match.group().endswith(".") and not words.endswith(".") and _closes(match, before_capitals=False)
+    return match.expand(words) + ("." if ends else "")
 
 
 def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
@@ -150,5 +200,6 @@ def _by_first_letter(groups: Iterable[tuple[Mapping[str, str], str]]) -> str:
     letters: dict[str, list[str]] = {}
     for words, behind in groups:
         for form in sorted(words, key=len, reverse=True):
-            letters.setdefault(form[0], []).append(f"{re.escape(form[1:])}{behind}")
+            rest = _MARKED_LEADING.get(form[-1], behind) if behind is _LEADING else behind
+            letters.setdefault(form[0], []).append(f"{re.escape(form[1:])}{rest}")
     return "|".join(rf"{re.escape(letter)}(?<![\w./-].)(?:{'|'.join(forms)})" for letter, forms in letters.items())

@@ -15,6 +15,9 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
 _TWO_STOPS: Final = re.compile(r"\.\d{1,4}\.\d")
 _LETTER_AND_DIGIT: Final = re.compile(r"[A-Z]\d|\d[A-Z]")
+_GLUED: Final = re.compile(
+    r"(?P<letters>[A-Z](?<![\w-].)[A-Z]{0,3})-?(?P<figures>\d{6,15})(?P<last>-?[A-Z])?(?![\w,.-]\d|\w)"
+)
 _HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{2,16}(?!\w)")
 _LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
@@ -31,6 +34,7 @@ _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 _DIGITS: Final = re.compile(r"\d+")
 _GROUP: Final = re.compile(r"[^\W_]+")
+_CODE_NUMBERS: Final = frozenset("número numéro numero números numéros numeri".split())
 _FEW: Final = 3
 _MANY: Final = 5
 
@@ -65,7 +69,9 @@ class Codes:
             text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
         if _LETTER_AND_DIGIT.search(text.text):
             text = text.sub(_MIXED, lambda match: self._spelled(match.group()))
-        text = text.sub(_LONG, self._long)
+        text = text.sub(_GLUED, lambda match: self._group("".join(filter(str.isalnum, match.group())))).sub(
+            _LONG, self._long
+        )
         return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 
     def read_files(self, text: TrackedText) -> TrackedText:
@@ -76,6 +82,8 @@ class Codes:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""
         last = _LAST_WORD.search(match["between"])
         if last and last[1].lower() in self.language.function_words - {"es", "è", "est", "é", "son"}:
+            return None
+        if last and last[1].lower() in self.language.labels.numbers - _CODE_NUMBERS:
             return None
         groups = _DIGITS.findall(match["code"])
         is_code = match["label"].lower() in self.language.labels.codes

@@ -144,12 +144,15 @@ FRENCH: Final = RomanceLanguage(
     less_than="moins de",
     more_than="plus de",
     function_of="de",
-    rates=frozenset(("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité").split()),
+    rates=frozenset(
+        ("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité min h").split()
+    ),
     upto="à",
     by="par",
     times=Noun("fois", "fois", feminine=True),
     scored_by_x=False,
     over="sur",
+    out_of="sur",
     of=_of,
     digits_in_phones=2,
     months=_MONTHS,
@@ -158,6 +161,7 @@ FRENCH: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset("le du au l lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
+    before_marked_date=frozenset("lundi mardi mercredi jeudi vendredi samedi dimanche date jour".split()),
     before_time=frozenset(),
     time=_time,
     and_minutes="",
@@ -235,6 +239,7 @@ FRENCH: Final = RomanceLanguage(
         "©": "copyright",
         "§": "paragraphe",
     },
+    keys={"#": "dièse", "*": "étoile"},
     web={".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux points", "=": "égale"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -242,7 +247,8 @@ FRENCH: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe "
-            "section siècle guerre alinéa tableau figure congrès classe"
+            "section siècle guerre alinéa tableau figure congrès classe grade stade "
+            "catégorie bloc module"
         ).split()
     ),
     rulers=frozenset(

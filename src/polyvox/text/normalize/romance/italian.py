@@ -100,7 +100,7 @@ _FEMININE_RATES: Final = frozenset("persona notte settimana tonnellata chilocalo
 
 
 def _per(name: str) -> str:
-    if name.startswith("cento "):
+    if name.startswith(("cento ", "mole")):
         return f"per {name}"
     if name[0] in "aeiou":
         return f"all'{name}"
@@ -132,13 +132,14 @@ ITALIAN: Final = RomanceLanguage(
     more_than="più di",
     function_of="di",
     rates=frozenset(
-        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg").split()
+        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg min h").split()
     ),
     upto="a",
     by="per",
     times=Noun("volta", "volte", feminine=True),
     scored_by_x=False,
     over="su",
+    out_of="su",
     of=lambda name: f"di {name}",
     digits_in_phones=1,
     months=_MONTHS,
@@ -147,6 +148,7 @@ ITALIAN: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset(("il dal al del lunedì martedì mercoledì giovedì venerdì sabato domenica").split()),
+    before_marked_date=frozenset("lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno".split()),
     before_time=frozenset("alle dalle ore h le".split()),
     time=_time,
     and_minutes="e ",
@@ -220,6 +222,7 @@ ITALIAN: Final = RomanceLanguage(
         "©": "copyright",
         "§": "paragrafo",
     },
+    keys={"#": "cancelletto", "*": "asterisco"},
     web={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -227,12 +230,13 @@ ITALIAN: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
-            "tabella figura classe comma lettera guerra mondiale"
+            "tabella figura classe comma lettera guerra mondiale "
+            "grado stadio categoria modulo piano"
         ).split()
     ),
     rulers=frozenset(
         (
-            "Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo "
+            "Vaticano Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo "
             "Francesco Federico Ferdinando Napoleone Elisabetta Giorgio Edoardo Alessandro Clemente Nicola Ramses "
             "Innocenzo Urbano Bonifacio Sisto Giulio Costantino Ottone Rodolfo Guglielmo Amedeo Leopoldo Alberto "
             "Alfonso Pietro Ludovico Cosimo Lorenzo Ranieri Gustavo Adriano Celestino Martino Eugenio"

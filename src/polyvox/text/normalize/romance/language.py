@@ -99,6 +99,7 @@ class RomanceLanguage:
     times: Noun  # "12x"
     scored_by_x: bool  # "2 x 1" is a score
     over: str
+    out_of: str  # between points and what they are of: "8/10"
     of: Callable[[str], str]  # what millions are counted of: "de pesos", "d'euros"
     digits_in_phones: int  # how many digits of a phone number are said together
     months: tuple[str, ...]
@@ -106,6 +107,7 @@ class RomanceLanguage:
     date: Callable[[int, int, int | None], str]  # day, month, year
     month_of: Callable[[str, str], str]  # month, year
     before_date: frozenset[str]
+    before_marked_date: frozenset[str]  # with a comma, a colon or a bracket between
     before_time: frozenset[str]  # words behind which "8.30" is a time
     time: Callable[[int, int, int, str], str]  # hour, minute, second, "am", "pm" or ""
     and_minutes: str  # between hours and minutes, minutes and seconds, with the space behind it
@@ -121,6 +123,7 @@ class RomanceLanguage:
     exponents: Mapping[str, str]  # behind a number or a variable: "2", "3", and "^" before any other
     fractions: Mapping[int, Noun]
     signs: Mapping[str, str]
+    keys: Mapping[str, str]  # "#" and "*" of a phone
     web: Mapping[str, str]
     abbreviations: Abbreviations
     acronyms: AcronymHabits

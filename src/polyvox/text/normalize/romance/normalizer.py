@@ -48,7 +48,7 @@ class RomanceNormalizer:
         return cls(
             language,
             AbbreviationRules.of(language),
-            Acronyms(language.acronyms),
+            Acronyms(language.acronyms, language.function_words | language.articles),
             Calendar.of(language),
             Codes.of(language),
             Durations(language),
@@ -68,6 +68,8 @@ class RomanceNormalizer:
             text = self.codes.read_files(self.words.read_addresses(text))
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
+        if options.replace_remaining_symbols:
+            text = self.words.read_keys(text)
         if options.unit_normalization:
             text = self.quantities.read_bare(text)
         if _DIGIT.search(text.text):
@@ -78,7 +80,7 @@ class RomanceNormalizer:
         return tidy(text, keep_symbols=True)
 
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
-        if " x " in text.text:
+        if "x " in text.text or " x" in text.text:
             text = text.sub(_PRODUCT, " × ")
         text = self.equations.read(self.scores.read(self.durations.read(text)))
         text = self.calendar.read(self.words.read_powers(text))

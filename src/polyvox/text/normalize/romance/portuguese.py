@@ -135,12 +135,13 @@ PORTUGUESE: Final = RomanceLanguage(
     less_than="menos de",
     more_than="mais de",
     function_of="de",
-    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade").split()),
+    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h").split()),
     upto="a",
     by="por",
     times=Noun("vez", "vezes", feminine=True),
     scored_by_x=True,
     over="por",
+    out_of="de",
     of=lambda name: f"de {name}",
     digits_in_phones=1,
     months=_MONTHS,
@@ -149,8 +150,9 @@ PORTUGUESE: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
     before_date=frozenset(
-        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo").split()
+        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira").split()
     ),
+    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia".split()),
     before_time=frozenset("às das as".split()),
     time=_time,
     and_minutes="e ",
@@ -227,6 +229,7 @@ PORTUGUESE: Final = RomanceLanguage(
         "©": "copyright",
         "§": "parágrafo",
     },
+    keys={"#": "jogo da velha", "*": "asterisco"},
     web={".": "ponto", "/": "barra", "-": "hífen", "_": "underline", "@": "arroba", ":": "dois pontos", "=": "igual"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -234,7 +237,8 @@ PORTUGUESE: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial "
-            "inciso artigo anexo seção tabela figura classe alínea"
+            "inciso artigo anexo seção tabela figura classe alínea grau "
+            "categoria bloco módulo"
         ).split()
     ),
     rulers=frozenset(
@@ -242,7 +246,7 @@ PORTUGUESE: Final = RomanceLanguage(
             "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth "
             "Jorge Eduardo Napoleão Francisco Fernando Sancho José Ramsés Alexandre Clemente Inocêncio Urbano "
             "Bonifácio Sisto Júlio Constantino Otão Rodolfo Frederico Guilherme Nicolau Ricardo Alberto Duarte "
-            "Sebastião Miguel Dinis Ramiro"
+            "Sebastião Miguel Dinis Ramiro Vaticano"
         ).split()
     ),
     queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),

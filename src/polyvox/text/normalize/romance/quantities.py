@@ -54,6 +54,7 @@ class Quantities:
     degrees: re.Pattern[str]
     measure: re.Pattern[str]
     place: re.Pattern[str]
+    product: re.Pattern[str]
     many: re.Pattern[str]
     bare: re.Pattern[str]
 
@@ -88,6 +89,7 @@ class Quantities:
                 rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
+            re.compile(rf"(?<=\d) ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit})(?![\w²³]))"),
             re.compile(
                 rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
@@ -99,6 +101,8 @@ class Quantities:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Sums of money, percentages, temperatures, and measures with the symbol of a unit."""
+        if "x" in text.text or "×" in text.text:
+            text = text.sub(self.product, self._product)
         text = text.sub(_INCHES, self._inches)
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
@@ -150,6 +154,11 @@ class Quantities:
             return None
         return f" {self.language.units['″'].many}"
 
+    def _product(self, match: re.Match[str]) -> str:
+        """Sides, or so many of a measure: "6 x 75 cl"."""
+        side = match["unit"].endswith("m") or match["unit"] in "″"
+        return f" {self.language.by if side else self.language.signs['×']} "
+
     def _place(self, match: re.Match[str]) -> str:
         """The unit in front of a figure, which is a place on a road."""
         return f"{self.language.units['km'].one} "
@@ -157,7 +166,12 @@ class Quantities:
     def _many(self, match: re.Match[str]) -> str:
         """Millions in short: "68 M d'habitants"."""
         amount = number(match["amount"], self.language, Gender.MASCULINE, measured=True)
-        return f"{amount} {self._scale(match['scale'], match['amount'])}"
+        words = f"{amount} {self._scale(match['scale'], match['amount'])}"
+        noun = _NOUN.match(match.string, match.end())
+        if noun is None or noun[1] in self.language.function_words:
+            return words
+        of = self.language.of(noun[1]).removesuffix(noun[1])
+        return f"{words} {of.rstrip()}" if of.endswith(" ") else words
 
     def _scale(self, written: str, amount: str) -> str:
         scale = self.language.scales[written]

@@ -151,12 +151,13 @@ SPANISH: Final = RomanceLanguage(
     less_than="menos de",
     more_than="más de",
     function_of="de",
-    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax").split()),
+    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h").split()),
     upto="a",
     by="por",
     times=Noun("vez", "veces", feminine=True),
     scored_by_x=False,
     over="sobre",
+    out_of="sobre",
     of=lambda name: f"de {name}",
     digits_in_phones=1,
     months=_MONTHS,
@@ -166,6 +167,7 @@ SPANISH: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
     before_date=frozenset(("el del al día hasta desde lunes martes miércoles jueves viernes sábado domingo").split()),
+    before_marked_date=frozenset("lunes martes miércoles jueves viernes sábado domingo fecha día".split()),
     before_time=frozenset("la las".split()),
     time=_time,
     and_minutes="y ",
@@ -242,6 +244,7 @@ SPANISH: Final = RomanceLanguage(
         "©": "copyright",
         "§": "párrafo",
     },
+    keys={"#": "almohadilla", "*": "asterisco"},
     web={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos", "=": "igual"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -249,7 +252,8 @@ SPANISH: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
-            "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición"
+            "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición "
+            "grado estadio categoría bloque módulo matemáticas física"
         ).split()
     ),
     rulers=frozenset(
@@ -257,7 +261,8 @@ SPANISH: Final = RomanceLanguage(
             "Felipe Carlos Isabel Fernando Alfonso Juan Pablo Pío Luis Enrique Eduardo Jorge Benedicto Gregorio León "
             "Napoleón Francisco Nicolás Pedro Catalina Guillermo Ricardo Sancho Jaime José Ramiro Ordoño Bermudo "
             "Amadeo Ramsés Alejandro Clemente Inocencio Urbano Bonifacio Sixto Julio Constantino Otón Rodolfo "
-            "Federico Hassan Mohamed Abdalá Humberto Víctor Emanuel Manuel Leopoldo Balduino Alberto Gustavo"
+            "Federico Hassan Mohamed Abdalá Humberto Víctor Emanuel Manuel Leopoldo Balduino Alberto Gustavo "
+            "Vaticano"
         ).split()
     ),
     queens=frozenset(("Isabel Catalina María Cristina Juana Victoria Margarita Leonor Sofía Ana").split()),

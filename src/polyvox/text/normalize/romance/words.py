@@ -18,7 +18,7 @@ from polyvox.text.normalize.romance.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
-    r"(?<=[^\W\d_] )(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+    r"(?:(?<![\w.'’&/–-])|(?<=[IVX][-–]))(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
     r"(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
 )
 _CENTURY: Final = re.compile(
@@ -26,6 +26,8 @@ _CENTURY: Final = re.compile(
 )
 _NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o )?))+\Z")
+_CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
@@ -46,9 +48,12 @@ _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
+_KEY: Final = re.compile(r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|\*(?<![\w*]\*)(?=[\d#](?!\W*\*)|[^\W\d_]+#)")
+_BETWEEN: Final = ("ntre ", " tra ", " fra ")
 _NUMBER_LABELS: Final = frozenset(
     "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
 )
+_ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
@@ -130,6 +135,15 @@ class Words:
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
+    def read_keys(self, text: TrackedText) -> TrackedText:
+        """Hashtags, and the keys of a phone: "*21#"."""
+        return text.sub(_KEY, self._key) if "#" in text.text or "*" in text.text else text
+
+    def _key(self, match: re.Match[str]) -> str:
+        """A hashtag, or a key of a phone."""
+        name = "hashtag" if match["tag"] else self.language.keys[match.group()[-1]]
+        return f" {name} "
+
     def _power(self, match: re.Match[str]) -> str:
         """Of a unit without a figure, or of a variable."""
         before = match.string[max(0, match.start() - 3) : match.start()]
@@ -160,26 +174,27 @@ class Words:
         return self.language.century(value)
 
     def _roman(self, match: re.Match[str]) -> str | None:
-        found = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
+        found = _BEFORE.search(
+            _NUMERAL_BEFORE.sub("", match.string[max(0, match.start() - _ROMAN_REACH) : match.start()])
+        )
         before = found[1] if found else ""
         numeral = match.group().removesuffix(match["suffix"] or "")
         value = _value(numeral)
+        if before.lower() in _CENTURIES and self.language.century is not None:
+            return self.language.century(value)
         if before.lower() in self.language.roman_labels and (len(numeral) > 1 or numeral in "IVX"):
             return self.language.cardinal(value, Gender.ALONE)
         if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
             gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
             return self.language.ruler_number(value, gender)
-        if len(numeral) < 2 or set(numeral) - set("IVX") or numeral in self.language.acronyms.short_words:
+        if set(numeral) - set("IVX") or numeral in self.language.acronyms.short_words:
             return None
         counted = _AFTER.match(match.string, match.end(), match.end() + 24)
-        if (
-            counted is None
-            or before.lower() not in self.language.articles
-            or counted[1] in self.language.function_words
-        ):
-            return self.language.cardinal(value, Gender.ALONE)
-        feminine = self.language.is_feminine(counted[1].lower())
-        return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
+        behind = "" if counted is None or counted[1] in self.language.function_words else counted[1]
+        if behind and before.lower() in self.language.articles and (len(numeral) > 1 or behind.istitle()):
+            feminine = self.language.is_feminine(behind.lower())
+            return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
+        return self.language.cardinal(value, Gender.ALONE) if len(numeral) > 1 else None
 
     def _ordinal(self, match: re.Match[str]) -> str:
         feminine = any(value for name, value in match.groupdict().items() if name.startswith("feminine"))
@@ -205,7 +220,10 @@ class Words:
         gender = self._gender(match)
         first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
-        return f"{first}, {last}" if serial or match[1] == match[2] else f"{first} {self.language.upto} {last}"
+        if serial or (match[1] == match[2] and len(match[1]) > 2):
+            return f"{first}, {last}"
+        between = match.string.endswith(_BETWEEN, 0, match.start())
+        return f"{first} {self.language.signs['&'] if between else self.language.upto} {last}"
 
     def _is_serial(self, match: re.Match[str]) -> bool:
         """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
