@@ -11,13 +11,18 @@ _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
 _SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAY_MONTH = re.compile(r"(\d(?<=[^\d/][ '(].)\d?)/(\d{1,2})(?![\w/]|[.,]\d)")
 _MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
+_HOUR = r"\d(?<![\w:.,/].)(?:(?<=[01])\d|(?<=2)[0-4])?"
+_SHORT_YEAR = re.compile(r"['’‘](?<!\w.)(?=\d\d\d?(?![\w'’]))")
+_SHOP_HOURS = re.compile(
+    rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
+)
+_HOURS = re.compile(rf"{_HOUR}(?:\.[0-5][05])?(?P<dash> ?[-–] ?)\d{{1,2}}\.[0-5][05](?![\w%€$]|[.,:]\d| ?[%€$])")
 _HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
 _DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 _DOTTED_TIME = re.compile(
     r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
     r"(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
 )
-_HOUR = r"\d(?<![\w:.,/].)(?:(?<=[01])\d|(?<=2)[0-4])?"
 _TIMES_OF_HOURS = re.compile(
     rf"(?P<first>{_HOUR})\.(?P<minute>[0-5]\d)(?= ?h(?:s|rs|oras?)?(?!\w))"
     rf"|(?P<from>{_HOUR})\.(?P<from_minute>[0-5]\d)(?= (?:a|y|e|hasta|à) \d{{1,2}}[.:][0-5]\d ?h)"
@@ -61,6 +66,7 @@ class Calendar:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
+        text = text.sub(_SHORT_YEAR, "")
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
@@ -73,6 +79,8 @@ class Calendar:
             text = text.sub(_TIMES_OF_HOURS, r"\g<first>\g<from>:\g<minute>\g<from_minute>")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
         if _DASH.search(text.text):
+            if self.language.before_time:
+                text = text.sub(_SHOP_HOURS, _shop_hours)
             text = text.sub(self.hours, rf"\1 {self.language.upto} \2")
         return text.sub(self.time, self._time)
 
@@ -124,6 +132,13 @@ class Calendar:
         words = self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
         ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
         return f"{words}." if ends else words
+
+
+def _shop_hours(match: re.Match[str]) -> str | None:
+    """Hours from and to, of which one at least has minutes behind a full stop; None for any other range."""
+    if match[2] is None and match[5] is None:
+        return None
+    return f"{match[1]}:{match[2] or '00'}{match['dash']}{match[4]}:{match[5] or '00'}"
 
 
 def _word_before(match: re.Match[str]) -> str:

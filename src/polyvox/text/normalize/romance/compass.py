@@ -2,20 +2,32 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_LETTERS: Final = re.compile(r"[ '](?P<letters>[NSEOWL](?:\.?-?[NSEOWL]){0,2})\.?(?![\w/-])(?!\.\w)")
+_REACH: Final = 12
+_LAST_WORD: Final = re.compile(r"[^\W\d_]+$")
+_SENTENCE_ENDS: Final = re.compile(r"\s*(?:$|\n|\s[A-ZÀ-Ý])")
 
 
-def directions(names: Mapping[str, str], before: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """The rules of a language in the form of `Abbreviations.in_context`.
+@dataclass(frozen=True, slots=True)
+class Compass:
+    """The directions of one language by their letters, and the words before them."""
 
-    `names` are the letters with what they are called; `before` are the words, parted by spaces, that a direction
-    follows.
-    """
-    words, joint = "|".join(before.split()), r"\.?-?"
-    return tuple(
-        (
-            letters[-1],
-            re.compile(rf"(?P<before>(?<!\w)(?:{words})[ ']){joint.join(letters)}\b(?:\.(?=[ ,;)]))?(?![\w/])"),
-            rf"\g<before>{name}",
-        )
-        for letters, name in names.items()
-    )
+    names: Mapping[str, str]
+    before: frozenset[str]
+
+    def read(self, text: TrackedText) -> TrackedText:
+        return text.sub(_LETTERS, self._direction)
+
+    def _direction(self, match: re.Match[str]) -> str | None:
+        """None behind any other word."""
+        word = _LAST_WORD.search(match.string[max(0, match.start() - _REACH) : match.start()])
+        name = self.names.get(match["letters"].replace(".", "").replace("-", ""))
+        if word is None or name is None or word.group().lower() not in self.before:
+            return None
+        ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
+        return f"{match.group()[0]}{name}{'.' if ends else ''}"

@@ -21,7 +21,7 @@ _MINUTE: Final = re.compile(
     rf"(?P<minute>\d(?<![\w.,:/].)\d{{0,2}})(?P<added>\+\d{{1,2}})?{_PRIME}(?P<more>\+\d{{1,2}})?(?![\w'’′\"”″])"
 )
 _ARTICLE: Final = re.compile(r"([^\W\d_]+)[ '’]$")
-_QUOTED: Final = re.compile(r"(?:\A|[\s(¿¡«])['‘’](?=\w)[^'’]*\Z")
+_QUOTED: Final = re.compile(r"(?:\A|[\s(¿¡«])['‘’](?=\S)[^'’]*\Z")
 _REACH: Final = 12
 _QUOTE_REACH: Final = 160
 _JOINED: Final = re.compile(r",? (?:(?:e|y|et|ed|o|ou) )?")
@@ -39,8 +39,11 @@ class Durations:
         text = text.sub(_HOURS, rf"\1 h \2 min {self.language.and_minutes}\3 s")
         for pattern in (_PRIMES, _SECONDS, _LAP):
             text = text.sub(pattern, self._clocked)
-        text = text.sub(_HOURS_PRIME, rf"\1 h {self.language.and_minutes}\2 min")
-        return text.sub(_MINUTE, _Minutes(self.language))
+        return text.sub(_HOURS_PRIME, self._hours).sub(_MINUTE, _Minutes(self.language))
+
+    def _hours(self, match: re.Match[str]) -> str | None:
+        """None for a mark that closes a quotation."""
+        return None if _closes_quotation(match) else f"{match[1]} h {self.language.and_minutes}{match[2]} min"
 
     def _clocked(self, match: re.Match[str]) -> str:
         """Minutes and seconds as measures, with the parts of a second behind them."""
@@ -61,7 +64,7 @@ class _Minutes:
 
     def __call__(self, match: re.Match[str]) -> str | None:
         """None for a mark that closes a quotation."""
-        if _QUOTED.search(match.string[max(0, match.start() - _QUOTE_REACH) : match.start()]):
+        if _closes_quotation(match):
             return None
         added = match["added"] or match["more"] or ""
         article = _ARTICLE.search(match.string[max(0, match.start() - _REACH) : match.start()])
@@ -71,3 +74,7 @@ class _Minutes:
             return f"{match['minute']}{added or ' min'}"
         self._last = match.end()
         return self._language.minute_of(int(match["minute"])) + added
+
+
+def _closes_quotation(match: re.Match[str]) -> bool:
+    return _QUOTED.search(match.string[max(0, match.start() - _QUOTE_REACH) : match.end() - 1]) is not None

@@ -32,7 +32,7 @@ class Fractions:
         units = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
         return cls(
             language,
-            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?![\w/²³]|['’]\w)"),
+            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?:\.(?=[,;:)]| [(a-zà-ÿ]))?(?![\w/²³]|['’]\w)"),
             re.compile(r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?1/2 (?P<noun>[a-zà-ÿ]{2,24})(?!\w)"),
         )
 

@@ -154,6 +154,7 @@ FRENCH: Final = RomanceLanguage(
     over="sur",
     out_of="sur",
     of=_of,
+    phone_groups={},
     digits_in_phones=2,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}

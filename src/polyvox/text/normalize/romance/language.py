@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from polyvox.text.normalize.romance.compass import Compass
+
 
 class Gender(Enum):
     """The form of a number: alone, or before a noun."""
@@ -63,6 +65,8 @@ class Abbreviations:
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
     weekdays: Mapping[str, str]  # the figure of a day
+    compass: Compass
+    by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
 
 
@@ -101,6 +105,7 @@ class RomanceLanguage:
     over: str
     out_of: str  # between points and what they are of: "8/10"
     of: Callable[[str], str]  # what millions are counted of: "de pesos", "d'euros"
+    phone_groups: Mapping[str, str]  # groups of a phone number with words of their own
     digits_in_phones: int  # how many digits of a phone number are said together
     months: tuple[str, ...]
     month_forms: Mapping[str, int]

@@ -143,6 +143,7 @@ PORTUGUESE: Final = RomanceLanguage(
     over="por",
     out_of="de",
     of=lambda name: f"de {name}",
+    phone_groups={"0800": "zero oitocentos", "0300": "zero trezentos", "0500": "zero quinhentos"},
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}

@@ -22,6 +22,8 @@ _INCHES = re.compile(r"[\"”″](?<=\d.)(?!\w)")
 _QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
 _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
+_DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
+_METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _HUNDRED: Final = 100
@@ -95,7 +97,8 @@ class Quantities:
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
             ),
             re.compile(
-                rf" (?<=[a-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
+                rf" (?=[ckmKMGT])(?<=[a-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
+                r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
             ),
         )
 
@@ -106,7 +109,7 @@ class Quantities:
         text = text.sub(_INCHES, self._inches)
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
-        text = text.sub(self.place, self._place)
+        text = text.sub(self.place, self._place).sub(_METRES_GLUED, r"\1 m \2")
         if _DASH.search(text.text):
             text = text.sub(NEGATIVE, f"{self.language.minus} ")
         if self.sign.search(text.text):
@@ -115,7 +118,7 @@ class Quantities:
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:
-            text = text.sub(self.degrees, self._degrees)
+            text = text.sub(_DEGREES_APART, "°, ").sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
 
     def read_bare(self, text: TrackedText) -> TrackedText:

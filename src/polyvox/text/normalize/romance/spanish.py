@@ -159,6 +159,7 @@ SPANISH: Final = RomanceLanguage(
     over="sobre",
     out_of="sobre",
     of=lambda name: f"de {name}",
+    phone_groups={},
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}

@@ -18,9 +18,9 @@ from polyvox.text.normalize.romance.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
-    r"(?:(?<![\w.'’&/–-])|(?<=[IVX][-–]))(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-    r"(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
+    r"(?P<numeral>[IVXLCM](?:(?<![\w.'’&/–-].)|(?<=[IVX][-–].))[IVXLCDM]*+)(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
 )
+_NUMERAL_FORM: Final = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _CENTURY: Final = re.compile(
     r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
 )
@@ -178,7 +178,9 @@ class Words:
             _NUMERAL_BEFORE.sub("", match.string[max(0, match.start() - _ROMAN_REACH) : match.start()])
         )
         before = found[1] if found else ""
-        numeral = match.group().removesuffix(match["suffix"] or "")
+        numeral = match["numeral"]
+        if _NUMERAL_FORM.fullmatch(numeral) is None:
+            return None
         value = _value(numeral)
         if before.lower() in _CENTURIES and self.language.century is not None:
             return self.language.century(value)
