@@ -1,7 +1,7 @@
 """Abbreviations of the Romance languages."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -126,6 +126,7 @@ class CalendarNames:
     weekdays: Mapping[str, str]
     months: Mapping[str, str]
     upto: str
+    month_of: Callable[[str, str], str]
     forms: Forms
 
     @classmethod
@@ -142,6 +143,7 @@ class CalendarNames:
             weekdays,
             months,
             language.upto,
+            language.month_of,
             Forms(
                 _beginnings(any_name.split("|")),
                 re.compile(
@@ -149,6 +151,7 @@ class CalendarNames:
                     rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
                     rf"(?P<last>{any_name})(?:\.|(?!\w))"
                     rf"|(?P<of_year>{_any_case(months)})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
+                    rf"|(?P<slashed>{_any_case(months)})/(?P<year>(?:20)?\d\d)(?![\w/])"
                     rf"|(?P<month>{only_month})\.(?!\w))"
                 ),
             ),
@@ -161,6 +164,8 @@ class CalendarNames:
         """None for two words that only look like weekdays or months."""
         if match["of_year"]:
             return self.months[match["of_year"].lower()]
+        if match["slashed"]:
+            return self.month_of(self.months[match["slashed"].lower()], f"20{match['year'][-2:]}")
         if match["month"]:
             return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")

@@ -14,7 +14,7 @@ _SAID: Final = re.compile(
     rf"{_OPENING}?[{_VOWELS}]+(?:(?:[LMNRS]?{_OPENING}|SS|LL|TT)[{_VOWELS}]+)*(?:[BCDFGKLMNPRSTXZ]|[LNR][DKMNT])?"
 )
 _DOTTED: Final = re.compile(r"[A-Z](?<![\w.].)(?:\.-?[A-Z]){1,5}\.(?![\w-])")
-_INITIAL: Final = re.compile(r"(?P<letter>[A-Z](?<![\w.].))\.(?= (?P<next>[A-ZÀ-Ý][a-zà-ÿ]+))")
+_INITIAL: Final = re.compile(r"(?P<letter>[A-Z](?<![\w.].))\.(?= (?P<next>[A-ZÀ-Ý](?:[a-zà-ÿ]+|(?=\.))))")
 _STARTS_ANEW: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+[“«\"(¿¡]?(?P<word>[A-ZÀ-Ý][^\W\d_]*))")
 _HAS_VOWEL: Final = re.compile(f"[{_VOWELS}]")
 _MIXED_CASE: Final = {

@@ -131,7 +131,8 @@ class Calendar:
         half = {"a": "am", "p": "pm"}.get((match["half"] or "").lower(), "")
         words = self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
         ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
-        return f"{words}." if ends else words
+        spaced = match.group().endswith(" ")  # behind the mark of an hour
+        return f"{words}." if ends else f"{words} " if spaced else words
 
 
 def _shop_hours(match: re.Match[str]) -> str | None:

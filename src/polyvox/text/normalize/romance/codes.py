@@ -9,12 +9,15 @@ from polyvox.text.normalize.romance.numbers import any_label, spelled, whole_num
 from polyvox.text.tracked import TrackedText
 
 _END: Final = r"(?![\w/]|[.,]\d)"
-_DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?!\w|[.,]\d)")
+_DOTTED: Final = re.compile(
+    r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?P<port>:\d{2,5})?(?!\w|[.,]\d)"
+)
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
 _TWO_STOPS: Final = re.compile(r"\.\d{1,4}\.\d")
 _LETTER_AND_DIGIT: Final = re.compile(r"[A-Z]\d|\d[A-Z]")
+_TYPE: Final = re.compile(r"-(?<=[A-Z]\d{3}-)(?=\d{3}(?!\d))")
 _GLUED: Final = re.compile(
     r"(?P<letters>[A-Z](?<![\w-].)[A-Z]{0,3})-?(?P<figures>\d{6,15})(?P<last>-?[A-Z])?(?![\w,.-]\d|\w)"
 )
@@ -69,6 +72,8 @@ class Codes:
             text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
         if _LETTER_AND_DIGIT.search(text.text):
             text = text.sub(_MIXED, lambda match: self._spelled(match.group()))
+        if "-" in text.text:
+            text = text.sub(_TYPE, ", ")
         text = text.sub(_GLUED, lambda match: self._group("".join(filter(str.isalnum, match.group())))).sub(
             _LONG, self._long
         )
@@ -104,7 +109,10 @@ class Codes:
         if _THOUSANDS.fullmatch(match["parts"]) and not address:
             return None
         letter = f"{match['version'].upper()} " if match["version"] else ""
-        return letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
+        words = letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
+        if match["port"]:
+            words += f" {self.language.web[':']} {whole_number(match['port'][1:], self.language)}"
+        return words
 
     def _version(self, match: re.Match[str]) -> str:
         words = f"V {whole_number(match['whole'], self.language)}"

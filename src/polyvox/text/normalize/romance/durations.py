@@ -9,11 +9,13 @@ from polyvox.text.tracked import TrackedText
 
 _PRIME: Final = "['’′]"
 _DOUBLE: Final = f'(?:["”″]|{_PRIME}{{2}})'
-_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d")
+_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d")
 _PRIMES: Final = re.compile(
     rf"(?P<minutes>\d(?<![\w.,:/].)\d{{0,2}}){_PRIME} ?(?P<seconds>\d\d?){_DOUBLE}(?P<rest>\d{{1,3}})?(?!\d)"
 )
-_HOURS: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?){_PRIME} ?(\d\d?){_DOUBLE}(?!\w)")
+_HOURS: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}|s)(?!\w)")
+_GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
+_GLUED_SECONDS: Final = re.compile(r"(?P<seconds>\d(?<![\w.,:/].)\d?)s(?P<rest>\d{3})(?!\w)")
 _SECONDS: Final = re.compile(rf"(?P<seconds>\d(?<![\w.,:/].)\d?){_DOUBLE}(?P<rest>\d{{1,3}})(?!\d)")
 _LAP: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?):(?P<seconds>[0-5]\d)[.,](?P<rest>\d{1,3})(?![\w:]|[.,]\d)")
 _HOURS_PRIME: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?){_PRIME}(?!\w)")
@@ -36,14 +38,20 @@ class Durations:
     def read(self, text: TrackedText) -> TrackedText:
         if _AFTER_DIGIT.search(text.text) is None:
             return text
-        text = text.sub(_HOURS, rf"\1 h \2 min {self.language.and_minutes}\3 s")
-        for pattern in (_PRIMES, _SECONDS, _LAP):
+        text = text.sub(_HOURS, self._of_hours)
+        for pattern in (_GLUED, _GLUED_SECONDS, _PRIMES, _SECONDS, _LAP):
             text = text.sub(pattern, self._clocked)
         return text.sub(_HOURS_PRIME, self._hours).sub(_MINUTE, _Minutes(self.language))
 
     def _hours(self, match: re.Match[str]) -> str | None:
         """None for a mark that closes a quotation."""
         return None if _closes_quotation(match) else f"{match[1]} h {self.language.and_minutes}{match[2]} min"
+
+    def _of_hours(self, match: re.Match[str]) -> str:
+        hour = self.language.units["h"]
+        hours = f"{self.language.cardinal(int(match[1]), hour.gender)} {hour.one if int(match[1]) == 1 else hour.many}"
+        minutes = f" {int(match[2])} min" if int(match[2]) else ""
+        return f"{hours}{minutes} {self.language.and_minutes}{int(match[3])} s"
 
     def _clocked(self, match: re.Match[str]) -> str:
         """Minutes and seconds as measures, with the parts of a second behind them."""

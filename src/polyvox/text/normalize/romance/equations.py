@@ -13,7 +13,7 @@ _TERM: Final = r"(?:\d+(?:[.,]\d+)?[a-z]?|[a-zA-Z])[²³]?"
 _MINUS: Final = re.compile(
     rf"(?<![\w.,/-])(?P<left>{_TERM}|(?<=\)))(?P<sign> [-–−] |[-–−])(?=(?:{_TERM}|\()(?![\w/-]|\.\d))"
 )
-_FUNCTION: Final = re.compile(r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>[a-z])\)(?!\w)")
+_FUNCTION: Final = re.compile(r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>[a-z]|\d{1,3})\)(?!\w)")
 _COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>≤≥²³^)]|[.,;:]?(?:\s|$))")
 _AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
 _NEAR: Final = 40

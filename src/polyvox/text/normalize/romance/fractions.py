@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import whole_number
 from polyvox.text.tracked import TrackedText
 
@@ -73,6 +73,8 @@ class Fractions:
             return None
         if bottom == _TENTHS and _WHOLE.match(match.string, match.end()) is None:
             return None
+        if match["whole"] and (top, bottom) == (1, 2):
+            return f"{whole_number(match['whole'], self.language)} {self.language.and_half(Gender.ALONE)}"
         words = f"{self.language.cardinal(top, part.gender)} {part.one if top == 1 else part.many}"
         whole = match["whole"]
         return f"{whole_number(whole, self.language)} {self.language.signs['&']} {words}" if whole else words

@@ -146,6 +146,11 @@ OTHER_UNITS: Final = {
     "ppb": Noun("partie par milliard", "parties par milliard", feminine=True),
     "mEq": Noun("milliéquivalent", "milliéquivalents"),
     "dpi": Noun("point par pouce", "points par pouce"),
+    "msg": Noun("message", "messages"),
+    "msgs": Noun("messages", "messages"),
+    "rbd": Noun("rebond", "rebonds"),
+    "rbds": Noun("rebond", "rebonds"),
+    "reb": Noun("rebond", "rebonds"),
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
@@ -272,6 +277,15 @@ ABBREVIATIONS: Final = Abbreviations(
         "pdt.": "pendant",
         "mdrs": "morts de rire",
         "bcp.": "beaucoup",
+        "gar.": "garage",
+        "SdB": "salles de bains",
+        "sdb": "salle de bains",
+        "petit-déj.": "petit-déjeuner",
+        "cc": "coucou",
+        "diam.": "diamètre",
+        "hum.": "humidité",
+        "cqfd": "C Q F D",
+        "Const.": "Constitution",
     },
     leading={
         "corresp.": "correspondance",
@@ -372,6 +386,12 @@ ABBREVIATIONS: Final = Abbreviations(
         "Av": "avenue",
         "Bd.": "boulevard",
         "Bvd.": "boulevard",
+        "Pdt": "président",
+        "Pdte": "présidente",
+        "Pte": "porte",
+        "Fbg-": "faubourg",
+        "art. cité": "article cité",
+        "art. cit.": "article cité",
     },
     before_figures={
         "p.": "page",
@@ -464,6 +484,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "Bd": "boulevard",
         "Pl": "place",
         "r.": "rue",
+        "col.": "colonel",
+        "Resp.": "responsable",
+        "Mal": "maréchal",
+        "cdt": "commandant",
     },
     weekdays={
         "lun.": "lundi",
@@ -499,6 +523,10 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("du au vent vents secteur d de l".split()),
     ),
     by_word=(
+        ("th.", re.compile(r"(?<!\w)[Tt]h\. (\d)/(\d)(?!\d)"), r"thermostat \1 \2"),
+        ("dir.", re.compile(r"(?<=de )dir\.(?= [a-z])"), "directeur"),
+        ("ch.", re.compile(r"(?<!\w)ch\.(?= (?:double|simple|individuelle))"), "chambre"),
+        ("Gal", re.compile(r"(?<!\w)Gal(?= de [A-Z])"), "général"),
         ("M.", re.compile(r"(?<!\w)M\.(?= (?:le|l'))"), "monsieur"),
         ("Mal Mal.", re.compile(r"(?<=du )Mal\.?(?= [A-Z])"), "maréchal"),
         ("l/ L/", re.compile(r"(?<=\d )[lL]/100(?!\w| ?km)"), "litres aux cent"),
@@ -541,6 +569,9 @@ ABBREVIATIONS: Final = Abbreviations(
         ("et/", re.compile(r"(?<!\w)et/ou(?!\w)"), "et ou"),
     ),
     in_context=(
+        ("guerre", re.compile(r"(?<=guerre de )14-18"), "14 18"),
+        ("39-45", re.compile(r"(?<!\w)39-45(?!\w)"), "39 45"),
+        ("*", re.compile(r"(?<=[Hh]ôtel )([1-5])\*(?![\w*])"), r"\1 étoiles"),
         ("/100", re.compile(r"(?<=litres)/100(?: km)?(?!\w)"), " aux cent"),
         ("T", re.compile(r"(?<!\w)T1(?= (?:de )?20\d\d)"), "1er trimestre"),
         ("T", re.compile(r"(?<!\w)T([2-4])(?= (?:de )?20\d\d)"), r"\1e trimestre"),

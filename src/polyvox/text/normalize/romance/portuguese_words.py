@@ -144,6 +144,11 @@ OTHER_UNITS: Final = {
     "mca": Noun("metro de coluna d'água", "metros de coluna d'água"),
     "ppb": Noun("parte por bilhão", "partes por bilhão", feminine=True),
     "irpm": Noun("incursão por minuto", "incursões por minuto", feminine=True),
+    "d": Noun("dia", "dias"),
+    "msg": Noun("mensagem", "mensagens", feminine=True),
+    "msgs": Noun("mensagem", "mensagens", feminine=True),
+    "reb": Noun("rebote", "rebotes"),
+    "ast": Noun("assistência", "assistências", feminine=True),
 }
 ABBREVIATIONS: Final = Abbreviations(
     anywhere={
@@ -271,6 +276,11 @@ ABBREVIATIONS: Final = Abbreviations(
         "disp.": "disponível",
         "mobil.": "mobiliado",
         "gar.": "garagem",
+        "t/t": "trimestre contra trimestre",
+        "diâm.": "diâmetro",
+        "próx.": "próximo",
+        "ñ": "não",
+        "qto.": "quarto",
     },
     leading={
         "unit.": "unitário",
@@ -443,6 +453,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "Freg.": "freguesia",
         "Conc.": "concelho",
         "Urb.": "urbanização",
+        "Ger.": "gerente",
+        "Mª": "Maria",
+        "M.ª": "Maria",
+        "art. cit.": "artigo citado",
     },
     before_figures={
         "ag.": "agência",
@@ -498,6 +512,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "insc.": "inscrição",
         "al.": "alínea",
         "j.": "julgado em",
+        "kms": "quilômetros",
     },
     before_names={
         "D.": "dom",
@@ -571,6 +586,15 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("vento ventos direção quadrante rumo".split()),
     ),
     by_word=(
+        ("máx. Máx.", re.compile(r"(?<!\w)[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),
+        ("mín. Mín.", re.compile(r"(?<!\w)[Mm]ín\.(?= de -?\d+ ?°)"), "mínima"),
+        ("c/", re.compile(r"(?<!\w)c/(?= ?(?:mês|dia|semana|ano|hora|um|uma)(?!\w))"), "cada"),
+        ("Dep.", re.compile(r"(?<=\ba )Dep\.(?!\w)"), "deputada"),
+        ("Min.", re.compile(r"(?<=\ba )Min\.(?= [A-Z])"), "ministra"),
+        ("Sen.", re.compile(r"(?<=\ba )Sen\.(?!\w)"), "senadora"),
+        ("Gov.", re.compile(r"(?<=\ba )Gov\.(?!\w)"), "governadora"),
+        ("IM", re.compile(r"(?<=m[lgL] )IM(?!\w)"), "intramuscular"),
+        ("IV EV", re.compile(r"(?<=m[lgL] )[IE]V(?!\w)"), "intravenosa"),
         ("r.", re.compile(r"(?<=\d )r\.(?= \d)"), "ramal"),
         ("Min. min.", re.compile(r"(?<!\d )(?<!\w)[Mm]in\.(?= \d+(?! ?°|\d|,))"), "minuto"),
         ("a.", re.compile(r"(?<=% )a\. ?m\.?(?!\w)"), "ao mês"),
@@ -609,6 +633,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
     ),
     in_context=(
+        ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrelas"),
         ("1 @", re.compile(r"(?<!\d)1 @(?= |$)"), "1 arroba"),
         ("(sopa)", re.compile(r"(\d) col(?:h|her|heres)?\.? \(sopa\)"), r"\1 col de sopa"),
         ("(chá)", re.compile(r"(\d) col(?:h|her|heres)?\.? \((?:de )?chá\)"), r"\1 col de chá"),

@@ -24,6 +24,8 @@ _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
 _DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
 _METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
+_RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
+_PART_OF = re.compile(r"\d/\d d[ei]$")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _HUNDRED: Final = 100
@@ -91,13 +93,13 @@ class Quantities:
                 rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
-            re.compile(rf"(?<=\d) ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit})(?![\w²³]))"),
+            re.compile(rf"(?<=\d) ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
             re.compile(
                 rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
             ),
             re.compile(
-                rf" (?=[ckmKMGT])(?<=[a-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
+                rf" (?=[ckmKMGT])(?<=[A-Za-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
                 r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
             ),
         )
@@ -134,8 +136,9 @@ class Quantities:
         """None for a metre without a power, which is a letter more often."""
         if match["unit"] == "m" and not match["power"]:
             return None
-        before = match.string[max(0, match.start() - 8) : match.start()].rpartition(" ")[2]
-        return f" {self._unit(match, one=before.lower() in _SINGULAR)}"
+        before = match.string[max(0, match.start() - 8) : match.start()]
+        one = before.rpartition(" ")[2].lower() in _SINGULAR or _PART_OF.search(before) is not None
+        return f" {self._unit(match, one=one)}"
 
     def _unit(self, match: re.Match[str], *, one: bool) -> str:
         """The words of a unit, of its power and of what it is for."""
@@ -186,6 +189,8 @@ class Quantities:
         return f"{self._amount(match)} {self.language.percent}"
 
     def _degrees(self, match: re.Match[str]) -> str | None:
+        if match["scale"] is None and _RANKED.search(match.string[max(0, match.start() - 5) : match.start()]):
+            return None
         noun = _NOUN.match(match.string, match.end())
         counted = noun is not None and noun[1] not in self.language.function_words
         negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
@@ -232,7 +237,8 @@ class Quantities:
 
     def _exact(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         whole, decimals = parts(match["amount"])
-        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0":
+        in_euros = match["sign"] in ("€", "EUR") and "," in match["amount"]
+        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0" and not in_euros:
             whole, decimals = whole + decimals, ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
             return f"{number(match['amount'], self.language, measured=True)} {currency.name.many}"
@@ -252,6 +258,8 @@ class Quantities:
         unit = self.language.units[match["unit"]]
         one = is_one(match["amount"]) and not match["upto"]
         amount = self._amount(match, unit.gender)
+        if match["per_amount"] and match["per"] == match["unit"]:
+            return f"{amount} {unit.many}, {match['per_amount'].strip()} {unit.many}"
         if match["per_amount"]:
             several = self._for_several(int(match["per_amount"]), match["per"])
             return f"{amount} {unit.one if one else unit.many} {several}"

@@ -27,6 +27,7 @@ _CENTURY: Final = re.compile(
 _NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o )?))+\Z")
+_COUNTED_BY_ONE: Final = frozenset("trimestre semestre quadrimestre piano grado".split())
 _CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
@@ -35,6 +36,7 @@ _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.
 _URL: Final = re.compile(
     r"(?<!\w)(?:https?://|www\.)[^\s<>()\"“”«»\[\]{}|\ue000-\uf8ff]+(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
 )
+_HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
@@ -64,9 +66,9 @@ _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TEN_TO: Final = re.compile(r" ?[x×·*] ?(?=10[\^⁰¹²³⁴-⁹⁻])")
 _EXPONENT: Final = re.compile(
-    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=10)[²³]))"
+    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
 )
-_RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|10[²³]")
+_RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|\\d[²³]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Words:
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern, sign in ((_EMAIL, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
             if sign in text.text:
                 text = text.sub(pattern, lambda match: self._aloud(match.group()))
         return text
@@ -104,7 +106,8 @@ class Words:
     def _exponent(self, match: re.Match[str]) -> str:
         exponent = match["plain"] or match["raised"].translate(_SUPERSCRIPTS)
         based_on_letter = not match.string[match.start() - 1].isdecimal()
-        if based_on_letter and exponent in self.language.exponents:
+        based_on_ten = match.string.endswith("10", 0, match.start())
+        if (based_on_letter or not based_on_ten) and exponent in self.language.exponents:
             return f" {self.language.exponents[exponent]}"
         sign = f"{self.language.minus} " if exponent[0] in "-−" else ""
         return f" {self.language.exponents['^']} {sign}{exponent.lstrip('-−')}"
@@ -193,7 +196,8 @@ class Words:
             return None
         counted = _AFTER.match(match.string, match.end(), match.end() + 24)
         behind = "" if counted is None or counted[1] in self.language.function_words else counted[1]
-        if behind and before.lower() in self.language.articles and (len(numeral) > 1 or behind.istitle()):
+        counts = len(numeral) > 1 or behind.istitle() or behind in _COUNTED_BY_ONE
+        if behind and before.lower() in self.language.articles and counts:
             feminine = self.language.is_feminine(behind.lower())
             return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
         return self.language.cardinal(value, Gender.ALONE) if len(numeral) > 1 else None
@@ -208,9 +212,17 @@ class Words:
         """Sides of something, or a score where the language writes it so."""
         behind = _UNIT_BEHIND.match(match.string, match.end(), match.end() + 8)
         measured = behind is not None and (behind[1] is None or behind[1] in self.language.units)
-        score = self.language.scored_by_x and not measured and max(int(match[1]), int(match[2])) < _GOALS
+        few = max(int(match[1]), int(match[2])) < _GOALS
+        score = self.language.scored_by_x and not measured and (few or self._is_between_teams(match))
         first, last = (whole_number(figure, self.language) for figure in match.groups())
         return f"{first} {self.language.upto if score else self.language.by} {last}"
+
+    def _is_between_teams(self, match: re.Match[str]) -> bool:
+        before, behind = (
+            match.string[max(0, match.start() - 24) : match.start()].split(" ")[-2:-1],
+            _AFTER.match(match.string, match.end()),
+        )
+        return bool(before) and before[0].istitle() and behind is not None and behind[1].istitle()
 
     def _times(self, match: re.Match[str]) -> str:
         times = self.language.times
@@ -230,7 +242,8 @@ class Words:
     def _is_serial(self, match: re.Match[str]) -> bool:
         """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
-        descends = match[1].isdigit() and match[2].isdigit() and int(match[1]) > max(int(match[2]), _SERIAL)
+        whole = match[1].isdigit() and match[2].isdigit()
+        descends = whole and int(match[1]) > (_SERIAL if int(match[2]) > 9 else 99) and int(match[1]) > int(match[2])
         if label is None:
             return descends
         return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())
