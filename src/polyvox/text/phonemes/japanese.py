@@ -11,7 +11,8 @@ from itertools import accumulate, pairwise, zip_longest
 from threading import Lock
 from typing import Any, Final
 
-from polyvox.errors import NotServedError, install_hint
+from polyvox.errors import NotServedError
+from polyvox.extras import install_hint
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
