@@ -286,6 +286,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "hum.": "humidité",
         "cqfd": "C Q F D",
         "Const.": "Constitution",
+        "sup.": "supérieur",
+        "inf.": "inférieur",
+        "batt.": "batterie",
+        "cab.": "cabinet",
     },
     leading={
         "corresp.": "correspondance",
@@ -523,6 +527,7 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("du au vent vents secteur d de l".split()),
     ),
     by_word=(
+        ("ch.", re.compile(r"(?<!\w)[Cc]h\.(?= \d{3})"), "chambre"),
         ("th.", re.compile(r"(?<!\w)[Tt]h\. (\d)/(\d)(?!\d)"), r"thermostat \1 \2"),
         ("dir.", re.compile(r"(?<=de )dir\.(?= [a-z])"), "directeur"),
         ("ch.", re.compile(r"(?<!\w)ch\.(?= (?:double|simple|individuelle))"), "chambre"),

@@ -270,6 +270,9 @@ ABBREVIATIONS: Final = Abbreviations(
         "t/t": "trimestre su trimestre",
         "cod. civ.": "codice civile",
         "cod. pen.": "codice penale",
+        "sup.": "superiore",
+        "inf.": "inferiore",
+        "batt.": "batteria",
     },
     leading={
         "cl. en.": "classe energetica",
@@ -424,6 +427,13 @@ ABBREVIATIONS: Final = Abbreviations(
         "uff.": "ufficio",
         "resp.": "responsabile",
         "art. cit.": "articolo citato",
+        "amb.": "ambulatorio",
+        "amb.rio": "ambulatorio",
+        "osp.": "ospedale",
+        "supplem.": "supplemento",
+        "rep.to": "reparto",
+        "n.ro": "numero",
+        "cam.": "camera",
     },
     before_figures={
         "pag.": "pagina",
@@ -628,8 +638,8 @@ ABBREVIATIONS: Final = Abbreviations(
 )
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL".split()),
-    spelled=frozenset("SOS DVD CEO".split()),
+    said=frozenset("INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
+    spelled=frozenset("SOS DVD CEO BYD".split()),
     short_words=frozenset(
         (
             "LA LE LO IL UN DI DA IN SU SE SI NO MA ED AL IO TU HO HA MI TI CI VI NE SÌ PO OK NON PER CON CHE CHI GLI "

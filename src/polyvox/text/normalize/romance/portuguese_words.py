@@ -281,6 +281,9 @@ ABBREVIATIONS: Final = Abbreviations(
         "próx.": "próximo",
         "ñ": "não",
         "qto.": "quarto",
+        "sup.": "superior",
+        "inf.": "inferior",
+        "bat.": "bateria",
     },
     leading={
         "unit.": "unitário",
@@ -457,6 +460,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "Mª": "Maria",
         "M.ª": "Maria",
         "art. cit.": "artigo citado",
+        "cons.": "consultório",
+        "amb.": "ambulatório",
+        "assoc.": "associação",
+        "resp.": "responsável",
     },
     before_figures={
         "ag.": "agência",
@@ -655,8 +662,8 @@ ABBREVIATIONS: Final = Abbreviations(
 )
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
-    spelled=frozenset("API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO AGU IDE ISS USA".split()),
+    said=frozenset("SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
+    spelled=frozenset("API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
     short_words=frozenset(
         (
             "DE DO DA NO NA OS AS UM SE ME TE EU TU JÁ SÓ OU EM AO LÁ CÁ HÁ VÁ OK OI NÃO SIM QUE POR COM SEM MAS UMA "

@@ -325,6 +325,9 @@ ABBREVIATIONS: Final = Abbreviations(
         "gar.": "garaje",
         "diám.": "diámetro",
         "próx.": "próximo",
+        "sup.": "superior",
+        "inf.": "inferior",
+        "bat.": "batería",
     },
     leading={
         "cód.": "código",
@@ -489,6 +492,19 @@ ABBREVIATIONS: Final = Abbreviations(
         "art. cit.": "artículo citado",
         "resp.": "responsable",
         "ger.": "gerente",
+        "r.d.": "real decreto",
+        "Fco.": "Francisco",
+        "Vte.": "Vicente",
+        "Ant.º": "Antonio",
+        "Rodr.": "Rodríguez",
+        "Mtez.": "Martínez",
+        "Sdad.": "sociedad",
+        "Hosp.": "hospital",
+        "Cdte.": "comandante",
+        "amb.": "ambulatorio",
+        "tarj.": "tarjeta",
+        "supl.": "suplemento",
+        "pob.": "población",
     },
     before_figures={
         "cp": "código postal",
@@ -566,6 +582,9 @@ ABBREVIATIONS: Final = Abbreviations(
         "cuest.": "cuestión",
         "pto.": "punto",
         "est.": "estación",
+        "hab.": "habitación",
+        "cons.": "consulta",
+        "asto.": "asiento",
     },
     before_names={
         "D.": "don",
@@ -726,7 +745,7 @@ ABBREVIATIONS: Final = Abbreviations(
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
-    spelled=frozenset("SOS CEO DIY".split()),
+    spelled=frozenset("SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
             "NO SÍ SI YA EL LA LO LE TU TÚ MI MÍ SU ES EN DE AL UN SE ME TE NI HA HE VA IR DA FE OS ÉL QUE MÁS LAS LOS "
