@@ -4,8 +4,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.portuguese_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.portuguese_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
