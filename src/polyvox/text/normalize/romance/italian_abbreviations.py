@@ -468,7 +468,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("g.", re.compile(r"(?<=ª )g\.(?!\w)"), "giornata"),
         ("ed.", re.compile(r"(?<=[ªa] )ed\.(?!\w)"), "edizione"),
         ("col.", re.compile(r"(?<=, )col\.(?= [a-z])"), "colore"),
-        ("v/", re.compile(r"(?<=\d )v/die"), "volte al die"),
+        ("v/", re.compile(r"(?<=\d )v/die"), "volte al giorno"),
         ("Sc. sc.", re.compile(r"(?<!\w)[Ss]c\.(?= ?-?\d+ ?%)"), "sconto"),
         ("Vs Vs.", re.compile(r"(?<!\w)Vs\.?(?= [a-z])"), "vostra"),
         ("Ns Ns.", re.compile(r"(?<!\w)Ns\.?(?= [a-z])"), "nostra"),
@@ -493,6 +493,8 @@ ABBREVIATIONS: Final = Abbreviations(
         ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
     ),
     in_context=(
+        ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
+        ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
         ("'15", re.compile(r"'15-'18"), "15 18"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 stelle"),
         ("° ", re.compile(r"(\d)° (?=piano|p\.)"), r"\1º "),

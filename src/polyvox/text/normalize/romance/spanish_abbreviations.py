@@ -569,6 +569,9 @@ ABBREVIATIONS: Final = Abbreviations(
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
     ),
     in_context=(
+        ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
+        ("Ctrl", re.compile(r"(?<!\w)Ctrl(?=\+)"), "control"),
+        (" V hasta", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
         ("1 sobre", re.compile(r"(?<!\w)1 sobre(?= (?:en|de|cada|al|disuelto))"), "un sobre"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrellas"),
         (" x ", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?= [a-zà-ÿ]{2})"), "por"),
