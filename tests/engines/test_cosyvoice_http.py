@@ -39,7 +39,7 @@ async def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    folder = tiny_model(tmp_path / "model", 3)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     settings = load_settings(
         models=["cosyvoice3"],
         default_model="cosyvoice3",
@@ -174,8 +174,7 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
 
 
 def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
-    folder = tiny_model(tmp_path / "model", 2)
-    let_speech_end(folder)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 2))
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(tmp_path / "models")]
     with polyvox_process(command) as server:
         files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
@@ -195,8 +194,7 @@ def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
 @pytest.mark.slow
 def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_dir):
     """No voice, the Ray server's own default, and the speakers of the fine-tuned model: all in voices of Kokoro's."""
-    folder = tiny_model(tmp_path / "model", 3)
-    let_speech_end(folder)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     (folder / "spk2info.pt").unlink()  # as released: without voices of its own
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
     with polyvox_process(command, SMALL_DECODER) as server:
