@@ -40,6 +40,7 @@ async def pieces(*texts: str) -> AsyncIterator[str]:
         yield text
 
 
+@pytest.mark.long
 async def test_a_speaker_says_what_the_original_says(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_max_frames=31) as engine:
         as_it_is = NormalizationOptions(normalize=False)
@@ -109,6 +110,7 @@ async def test_a_sentence_without_an_end_is_spoken_in_parts_and_none_of_it_is_lo
     assert " ".join(parts).split() == text.split()
 
 
+@pytest.mark.long
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]
@@ -119,6 +121,7 @@ async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     assert len({audio.tobytes() for audio in spoken.values()}) == 3
 
 
+@pytest.mark.long
 async def test_a_voice_needs_no_transcript(tmp_path: Path) -> None:
     async with tiny_engine(BASE, tmp_path) as engine:
         voice = await engine.prepare(recording("b", ""))
