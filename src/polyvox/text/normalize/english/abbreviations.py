@@ -672,8 +672,9 @@ _SHORTENED: Final = re.compile(
 )
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
-    r"(?:(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
-    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})|(?:on|in) [A-Z\d]"
+    r"(?:\A|(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?!\d|,\d)|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})"
+    r"|(?:on|in) [A-Z\d]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
