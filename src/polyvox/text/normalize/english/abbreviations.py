@@ -66,6 +66,17 @@ BEFORE_FIGURES: Final = {
     "Fig": "Figure",
     "fig": "figure",
     "Figs": "Figures",
+    "Chs": "Chapters",
+    "chs": "chapters",
+    "Ex": "Exercise",
+    "ex": "exercise",
+    "Exs": "Exercises",
+    "exs": "exercises",
+    "Cat": "Category",
+    "cat": "category",
+    "Qs": "Questions",
+    "Opt": "Option",
+    "opt": "option",
     "figs": "figures",
     "Sec": "Section",
     "Sect": "Section",
@@ -145,6 +156,28 @@ WITHIN: Final = {
     "assoc": "associate",
     "Assoc": "Associate",
     "cont": "continued",
+    "def": "definitely",
+    "dest": "destination",
+    "Dest": "Destination",
+    "desc": "description",
+    "Desc": "Description",
+    "prob": "probably",
+    "avail": "available",
+    "Avail": "Available",
+    "orig": "original",
+    "Orig": "Original",
+    "equiv": "equivalent",
+    "attn": "attention",
+    "Attn": "Attention",
+    "exp": "expires",
+    "Exp": "Expires",
+    "precip": "precipitation",
+    "Precip": "Precipitation",
+    "vis": "visibility",
+    "Vis": "Visibility",
+    "prelim": "preliminary",
+    "trans": "transmission",
+    "Trans": "Transmission",
     "diam": "diameter",
     "dims": "dimensions",
     "Dims": "Dimensions",
@@ -245,7 +278,16 @@ SHORTENED: Final = {
     "bldg": "building",
     "bldgs": "buildings",
     "btwn": "between",
+    "btn": "button",
+    "btns": "buttons",
+    "cmd": "command",
+    "cmds": "commands",
+    "cntr": "center",
+    "cols": "columns",
     "ctrl": "control",
+    "cyl": "cylinder",
+    "dmg": "damage",
+    "fwd": "forward",
     "flr": "floor",
     "govt": "government",
     "hrs": "hours",
@@ -257,6 +299,8 @@ SHORTENED: Final = {
     "mgr": "manager",
     "msg": "message",
     "msgs": "messages",
+    "mtn": "mountain",
+    "mtns": "mountains",
     "mtg": "meeting",
     "mtgs": "meetings",
     "mths": "months",
@@ -264,6 +308,7 @@ SHORTENED: Final = {
     "pgs": "pages",
     "pkg": "package",
     "pkgs": "packages",
+    "kbd": "keyboard",
     "pls": "please",
     "plz": "please",
     "pmt": "payment",
@@ -274,6 +319,7 @@ SHORTENED: Final = {
     "qtrs": "quarters",
     "qty": "quantity",
     "rcvd": "received",
+    "spd": "speed",
     "svc": "service",
     "tbsp": "tablespoon",
     "thx": "thanks",
@@ -286,6 +332,8 @@ SHORTENED: Final = {
     "wks": "weeks",
     "yrs": "years",
 }
+# In capitals another thing, and spelled: a car's front-wheel drive.
+INITIALS: Final = frozenset(("FWD",))
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
     "abt": "about",
@@ -307,6 +355,24 @@ TYPED: Final = {
     "imho": "in my humble opinion",
     "imo": "in my opinion",
     "irl": "in real life",
+    "iykyk": "if you know you know",
+    "nbd": "no big deal",
+    "np": "no problem",
+    "otw": "on the way",
+    "rly": "really",
+    "smth": "something",
+    "tyvm": "thank you very much",
+    "ty": "thank you",
+    "yw": "you're welcome",
+    "hbd": "happy birthday",
+    "idek": "I don't even know",
+    "istg": "I swear to god",
+    "obv": "obviously",
+    "obvs": "obviously",
+    "thnx": "thanks",
+    "tnx": "thanks",
+    "xoxo": "X O X O",
+    "2mrw": "tomorrow",
     "jk": "just kidding",
     "ngl": "not gonna lie",
     "nvm": "never mind",
@@ -345,6 +411,13 @@ TYPED: Final = {
     "m8": "mate",
     "w8": "wait",
 }
+# Initials that are said in full however they are typed.
+MIXED_CASE: Final = {
+    "YoY": "year over year",
+    "QoQ": "quarter over quarter",
+    "MoM": "month over month",
+    "ICYMI": "in case you missed it",
+}
 ROADS: Final = {
     "Ave": "Avenue",
     "Blvd": "Boulevard",
@@ -375,6 +448,20 @@ _BEFORE_FIGURE: Final = re.compile(
 _UNSTOPPED: Final = re.compile(
     r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?)(?= #?\d)"
 )
+# "Serial no." and "ref. no.", with a word behind it that is no figure.
+_LABEL_NUMBER: Final = re.compile(r"(?<=[A-Za-z] )[Nn]o(?:\.(?! ?\d)|(?=:))")
+_REFERENCE: Final = re.compile(r"(?<![\w.])([Rr])ef\.(?= (?:no|num|number|code|id)\b|:)")
+_NUMBERED: Final = frozenset(
+    "account badge batch booking card case claim confirmation contact customer docket employee fax file flight id "
+    "invoice item license lot member membership mobile model order page part passport patent permit phone plate policy "
+    "receipt reference registration room seat serial telephone ticket tracking version".split()
+)
+_COUNTED_PARTS: Final = re.compile(r"(?<=\d[- ])(?:dr|spd|cyl)\b\.?(?! [A-Z])")
+_PARTS: Final = {"dr": "door", "spd": "speed", "cyl": "cylinder"}
+_CLASS_DAYS: Final = re.compile(
+    r"(?<![\w/])(?:M|Mon|T|Tue?|Tues|W|Wed)(?:/(?:Tue?|Tues|W|Wed|Th|Thu|Thurs?|F|Fri))+(?![\w/])"
+)
+_DAY_NAMES: Final = {"M": "Monday", "T": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday"}
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
 _EACH: Final = re.compile(
@@ -423,11 +510,14 @@ _BEFORE_NUMERAL: Final = re.compile(
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _TYPED: Final = re.compile(
-    r"(?<![\w.'@#-])(?:" + "|".join((*TYPED, *map(str.capitalize, TYPED))) + r"|YoY)(?![\w'@-]|\.\w)"
+    r"(?<![\w.'@#-])(?:"
+    + "|".join((*TYPED, *(word.capitalize() for word in TYPED if word != "ty"), *MIXED_CASE))
+    + r")(?![\w'@-]|\.\w)"
 )
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
 _SHORTENED: Final = re.compile(
-    r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)", re.IGNORECASE
+    r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)(?:\.(?=[,;:)]| (?-i:[a-z(#])))?",
+    re.IGNORECASE,
 )
 
 
@@ -437,6 +527,7 @@ def read_before_figures(text: TrackedText) -> TrackedText:
     if "ong." in text.text:
         text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
+    text = text.sub(_COUNTED_PARTS, lambda match: _PARTS[match.group().rstrip(".")])
     return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
@@ -448,6 +539,12 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
+    if "/" in text.text:
+        text = text.sub(_CLASS_DAYS, _class_days)
+    if "no." in text.text or "no:" in text.text or "No." in text.text:
+        text = text.sub(_LABEL_NUMBER, _label_number)
+    if "ef." in text.text:
+        text = text.sub(_REFERENCE, r"\1eference")
     text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
     text = text.sub(_ROAD, lambda match: ROADS[match[1]])
     if " dr" in text.text:
@@ -456,7 +553,17 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_DOSING, _dosing)
     if "F" in text.text and "M" in text.text:
         text = text.sub(_WEEKDAYS, "Monday to Friday")
-    return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
+    return text.sub(_SHORTENED, _shortened).sub(_TYPED, _typed)
+
+
+def _label_number(match: re.Match[str]) -> str | None:
+    return "number" if word_before(match).lower() in _NUMBERED else None
+
+
+def _class_days(match: re.Match[str]) -> str:
+    """The days on which something meets: "Tu/Th", "M/W/F"."""
+    days = match.group().split("/")
+    return " ".join(_DAY_NAMES["Th" if day.startswith("Th") else day[0]] for day in days)
 
 
 def _each(match: re.Match[str]) -> str | None:
@@ -523,6 +630,8 @@ def _with_stop(match: re.Match[str]) -> str | None:
     word = match[1]
     if word in TITLES and (word in _ALWAYS or _before_name(match)):
         return TITLES[word]
+    if word in ("incl", "excl") and not match.string.startswith(" ", match.end()):
+        return f"{word}uded"
     if word in WITHIN:
         return WITHIN[word]
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
@@ -531,10 +640,15 @@ def _with_stop(match: re.Match[str]) -> str | None:
 
 
 def _shortened(match: re.Match[str]) -> str | None:
-    if not (match.group().islower() or match.group().istitle() or match.group().isupper()):
+    short = match.group().rstrip(".")
+    if not (short.islower() or short.istitle() or (short.isupper() and short not in INITIALS)):
         return None
-    word = SHORTENED[match.group().lower()]
+    word = SHORTENED[short.lower()]
     return word.capitalize() if match.group()[0].isupper() else word
+
+
+def _typed(match: re.Match[str]) -> str:
+    return MIXED_CASE.get(match.group()) or TYPED[match.group().lower()]
 
 
 def _without_stop(match: re.Match[str]) -> str:

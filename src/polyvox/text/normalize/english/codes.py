@@ -30,8 +30,14 @@ _MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
-_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
-_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])")
+_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}})(?!\w|\.\d)")
+_SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
+_THOUSANDS_FAR: Final = re.compile(r"(?<=\d)[kK] (?=(?:mi|mis|km|kms)\b)")
+_TIMES: Final = re.compile(
+    rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
+)
+_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
     r"(?<=[a-z] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))"
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
@@ -39,7 +45,7 @@ _FOR_DAYS: Final = re.compile(
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d) ?x ?(?=\d)(?<! x(?=64|86|32))|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -81,6 +87,8 @@ _SCALES: Final = {
     "B": "billion",
     "tn": "trillion",
 }
+_FORMATS: Final = frozenset("2 4 5 6 8 12 16".split())
+"""Thousands of pixels: "4K TVs"."""
 _RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
@@ -91,7 +99,10 @@ _COMPARED: Final = frozenset(
 
 
 def read_dimensions(text: TrackedText) -> TrackedText:
-    """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
+    """ "1920x1080", "12 x 14 ft", "2e8 m": to be read before the units, which see their own figure only."""
+    text = text.sub(_SCIENTIFIC, _scientific).sub(_THOUSANDS_FAR, " thousand ")
+    if "W" in text.text:
+        text = text.sub(_OIL, lambda match: f"{cardinal(match[1])} W {cardinal(match[2])}")
     if "×" in text.text:
         text = text.sub(_TIMES_TEN, " times ").sub(_CROSS, _cross)
     text = (
@@ -106,16 +117,14 @@ def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     text = (
-        text.sub(_WIRELESS, _wireless)
-        .sub(_SCIENTIFIC, _scientific)
-        .sub(_IP, _ip)
-        .sub(_VERSION, _version)
-        .sub(_DOTTED, _dotted)
-        .sub(_DASHED, _dashed)
+        text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
     text = text.sub(_AGENT, "double oh seven")
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
-    return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
+    text = text.sub(_SCALED, _scaled).sub(_TIMES, _times)
+    if "." in text.text:
+        text = text.sub(_DECIMAL_NAME, _decimal_name)
+    return text.sub(_MIXED, _mixed)
 
 
 def _cross(match: re.Match[str]) -> str | None:
@@ -136,12 +145,17 @@ def _wireless(match: re.Match[str]) -> str:
     return f"eight oh two point {cardinal(match['group'])}" + (f" {'.'.join(letters)}" if letters else "")
 
 
+def dotted_quad(parts: list[str]) -> str:
+    """The address of a machine: long parts digit by digit, the others as numbers."""
+    return " dot ".join(spelled(part) if len(part) > 2 else cardinal(part) for part in parts)
+
+
 def _ip(match: re.Match[str]) -> str | None:
     address, _, port = match.group().partition(":")
     parts = address.split(".")
     if any(int(part) > 255 for part in parts):
         return None
-    return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
+    return dotted_quad(parts) + (f" colon {code(port)}" if port else "")
 
 
 def _serial(match: re.Match[str]) -> str:
@@ -187,13 +201,23 @@ def _dashed(match: re.Match[str]) -> str:
 
 
 def _scientific(match: re.Match[str]) -> str:
-    sign = "minus " if match[2] == "-" else ""
-    return f"{number(match[1])} times ten to the {sign}{cardinal(match[3])}"
+    """The power of ten as print has it, behind which a unit is read as well."""
+    return f"{match[1]} × 10{(match[2] + str(int(match[3]))).translate(_SUPERSCRIPTS)}"
+
+
+def _decimal_name(match: re.Match[str]) -> str:
+    """The figures of "1.5T" and "2.0.1rc1"."""
+    parts = match.group()
+    return (_points(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
 
 
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
-    counted = match["scale"] not in ("K", "B") or any(mark in match["amount"] for mark in ".,")
+    counted = (
+        match["scale"] not in ("K", "B")
+        or any(mark in match["amount"] for mark in ".,")
+        or (match["amount"] not in _FORMATS and word_after(match) not in _RACES and is_plural(word_after(match)))
+    )
     if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
     return f"{number(match['amount'])} {_SCALES[match['scale'].strip()]}" if counted else None

@@ -34,13 +34,16 @@ _NOT_NOUNS: Final = frozenset(
         "while who why wide will with within without would yesterday you your"
     ).split()
 )
+_LETTER_A: Final = re.compile(r"[a-z] A $")
+_CLIPPED_IS: Final = frozenset("it's that's he's she's there's here's what's who's where's".split())
 _OWNERS: Final = frozenset("the my this your our their his her its that every another".split())
 
 
 _COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
 _NOT_PLURAL: Final = frozenset(
     "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
-    "says marks starts brings remains".split()
+    "says marks starts brings remains allows comes costs draws equals gets gives goes leads leaves looks lets lasts "
+    "makes means needs offers reads requires runs seems shows supports takes uses weighs works".split()
 )
 
 # What is sold, run or built by measure, so that the unit before it stays singular: "500 ml bottles", "200 m fly".
@@ -106,12 +109,16 @@ def is_adjective(match: re.Match[str]) -> bool:
         return True
     if following.lower() in _MEASURED and match.string[match.end()] == " ":
         return True
-    before = word_before(match).lower()
+    before = word_before(match)
+    if before == "A" and _LETTER_A.search(match.string[max(0, match.start() - _REACH) : match.start()]):
+        return False
+    before = before.lower()
     if before in ("a", "an"):
         if following in _EXTENTS:
             return True
         return following.lower() not in _NOT_NOUNS and following not in STARTERS
-    if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
+    owned = before in _OWNERS or (before.endswith("'s") and before not in _CLIPPED_IS)
+    if not owned or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (
         following.islower() and not following.endswith(("ed", "ly")) and not is_plural(following)

@@ -26,7 +26,12 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]|[,;)]|$)")
-_DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z][ (])|(?<=[A-Za-z.,] ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \Z")
+_HOUR_BEHIND: Final = re.compile(r",? (?:@|at) \d")
+_MEASURED: Final = re.compile(r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|tb?sp|share|split|[+=*×-] )")
+# Days that no common fraction is counted by.
+_DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
@@ -121,6 +126,10 @@ def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
         return None
     before = word_before(match).lower()
     unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
+    certain = day in _DAYS_ONLY and _MEASURED.match(match.string, match.end()) is None
+    certain = certain or _HOUR_BEHIND.match(match.string, match.end()) is not None
+    if certain or _DAY_BEFORE.search(match.string, max(0, match.start() - 8), match.start()):
+        return _date(month, day)
     dated = before in _BEFORE_DATE or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
     return _date(month, day) if dated else None
 

@@ -34,7 +34,7 @@ _FRACTION: Final = re.compile(
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
-_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
+_RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _SET: Final = r"[0-7]-[0-7](?: ?\(\d{1,2}(?:-\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
 _POINTS: Final = re.compile(r"(\d{1,2})-(\d{1,2})")
@@ -65,6 +65,13 @@ _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
 _BEHIND_RATING: Final = frozenset("for from on in and but or if because at overall would".split())
+# Plurals that a year says the time of, where others are counted by it: "2024 sales", but "1900 people".
+_OF_YEARS: Final = frozenset(
+    "accounts awards budgets championships cohorts deliveries earnings elections estimates expenses figures filings "
+    "finals floods forecasts games goals graduates grads guidelines midterms models numbers olympics plans playoffs "
+    "primaries profits protests rates resolutions results returns revenues riots sales standings statistics targets "
+    "taxes totals trends wildfires".split()
+)
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
@@ -154,7 +161,8 @@ def _year(match: re.Match[str]) -> str | None:
     """Four digits are a year unless things are counted; round hundreds sound alike either way."""
     figure = int(match[1])
     dated = word_before(match).lower().rstrip(".") in _YEAR_WORDS
-    counted = is_plural(word_after(match))
+    following = word_after(match)
+    counted = is_plural(following) and not (figure >= 1900 and following in _OF_YEARS)
     if figure < 1100:
         return year(figure) if dated and not counted else None
     return year(figure) if dated or not counted or figure % 100 == 0 else None

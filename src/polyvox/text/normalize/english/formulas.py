@@ -36,12 +36,19 @@ _COUNTS: Final = {"²": "two ", "³": "three ", "⁴": "four "}
 _FUNCTION: Final = re.compile(
     r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?\((?P<of>[A-Za-z0-9](?:, ?[A-Za-z0-9])*)\)"
 )
+_TRIGONOMETRY: Final = re.compile(
+    r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
+    r"|(?<![A-Za-z.])ln(?=[ (][\dA-Za-z](?![A-Za-z]))"
+)
+_FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12
 
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
+    if any(name in text.text for name in ("sin", "cos", "tan", "ln")):
+        text = text.sub(_TRIGONOMETRY, _trigonometry)
     if "(" in text.text:
         text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
     if not text.text.isascii():
@@ -53,6 +60,13 @@ def read(text: TrackedText) -> TrackedText:
 def read_tolerances(text: TrackedText) -> TrackedText:
     """ "+/-" as the sign that it stands for."""
     return text.sub(_PLUS_OR_MINUS, "±")
+
+
+def _trigonometry(match: re.Match[str]) -> str:
+    name = _FUNCTIONS.get(match["name"] or "", "natural log")
+    of = " of " if match.string.startswith("(", match.end()) else ""
+    gap = "" if match.string[match.end()] in "²³⁻(^ " else " "
+    return ("arc " if match["arc"] else "") + name + of + gap
 
 
 def _compound(match: re.Match[str]) -> str | None:

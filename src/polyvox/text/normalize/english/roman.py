@@ -28,6 +28,8 @@ _LABELS: Final = frozenset(
     "Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War act article book chapter class "
     "grade level part phase scene section stage type volume".split()
 )
+# Games, films and phones whose fifth or tenth is written with one letter.
+_SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
 _RULERS: Final = frozenset(
     "Albert Alexander Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward "
     "Elizabeth Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John "
@@ -96,12 +98,14 @@ def _numeral(match: re.Match[str]) -> str | None:
         return ordinal(_digits(numeral))
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
-    if before in _LABELS:
+    if before in _LABELS and not (before == "Series" and len(numeral) == 1):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
         return f"the {ordinal(_digits(numeral))}"
     if _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
+    if before in _SEQUELS and numeral in "VX":
+        return cardinal(_digits(numeral))
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
     return None

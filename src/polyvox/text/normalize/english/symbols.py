@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import number, ordinal
+from polyvox.text.normalize.english.numbers import number, ordinal, spelled
 from polyvox.text.tracked import TrackedText
 
 _WORDS: Final = {
@@ -73,6 +73,8 @@ _SHORT_FORMS: Final = {
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
+    "w/in": "within",
+    "w/out": "without",
     "c/o": "care of",
     "n/a": "not applicable",
 }
@@ -89,7 +91,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›]")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -97,7 +99,7 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/(?:o|in|out)(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
@@ -107,16 +109,41 @@ _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
+_FUNCTION: Final = re.compile(r"\b(?:sine|cosine|tangent|log)\Z")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
-_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
+_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
 """The one letter that would be read as an article."""
-_MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»] ?(?=[\"“*_]{0,2}[A-Z])")
+_MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»→] ?(?=[\"“*_]{0,2}[A-Z])")
+_CHOSEN: Final = re.compile(
+    r"\b(?:choose|click|go(?:es)? to|in|menu|navigate|open|press|select|tap|under|via|Settings|File|Edit|View|Tools)\b",
+    re.IGNORECASE,
+)
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+# Operators of programs between names or figures, and signs that are pressed on a telephone.
+_RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
+_OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
+_TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
+_PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
+_DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
+_KEY: Final = re.compile(
+    r"(?:(?<=\+)|(?<= \+ )|(?<=\b[Pp]ress )|(?<=\b[Hh]old )|(?<=\b[Hh]it )|(?<=\b[Tt]he ))"
+    r"(?P<key>Del|Esc|Ins|PgUp|PgDn|PrtScn?|Bksp)(?!\w)"
+)
+_KEYS: Final = {
+    "Del": "Delete",
+    "Esc": "Escape",
+    "Ins": "Insert",
+    "PgUp": "Page Up",
+    "PgDn": "Page Down",
+    "PrtSc": "Print Screen",
+    "PrtScn": "Print Screen",
+    "Bksp": "Backspace",
+}
 _ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
 _ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
@@ -125,7 +152,8 @@ _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w
 _DIFFERENCE: Final = re.compile(
     r"(?:(?<![A-Za-z][A-Za-z])(?<=[A-Za-z\d])|(?<=\))|(?<=squared )|(?<=cubed )) - "
     r"(?=(?:[A-Za-z]|[\d(][\d.,()]*)(?![A-Za-z])[^\n]{0,24})"
-    r"|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
+    r"|(?:(?<=squared )|(?<=cubed )) - "
+    r"(?=[\d(]|[A-Za-z](?![A-Za-z])|[a-z]{3,9} [A-Z](?![A-Za-z]))|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
 )
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
 _BLANK: Final = re.compile(r"_{3,}")
@@ -140,6 +168,9 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "*" in text.text or "//" in text.text:
+        text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
+    text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
@@ -176,8 +207,29 @@ def _menu(match: re.Match[str]) -> str | None:
     """The sign between the steps of a menu, "Settings > Account"; between single letters it compares."""
     before = _LAST_WORD.search(match.string[max(0, match.start() - 24) : match.start()])
     following = match.string[match.end() : match.end() + 2].strip('"“*_')
+    if "→" in match.group() and _CHOSEN.search(match.string, max(0, match.start() - 64), match.start()) is None:
+        return None
     named = before is not None and before[0][0].isupper() and len(before[0]) > 1
     return ", " if named and following[1:].isalpha() else None
+
+
+def _operator(match: re.Match[str]) -> str:
+    return " times " if match.group() == "*" else " slash slash "
+
+
+def _pressed(match: re.Match[str]) -> str | None:
+    """A code that begins with a sign of the telephone: "dial star six seven"."""
+    if _DIALLED.search(match.string, max(0, match.start() - 3 * _NEAR), match.start()) is None:
+        return None
+    signs = {"*": "star", "#": "pound", None: ""}
+    if match["first"] == "#" and not match["last"]:
+        return None
+    return f"{signs[match['first']]} {spelled(match['digits'])} {signs[match['last']]}".rstrip()
+
+
+def _tilde(match: re.Match[str]) -> str:
+    """Between figures the ends of a range; behind a name the sign itself, as in "HEAD~3"."""
+    return " to " if match.string[match.start() - 1].isdigit() else " tilde "
 
 
 def _grade(match: re.Match[str]) -> str:
@@ -208,8 +260,9 @@ def _superscript(match: re.Match[str]) -> str:
     figures = match.group().translate(_DIGITS)
     before = match.string[max(0, match.start() - 2) : match.start()]
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    function = _FUNCTION.search(match.string, max(0, match.start() - 8), match.start()) is not None
     single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
-    if before[-1:].isdigit() or before.endswith(")") or single or (formula and before[-1:].isalpha()):
+    if before[-1:].isdigit() or before.endswith(")") or single or function or (formula and before[-1:].isalpha()):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 

@@ -19,7 +19,16 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_PLURALS: Final = {"foot": "feet", "inch": "inches", "lux": "lux", "horsepower": "horsepower", "dozen": "dozen"}
+_PLURALS: Final = {
+    "foot": "feet",
+    "inch": "inches",
+    "lux": "lux",
+    "kelvin": "kelvin",
+    "henry": "henries",
+    "horsepower": "horsepower",
+    "dozen": "dozen",
+}
+
 
 _UNITS: Final = {
     # length, area
@@ -161,6 +170,40 @@ _UNITS: Final = {
     "µl": "microliter",
     "Mpx": "megapixel",
     "acre": "acre",
+    "t": "ton",
+    "Mt": "megaton",
+    "Gt": "gigaton",
+    "pF": "picofarad",
+    "nF": "nanofarad",
+    "µF": "microfarad",
+    "uF": "microfarad",
+    "mF": "millifarad",
+    "nH": "nanohenry",
+    "µH": "microhenry",
+    "mH": "millihenry",
+    "µA": "microamp",
+    "µV": "microvolt",
+    "µW": "microwatt",
+    "kVA": "kilovolt amp",
+    "J": "joule",
+    "mJ": "millijoule",
+    "GJ": "gigajoule",
+    "Nm": "newton meter",
+    "Js": "joule second",
+    "VA": "volt amp",
+    "GPa": "gigapascal",
+    "mbar": "millibar",
+    "eV": "electron volt",
+    "keV": "kilo electron volt",
+    "MeV": "mega electron volt",
+    "GeV": "giga electron volt",
+    "ly": "light year",
+    "kbit": "kilobit",
+    "Mbit": "megabit",
+    "Gbit": "gigabit",
+    "tok": "token",
+    "req": "request",
+    "reqs": "request",
     "atm": "atmosphere",
     # as typed in shops, sports and notices
     "ast": "assist",
@@ -202,8 +245,8 @@ _UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ah ast atm btu cal cap deg ha hr hrs in iu kn kt kts ng pc pcs pg mi min mo mol mp ms ns pa pt reb sec stl "
-    "tab".split()
+    "ah ast atm btu cal cap deg ev gt ha hr hrs in iu kn kt kts mt ng pc pcs pg mi min mo mol mp ms ns pa pt reb sec "
+    "stl tab".split()
 )
 _AS_TYPED: Final = {
     symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
@@ -221,6 +264,9 @@ _RATES: Final = {
     "psi": ("pound", "per square inch"),
     "ppm": ("part", "per million"),
     "ppb": ("part", "per billion"),
+    "wpm": ("word", "per minute"),
+    "gpm": ("gallon", "per minute"),
+    "inHg": ("inch", "of mercury"),
     "dpi": ("dot", "per inch"),
     "ppi": ("pixel", "per inch"),
     "bps": ("bit", "per second"),
@@ -232,10 +278,28 @@ _RATES: Final = {
 _RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
 _PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL".split())
-_BASIS_POINTS: Final = re.compile(
-    r"\bby [\d.]+|\b(?:rates?|yields?|spreads?|fed|bank|hike[sd]?|cuts?|inflation|mortgage|basis|margins?)\b",
+_OF_DATA: Final = re.compile(
+    r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
 )
+_BASIS_POINTS: Final = 1000
+"""The figure from which on "bps" are bits."""
+
+
+def _cue(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+_GAME: Final = _cue("armou?r|boss|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp")
+_PAIRED: Final = frozenset(("mmHg", "mpg"))
+# Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
+_SHOWN: Final = {
+    "A": ("amp", _cue(r"amps?|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|\d+ ?V")),
+    "K": ("kelvin", _cue(r"absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|melts?|temperatures?|zero")),
+    "N": ("newton", _cue(r"force|newtons?|pull(?:s|ed)?|push(?:es|ed)?|thrust|weighs|weight|tension")),
+    "T": ("tesla", _cue(r"MRI|magnet\w*|scanner")),
+}
+_ENGINE: Final = re.compile(r" (?:[VIWH]\d|inline|straight|flat|turbo\w*|diesel|petrol|hybrid|engine|[A-Z][a-z]+[A-Z])")
 _SEATS: Final = frozenset(
     "apartment apt bay block bus exit flat gate grid hall lane lot pier platform road room route row runway seat "
     "section stall stand suite door deck floor cell terminal track unit".split()
@@ -247,6 +311,7 @@ _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
 )
 _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
+_STOP: Final = re.compile(r"\.(?:\s+[A-Z\d]|\s*\Z)")
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
@@ -265,6 +330,9 @@ _RATE: Final = re.compile(
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
+_UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap> ?)(?P<first>[NJWV])[·⋅∙*-](?P<last>[smhA])(?!\w)")
+_PRODUCT_SIGN: Final = re.compile("[·⋅∙]|N[*-]m")
+_TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b\.?(?!\w)")
 _HOURS_MINUTES: Final = re.compile(
     r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
     rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
@@ -298,7 +366,9 @@ _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
     r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
 )
-_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
+_INCHES: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
+)
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
@@ -310,6 +380,8 @@ _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    if _PRODUCT_SIGN.search(text.text):
+        text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
@@ -318,7 +390,16 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
+    if "lb" in text.text:
+        text = text.sub(_TORQUE, _torque)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def _torque(match: re.Match[str]) -> str | None:
+    words = {"lb": "pound", "ft": "foot", "in": "inch"}
+    if (match["last"] == "lb") == (match["first"] == "lb"):
+        return None
+    return f" {words[match['first']]} {_plural(words[match['last']])}"
 
 
 def _unit(symbol: str) -> str | None:
@@ -329,29 +410,63 @@ def _unit(symbol: str) -> str | None:
 
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
-    rate = _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
-    if symbol == "bps" and _BASIS_POINTS.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]):
-        rate = ("basis point", "")
-    if len(symbol) == 1 and symbol.isupper() and not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS:
+    if _is_letter(match, symbol):
         return None
-    if symbol == "mmHg" and "/" in match["amount"]:
-        systolic, _, diastolic = match["amount"].partition("/")
-        return f"{number(systolic)} over {number(diastolic)} millimeters of mercury"
+    rate = _rate_name(match, symbol)
     if rate and not match["per"]:
-        return _counted(match, *rate)
+        return _two_readings(match, *rate) if "/" in match["amount"] and symbol in _PAIRED else _counted(match, *rate)
     if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
-    if symbol == "c" and match["dot"] and match["gap"] == " ":
-        return _counted(match, "cup")
-    unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _unit(symbol)
-    if symbol == "pg" and _counts_pages(match):
-        unit = "page"
+    unit = _unit_name(match, symbol)
     if unit is None or _is_preposition(match) or (symbol in ("cap", "tab") and not match["dot"]):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
     if qualifier is None:
         return None
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
+
+
+def _is_letter(match: re.Match[str], symbol: str) -> bool:
+    """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
+    if symbol in _SHOWN:
+        near = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+        if match["per"] is None and _SHOWN[symbol][1].search(near) is None:
+            return True
+    if symbol == "HP":
+        return _GAME.search(match.string) is not None
+    lone = len(symbol) == 1 and symbol.isupper() and not match["gap"]
+    return lone and word_before(match).lower().rstrip(".") in _SEATS
+
+
+def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
+    if symbol == "bps" and _is_basis_points(match):
+        return ("basis point", "")
+    return _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
+
+
+def _unit_name(match: re.Match[str], symbol: str) -> str | None:
+    """The name of the unit, where its neighbours decide between two."""
+    abbreviated = match["gap"] == " " and match["dot"]
+    if symbol in _SHOWN:
+        return _SHOWN[symbol][0]
+    if symbol == "c" and abbreviated:
+        return "cup"
+    if symbol == "pt" and abbreviated:
+        return "pint"
+    return "page" if symbol == "pg" and _counts_pages(match) else _unit(symbol)
+
+
+def _two_readings(match: re.Match[str], unit: str, rest: str) -> str:
+    """Blood pressure, or what a car needs in town and on the road."""
+    first, _, last = match["amount"].partition("/")
+    return f"{number(first)}{' over' if unit == 'millimeter' else ','} {number(last)} {_plural(unit)} {rest}"
+
+
+def _is_basis_points(match: re.Match[str]) -> bool:
+    """Return whether "25 bps" are hundredths of a percent: small figures are, unless data flow near them."""
+    near = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    amounts = match["amount"].replace(",", "")
+    return "/" not in amounts and float(amounts) < _BASIS_POINTS and _OF_DATA.search(near) is None
 
 
 def _counts_pages(match: re.Match[str]) -> bool:
@@ -387,7 +502,8 @@ def _is_preposition(match: re.Match[str]) -> bool:
     """Return whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
     if match["unit"] == "in" and match.string.startswith("-", match.end()):
         return True
-    shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"]
+    ends = _STOP.match(match.string, match.end())
+    shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"] or ends
     return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × "), match.end())
 
 
@@ -422,12 +538,13 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
     if "/" in first and " " not in first and "-" not in first and not upto:
         words += _part_of(first, unit)
     else:
-        words.append(amount(first))
+        words.append("fifteen hundred" if first == "1500" and unit == "meter" else amount(first))
         if upto:
             words += ("to", number(upto))
         if scale:
             words.append(scale.strip())
-        attribute = groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
+        attribute = engine or groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
         single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
@@ -511,8 +628,8 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
-    named = word_after(match)[:1].isupper()
-    return f"{amount(match['amount'])} inch" if named else _counted(match, "inch")
+    named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
+    return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
 
 
 def _arc(match: re.Match[str]) -> str:

@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.codes import dotted_quad
 from polyvox.text.normalize.english.identifiers import EXTENSIONS
 from polyvox.text.normalize.english.letters import initials_as_capitals
-from polyvox.text.normalize.english.numbers import code, spelled
+from polyvox.text.normalize.english.numbers import code
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(
@@ -84,7 +85,7 @@ def _aloud(address: str) -> str:
     plain = _SCHEME.sub("", address, count=1).replace("%20", " ").rstrip("/")
     host, *path = _HOST_END.split(plain, maxsplit=1)
     if _IP.fullmatch(host):
-        return " ".join([" dot ".join(spelled(part) for part in host.split(".")), *_pieces("".join(path))])
+        return " ".join([dotted_quad(host.split(".")), *_pieces("".join(path))])
     name, _, last = host.rpartition(".")
     letters = (len(last) == 2 and last.isalpha() and last not in _SAID) or last == "edu"
     ending = [last.upper()] if letters else _pieces(last)
