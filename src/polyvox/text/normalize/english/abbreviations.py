@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import STARTERS, ends_sentence, word_after, word_before
+from polyvox.text.normalize.english.context import STARTERS, ends_sentence, has_word, word_after, word_before
 from polyvox.text.normalize.english.letters import spelled_pair
 from polyvox.text.tracked import TrackedText
 
@@ -74,7 +74,13 @@ BEFORE_FIGURES: Final = {
     "exs": "exercises",
     "Cat": "Category",
     "cat": "category",
-    "Qs": "Questions",
+    "Fl": "Floor",
+    "Yr": "Year",
+    "probs": "problems",
+    "q": "question",
+    "Q": "Question",
+    "rev": "revision",
+    "Rev": "Revision",
     "Opt": "Option",
     "opt": "option",
     "figs": "figures",
@@ -200,6 +206,24 @@ WITHIN: Final = {
     "Wt": "Weight",
     "Avg": "average",
 }
+# Words of their own elsewhere: only where the sentence goes on behind the stop.
+GOING_ON: Final = {
+    "bus": "business",
+    "col": "column",
+    "cols": "columns",
+    "conf": "confirmation",
+    "cr": "credits",
+    "disc": "discount",
+    "eff": "effective",
+    "Eff": "Effective",
+    "mag": "magnitude",
+    "morn": "morning",
+    "reg": "registration",
+    "rev": "revenue",
+    "rec": "recommended",
+    "sh": "shares",
+    "spec": "specification",
+}
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
     "etc": "etc",
@@ -226,6 +250,9 @@ ANYWHERE: Final = {
     "govt": "government",
     "Intl": "International",
     "misc": "miscellaneous",
+    "req": "required",
+    "reqd": "required",
+    "ests": "estimates",
     "est": "estimated",
     "Est": "Estimated",
     "ea": "each",
@@ -270,7 +297,11 @@ DOTTED: Final = {
 
 # Written without vowels, and so nothing else; with or without a full stop.
 SHORTENED: Final = {
+    "acct": "account",
     "accts": "accounts",
+    "addr": "address",
+    "mkt": "market",
+    "mkts": "markets",
     "amts": "amounts",
     "appt": "appointment",
     "appts": "appointments",
@@ -365,6 +396,10 @@ TYPED: Final = {
     "ty": "thank you",
     "yw": "you're welcome",
     "hbd": "happy birthday",
+    "fr": "for real",
+    "fri": "Friday",
+    "gm": "good morning",
+    "gn": "good night",
     "idek": "I don't even know",
     "istg": "I swear to god",
     "obv": "obviously",
@@ -417,6 +452,8 @@ MIXED_CASE: Final = {
     "QoQ": "quarter over quarter",
     "MoM": "month over month",
     "ICYMI": "in case you missed it",
+    "TL;DR": "TLDR",
+    "tl;dr": "TLDR",
 }
 ROADS: Final = {
     "Ave": "Avenue",
@@ -443,21 +480,34 @@ _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
-    r"(?<![\w.'])(?:([A-Za-z]{1,4})\.(?= ?\d)|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= [A-Z]{1,4}[ -]?\d))"
+    r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d)|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= [A-Z]{1,4}[ -]?\d))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?)(?= #?\d)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?)(?= (?:#|number )?\d)"
 )
 # "Serial no." and "ref. no.", with a word behind it that is no figure.
-_LABEL_NUMBER: Final = re.compile(r"(?<=[A-Za-z] )[Nn]o(?:\.(?! ?\d)|(?=:))")
-_REFERENCE: Final = re.compile(r"(?<![\w.])([Rr])ef\.(?= (?:no|num|number|code|id)\b|:)")
+_LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
+_REFERENCE: Final = re.compile(r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)")
+_REFERENCES: Final = {"ref": "eference", "conf": "onfirmation", "reg": "egistration"}
 _NUMBERED: Final = frozenset(
     "account badge batch booking card case claim confirmation contact customer docket employee fax file flight id "
     "invoice item license lot member membership mobile model order page part passport patent permit phone plate policy "
     "receipt reference registration room seat serial telephone ticket tracking version".split()
 )
-_COUNTED_PARTS: Final = re.compile(r"(?<=\d[- ])(?:dr|spd|cyl)\b\.?(?! [A-Z])")
-_PARTS: Final = {"dr": "door", "spd": "speed", "cyl": "cylinder"}
+_COUNTED_PARTS: Final = re.compile(
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th) )(?P<of>gr|pd)|(?<=\d )(?P<many>pp(?=\.?\))|Qs))"
+    r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
+)
+_PARTS: Final = {
+    "dr": "door",
+    "spd": "speed",
+    "cyl": "cylinder",
+    "gr": "grade",
+    "pd": "period",
+    "pp": "pages",
+    "Qs": "questions",
+}
+_FORWARDED: Final = re.compile(r"^(?:FW|Fw)(?=:)", re.MULTILINE)
 _CLASS_DAYS: Final = re.compile(
     r"(?<![\w/])(?:M|Mon|T|Tue?|Tues|W|Wed)(?:/(?:Tue?|Tues|W|Wed|Th|Thu|Thurs?|F|Fri))+(?![\w/])"
 )
@@ -508,10 +558,13 @@ _BEFORE_NUMERAL: Final = re.compile(
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
+_GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
+_NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
+"""With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
-    + "|".join((*TYPED, *(word.capitalize() for word in TYPED if word != "ty"), *MIXED_CASE))
+    + "|".join((*TYPED, *(word.capitalize() for word in TYPED if word not in _NAMES), *MIXED_CASE))
     + r")(?![\w'@-]|\.\w)"
 )
 _ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
@@ -521,39 +574,52 @@ _SHORTENED: Final = re.compile(
 )
 
 
+_SHORT_WORDS: Final = frozenset((*SHORTENED, *TYPED, *_REFERENCES, *map(str.lower, MIXED_CASE), "tl"))
+
+
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "ong." in text.text:
         text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
-    text = text.sub(_COUNTED_PARTS, lambda match: _PARTS[match.group().rstrip(".")])
+    text = text.sub(_COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"]])
     return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    if "pt" in text.text or "Pt" in text.text:
-        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
-    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
-    text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
-    text = text.sub(_INITIAL, _initial)
-    text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
+    text = _initialled(text)
     if "/" in text.text:
         text = text.sub(_CLASS_DAYS, _class_days)
-    if "no." in text.text or "no:" in text.text or "No." in text.text:
-        text = text.sub(_LABEL_NUMBER, _label_number)
-    if "ef." in text.text:
-        text = text.sub(_REFERENCE, r"\1eference")
-    text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
-    text = text.sub(_ROAD, lambda match: ROADS[match[1]])
-    if " dr" in text.text:
-        text = text.sub(_DOCTOR, r"\g<lead>doctor")
+    if text.text.startswith(("FW:", "Fw:")):
+        text = text.sub(_FORWARDED, "Forward")
+    short = has_word(text.text, _SHORT_WORDS)
+    if short:
+        text = text.sub(_REFERENCE, lambda match: match["label"][0] + _REFERENCES[match["label"].lower()])
+    if "." in text.text:
+        text = text.sub(_LABEL_NUMBER, _label_number).sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop)
+    text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, lambda match: ROADS[match[1]])
     if _DOSE.search(text.text):
         text = text.sub(_DOSING, _dosing)
     if "F" in text.text and "M" in text.text:
         text = text.sub(_WEEKDAYS, "Monday to Friday")
-    return text.sub(_SHORTENED, _shortened).sub(_TYPED, _typed)
+    return text.sub(_SHORTENED, _shortened).sub(_TYPED, _typed) if short else text
+
+
+def _initialled(text: TrackedText) -> TrackedText:
+    """Degrees, initials, and what "Dr", "St" and "pt" stand for."""
+    if "pt" in text.text or "Pt" in text.text:
+        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
+    text = text.sub(_DEGREE, _degree)
+    if "." in text.text[:-1]:
+        text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
+        text = text.sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials).sub(_INITIAL, _initial)
+    if "Dr" in text.text:
+        text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive)
+    if "St" in text.text:
+        text = text.sub(_SAINT_OR_STREET, _saint_or_street)
+    return text.sub(_DOCTOR, r"\g<lead>doctor") if " dr" in text.text else text
 
 
 def _label_number(match: re.Match[str]) -> str | None:
@@ -633,7 +699,9 @@ def _with_stop(match: re.Match[str]) -> str | None:
     if word in ("incl", "excl") and not match.string.startswith(" ", match.end()):
         return f"{word}uded"
     if word in WITHIN:
-        return WITHIN[word]
+        return WITHIN[word] + ("." if match.end() == len(match.string) else "")
+    if word in GOING_ON and _GOES_ON.match(match.string, match.end()):
+        return GOING_ON[word]
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
         return ANYWHERE[word] + _final_stop(match)
     return None

@@ -33,7 +33,14 @@ _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}})(?!\w|\.\d)")
 _SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
-_THOUSANDS_FAR: Final = re.compile(r"(?<=\d)[kK] (?=(?:mi|mis|km|kms)\b)")
+_SCALED_MEASURE: Final = re.compile(
+    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|kWh|MWh|GWh|ft|gal|bbl|bbls|sq|ha|acres?)\b)"
+)
+_MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
+_SEVERAL: Final = re.compile(r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d)")
+_REGION: Final = re.compile(
+    r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
+)
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
@@ -45,7 +52,7 @@ _FOR_DAYS: Final = re.compile(
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d) ?x ?(?=\d)(?<! x(?=64|86|32))|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d)x ?(?=\d)|(?<=\d) x (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -54,8 +61,9 @@ _SIDE: Final = re.compile(
     r"(?:[cmk]?m|in|ft|yd|px|inch(?:es)?|feet|meters?|pixels?|[″′])"
     r"(?![A-Za-z])"
     r"|\d+(?:×\d+)* (?:arrays?|blocks?|boards?|convolutions?|cubes?|filters?|grids?|images?|inputs?|kernels?|"
-    r"matri(?:x|ces)|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
+    r"matri(?:x|ces)|MIMO|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
 )
+_GRID: Final = re.compile(r"\b(?:array|board|cube|grid|kernel|matrix|tensor)\b")
 _SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|TB|tab(?:let)?s?)(?![A-Za-z])")
 _SUM: Final = re.compile(r"= ?[\d.,]+\Z")
 _RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
@@ -68,7 +76,8 @@ _PROGRAMS: Final = frozenset(
     "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
     "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
     "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
-    "npm pip pnpm python tvOS watchOS webpack yarn node java".split()
+    "npm pip pnpm python tvOS watchOS webpack yarn node java "
+    "nginx postgres redis mysql alpine".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
@@ -94,13 +103,16 @@ _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
     "a as better bigger cheaper daily denser each every faster fewer greater heavier higher larger less lighter "
-    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly".split()
+    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly "
+    "earnings ebitda forward fwd leverage revenue revenues sales trailing".split()
 )
 
 
 def read_dimensions(text: TrackedText) -> TrackedText:
     """ "1920x1080", "12 x 14 ft", "2e8 m": to be read before the units, which see their own figure only."""
-    text = text.sub(_SCIENTIFIC, _scientific).sub(_THOUSANDS_FAR, " thousand ")
+    text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "x" in text.text or "×" in text.text:
+        text = text.sub(_MULTIPLES, "").sub(_SEVERAL, " ")
     if "W" in text.text:
         text = text.sub(_OIL, lambda match: f"{cardinal(match[1])} W {cardinal(match[2])}")
     if "×" in text.text:
@@ -119,7 +131,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
-    text = text.sub(_AGENT, "double oh seven")
+    text = text.sub(_AGENT, "double oh seven").sub(_REGION, lambda match: ".".join(match.group().upper()))
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
     text = text.sub(_SCALED, _scaled).sub(_TIMES, _times)
     if "." in text.text:
@@ -135,6 +147,8 @@ def _cross(match: re.Match[str]) -> str | None:
     )
     if computed or _SHARE.match(match.string, end, end + _NEAR):
         return " times "
+    if _GRID.search(match.string, max(0, match.start() - _NEAR // 2), match.start()):
+        return " by "
     small = _DIGITS_BESIDE.match(match.string, match.start() - 1)
     doubtful = match["gap"] or small
     return None if doubtful and _SIDE.match(match.string, end, end + _NEAR) is None else " by "
@@ -205,6 +219,10 @@ def _scientific(match: re.Match[str]) -> str:
     return f"{match[1]} × 10{(match[2] + str(int(match[3]))).translate(_SUPERSCRIPTS)}"
 
 
+def _scaled_measure(match: re.Match[str]) -> str:
+    return f" {_SCALES[match['scale']]} "
+
+
 def _decimal_name(match: re.Match[str]) -> str:
     """The figures of "1.5T" and "2.0.1rc1"."""
     parts = match.group()
@@ -242,7 +260,7 @@ def _times(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
     if len(runs) >= _SERIAL_RUNS or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs):
-        return " ".join(spelled(run) if run.isdigit() else run.upper() for run in runs)
+        return " ".join(spelled(run) if run.isdigit() else ".".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)

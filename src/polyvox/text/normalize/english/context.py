@@ -5,6 +5,7 @@ from typing import Final
 
 _BEFORE: Final = re.compile(r"([A-Za-z][A-Za-z'.]*) $")
 _AFTER: Final = re.compile(r"[ -]([A-Za-z][A-Za-z']*)")
+_TOKEN: Final = re.compile(r"[a-z0-9]+")
 _REACH: Final = 24
 
 # Words that seldom follow an abbreviation inside a sentence when they have a capital.
@@ -51,7 +52,7 @@ _MEASURED: Final = frozenset(
     (
         "babies backstroke bag bags bar bars barrel barrels batteries battery beam beams block blocks board "
         "boards bottle bottles box boxes break breaks breaststroke brick bricks bulb bulbs burger burgers "
-        "butterfly cable cables call can cans canister capsule capsules carton cartons class classes clip clips "
+        "butterfly cable cables call cans canister capsule capsules carton cartons class classes clip clips "
         "container containers contract contracts course cup cups cylinder dash disk disks dose doses drive drives "
         "dumbbell dumbbells engine engines episode episodes fence final finals flight flights fly freestyle glass "
         "glasses hike hikes hose hoses hurdles interval intervals jar jars jug jugs lap lease leases lens "
@@ -66,6 +67,11 @@ _MEASURED: Final = frozenset(
 )
 # Behind "a 5 km", these still have their noun to come.
 _EXTENTS: Final = frozenset("deep high long tall thick wide".split())
+
+
+def has_word(text: str, words: frozenset[str]) -> bool:
+    """Return whether one of some words in small letters is in the text: far cheaper than a search for all of them."""
+    return not words.isdisjoint(_TOKEN.findall(text.lower()))
 
 
 def word_before(match: re.Match[str]) -> str:

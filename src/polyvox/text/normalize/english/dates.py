@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Final
 
-from polyvox.text.normalize.english.context import ends_sentence, word_before
+from polyvox.text.normalize.english.context import ends_sentence, has_word, word_before
 from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
 
@@ -35,7 +35,7 @@ _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 2
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
-_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d))", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d|@ ?\d|at \d))", re.IGNORECASE)
 _LONE_WEEKDAY: Final = re.compile(
     r"(?<![\w.'@#/-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
 )
@@ -63,6 +63,7 @@ _DAY_MONTH: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
+_SHORT_NAMES: Final = frozenset((*_MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DATE: Final = frozenset(
     ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 )
@@ -86,6 +87,8 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
 
 def read_names(text: TrackedText) -> TrackedText:
     """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
+    if not has_word(text.text, _SHORT_NAMES):
+        return text
     text = text.sub(_WEEKDAYS, _weekdays).sub(_DOTTED_WEEKDAY, _dotted_weekday)
     text = text.sub(_MONTH_RANGE, _months).sub(_DOTTED_MONTH, _dotted_month)
     return text.sub(_LONE_WEEKDAY, _lone_weekday).sub(_LONE_MONTH, _lone_month)

@@ -12,9 +12,11 @@ from polyvox.text.normalize.english.numbers import (
     TENS,
     amount,
     cardinal,
+    code,
     fraction,
     number,
     ordinal,
+    spelled,
     two_digits,
     year,
 )
@@ -32,6 +34,7 @@ _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
@@ -61,6 +64,7 @@ _SCRIPTURES: Final = frozenset(
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_SCORED: Final = frozenset("scored scoring scores".split())
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
@@ -78,7 +82,11 @@ _YEAR_WORDS: Final = frozenset("in since until till during circa year before aft
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse).sub(_DECADE, _decade)
-    text = text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    text = (
+        text.sub(_SHORT_DECADE, _short_decade)
+        .sub(_QUARTER_YEAR, " '")
+        .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    )
     return text.sub(_ERA, _era)
 
 
@@ -130,6 +138,8 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
+    if int(top) + int(bottom) == 100 and int(top) % 5 == 0:
+        return f"{cardinal(top)} {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
     adjective = match.string[match.end() : match.end() + 1] == "-"
@@ -143,8 +153,12 @@ def _is_rating(match: re.Match[str]) -> bool:
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
         return True
+    if before in _SCORED and int(match["bottom"]) > 4:
+        return True
     if match["bottom"] not in ("5", "10", "100"):
         return False
+    if match["bottom"] == "100" and len(match["top"]) > 1:
+        return True
     whole = match["top"] == match["bottom"]
     article = before in ("a", "an") and match["bottom"] != "5" and (not following or following in _BEHIND_RATING)
     return whole or article or before in _RATING_WORDS
@@ -170,6 +184,8 @@ def _year(match: re.Match[str]) -> str | None:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
+    if last[0] == "0" and last.isdigit() and len(last) > 1:
+        return f"{code(first) if first.isdigit() else number(first)} {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]

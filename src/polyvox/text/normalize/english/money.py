@@ -103,6 +103,13 @@ _EACH: Final = {
     "kg": "kilogram",
     "g": "gram",
     "gal": "gallon",
+    "bbl": "barrel",
+    "sh": "share",
+    "pc": "piece",
+    "yd": "yard",
+    "t": "ton",
+    "mwh": "megawatt hour",
+    "doz": "dozen",
     "l": "liter",
     "ft": "foot",
     "sqft": "square foot",
@@ -135,7 +142,7 @@ _PER: Final = (
     r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
     r"(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
 )
-_NO_LETTER: Final = r"(?<![A-Za-z])"
+_NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
     rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"

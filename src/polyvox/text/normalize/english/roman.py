@@ -13,6 +13,10 @@ _NUMERAL: Final = re.compile(
     r"(?![\w&])(?!'[a-rt-z])(?!\.\w)"
 )
 
+_LETTERED: Final = re.compile(
+    r"\.(?=[A-Z](?![\w.]))"
+    r"(?:(?<=[nretk] [IVX]\.)|(?<=[nretk] [IVX]{2}\.)|(?<=[nretk] [IVX]{3}\.)|(?<=[nretk] [IVX]{4}\.))"
+)
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -57,6 +61,8 @@ _FIRST_CUE: Final = re.compile(
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
+    if "." in text.text:
+        text = text.sub(_LETTERED, " ")
     return text.sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 

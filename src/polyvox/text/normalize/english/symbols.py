@@ -30,6 +30,14 @@ _WORDS: Final = {
     "≫": "much greater than",
     "∞": "infinity",
     "√": "square root of",
+    "∛": "cube root of",
+    "∩": "intersection",
+    "∪": "union",
+    "∅": "the empty set",
+    "⊂": "is a subset of",
+    "⊆": "is a subset of",
+    "↑": "up",
+    "↓": "down",
     "∑": "sum of",
     "∏": "product of",
     "∫": "integral of",
@@ -74,6 +82,11 @@ _SHORT_FORMS: Final = {
     "w/": "with",
     "b/c": "because",
     "w/in": "within",
+    "w/e": "whatever",
+    "b/w": "between",
+    "y/y": "year over year",
+    "q/q": "quarter over quarter",
+    "m/m": "month over month",
     "w/out": "without",
     "c/o": "care of",
     "n/a": "not applicable",
@@ -99,11 +112,15 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/(?:o|in|out)(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(
+    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?=[ \w])|(?:b/[cw]|c/o|n/a|N/A|y/y|q/q|m/m)(?![\w/]))"
+)
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
-_BELOW: Final = re.compile(r"(?<=\))/(?=[\da-z(])")
+_BELOW: Final = re.compile(r"(?<=[)²³])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
+_CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
+_NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
@@ -129,6 +146,8 @@ _RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
 _OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
 _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
 _PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z] )#(?=[.,;:)]?(?:\s|$))")
+_POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
 _KEY: Final = re.compile(
     r"(?:(?<=\+)|(?<= \+ )|(?<=\b[Pp]ress )|(?<=\b[Hh]old )|(?<=\b[Hh]it )|(?<=\b[Tt]he ))"
@@ -170,6 +189,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         return text
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
+    if "#" in text.text:
+        text = text.sub(_POUND_KEY, "pound").sub(_NUMBER_WORD, "number")
     text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
@@ -181,6 +202,8 @@ def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     if _ANY.search(text.text) is None:
         return text
+    if "||" in text.text or "&&" in text.text:
+        text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
     text = text.sub(_HEART, "love").sub(_DECREMENT, r"\1 minus minus").sub(_GRADE, _grade)
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
@@ -252,7 +275,7 @@ def _negated(match: re.Match[str]) -> str | None:
 def _difference(match: re.Match[str]) -> str | None:
     """A minus where an equation is near, on either side."""
     around = match.string[max(0, match.start() - 3 * _NEAR) : match.end() + 2 * _NEAR]
-    return " minus " if "=" in around or "equals" in around else None
+    return " minus " if "=" in around or "equal" in around else None
 
 
 def _superscript(match: re.Match[str]) -> str:
@@ -276,4 +299,6 @@ def _raised(sign: str, exponent: str) -> str:
         return " squared " if exponent == "2" else " cubed "
     if not exponent.isdigit():
         return f" to the {'minus ' if sign == '-' else ''}{exponent} ".replace("  ", " ")
-    return f" to the {'minus ' + number(exponent) if sign == '-' else ordinal(exponent)} "
+    if sign == "-" or exponent == "0":
+        return f" to the {'minus ' if sign else ''}{number(exponent)} "
+    return f" to the {ordinal(exponent)} "

@@ -16,7 +16,7 @@ _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?![\w.])")
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d++)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d)"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d|,\d{{3}})"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
 _SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")

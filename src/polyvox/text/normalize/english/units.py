@@ -25,6 +25,12 @@ _PLURALS: Final = {
     "lux": "lux",
     "kelvin": "kelvin",
     "henry": "henries",
+    "nanomolar": "nanomolar",
+    "micromolar": "micromolar",
+    "millimolar": "millimolar",
+    "gigaflops": "gigaflops",
+    "teraflops": "teraflops",
+    "petaflops": "petaflops",
     "horsepower": "horsepower",
     "dozen": "dozen",
 }
@@ -202,6 +208,14 @@ _UNITS: Final = {
     "Mbit": "megabit",
     "Gbit": "gigabit",
     "tok": "token",
+    "nM": "nanomolar",
+    "µM": "micromolar",
+    "mM": "millimolar",
+    "µSv": "microsievert",
+    "Mpc": "megaparsec",
+    "GFLOPS": "gigaflops",
+    "TFLOPS": "teraflops",
+    "PFLOPS": "petaflops",
     "req": "request",
     "reqs": "request",
     "atm": "atmosphere",
@@ -245,11 +259,13 @@ _UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ah ast atm btu cal cap deg ev gt ha hr hrs in iu kn kt kts mt ng pc pcs pg mi min mo mol mp ms ns pa pt reb sec "
-    "stl tab".split()
+    "ah ast atm btu cal cap deg ev gpa gt ha hr hrs in iu js kn kt kts ly mf mh mi min mo mol mp ms mt nf ng nh ns pa "
+    "pc pcs pf pg pt reb sec stl tab va".split()
 )
 _AS_TYPED: Final = {
-    symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
+    symbol.lower(): name
+    for symbol, name in _UNITS.items()
+    if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS and (symbol.islower() or symbol.lower() not in _UNITS)
 } | {"gb": "gigabyte", "mb": "megabyte", "mw": "megawatt"}
 # Symbols that stand for a whole phrase.
 _RATES: Final = {
@@ -277,7 +293,7 @@ _RATES: Final = {
 }
 _RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
-_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL".split())
+_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
     r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
@@ -291,6 +307,7 @@ def _cue(words: str) -> re.Pattern[str]:
 
 
 _GAME: Final = _cue("armou?r|boss|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp")
+_GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
 _SHOWN: Final = {
@@ -313,6 +330,7 @@ _MULTITUDES: Final = frozenset(
 _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
 _STOP: Final = re.compile(r"\.(?:\s+[A-Z\d]|\s*\Z)")
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
+_SCORING: Final = frozenset("bonus deduction each extra for if lead off per question rise".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
@@ -322,7 +340,8 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
+    rf"(?:/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
     r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
@@ -343,6 +362,7 @@ _DEGREES: Final = re.compile(
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
+_LONE_DEGREES: Final = re.compile(r"(?<![\d ])°(?P<letter>[CF])(?!\w)|(?<=[a-z(] )°(?P<other>[CF])(?!\w)")
 _BARE_DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?P<upto>)(?P<sign>) ?(?P<letter>[CFcf])"
     r"(?!\w|['’.-]\w)"
@@ -387,6 +407,8 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_HOURS_MINUTES, _hours_minutes)
         .sub(_POWERED_UNIT, _powered_unit)
     )
+    if "°" in text.text:
+        text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
@@ -439,8 +461,8 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
 
 
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
-    if symbol == "bps" and _is_basis_points(match):
-        return ("basis point", "")
+    if symbol in ("bp", "bps") and _is_basis_points(match):
+        return ("base pair" if symbol == "bp" and _GENE.search(match.string) else "basis point", "")
     return _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
 
 
@@ -451,7 +473,7 @@ def _unit_name(match: re.Match[str], symbol: str) -> str | None:
         return _SHOWN[symbol][0]
     if symbol == "c" and abbreviated:
         return "cup"
-    if symbol == "pt" and abbreviated:
+    if symbol == "pt" and abbreviated and word_after(match) not in _SCORING:
         return "pint"
     return "page" if symbol == "pg" and _counts_pages(match) else _unit(symbol)
 
@@ -484,7 +506,12 @@ def _powered_unit(match: re.Match[str]) -> str | None:
     """The unit behind a power of ten: "3×10⁸ m/s"."""
     unit = _unit(match["unit"])
     qualifier = _power(match, "unit")
-    if unit is None or qualifier is None or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s"):
+    if (
+        unit is None
+        or qualifier is None
+        or match["unit"] == "in"
+        or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s")
+    ):
         return None
     return " " + f"{f'{qualifier} {_plural(unit)}'.strip()} {_per(match)}".rstrip()
 
@@ -504,7 +531,7 @@ def _is_preposition(match: re.Match[str]) -> bool:
         return True
     ends = _STOP.match(match.string, match.end())
     shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"] or ends
-    return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × "), match.end())
+    return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × ", " = "), match.end())
 
 
 def _power(match: re.Match[str], name: str) -> str | None:
@@ -629,6 +656,7 @@ def _inches(match: re.Match[str]) -> str | None:
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
     named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
+    named = named or ("/" in match["amount"] and is_plural(word_after(match)))
     return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
 
 
