@@ -76,6 +76,9 @@ BEFORE_FIGURES: Final = {
     "cat": "category",
     "Fl": "Floor",
     "Yr": "Year",
+    "Gr": "Grade",
+    "Lv": "Level",
+    "lv": "level",
     "probs": "problems",
     "q": "question",
     "Q": "Question",
@@ -208,7 +211,11 @@ WITHIN: Final = {
 }
 # Words of their own elsewhere: only where the sentence goes on behind the stop.
 GOING_ON: Final = {
+    "auth": "authorization",
     "bus": "business",
+    "co": "company",
+    "div": "dividend",
+    "empl": "employees",
     "col": "column",
     "cols": "columns",
     "conf": "confirmation",
@@ -356,6 +363,7 @@ SHORTENED: Final = {
     "thx": "thanks",
     "tmrw": "tomorrow",
     "tsp": "teaspoon",
+    "tkt": "ticket",
     "txt": "text",
     "utd": "united",
     "wkly": "weekly",
@@ -442,7 +450,9 @@ TYPED: Final = {
     "2nite": "tonight",
     "b4": "before",
     "gr8": "great",
+    "l8": "late",
     "l8r": "later",
+    "tks": "thanks",
     "m8": "mate",
     "w8": "wait",
 }
@@ -492,10 +502,11 @@ _REFERENCES: Final = {"ref": "eference", "conf": "onfirmation", "reg": "egistrat
 _NUMBERED: Final = frozenset(
     "account badge batch booking card case claim confirmation contact customer docket employee fax file flight id "
     "invoice item license lot member membership mobile model order page part passport patent permit phone plate policy "
-    "receipt reference registration room seat serial telephone ticket tracking version".split()
+    "receipt reference registration room seat serial telephone ticket tracking version chassis engine frame".split()
 )
 _COUNTED_PARTS: Final = re.compile(
-    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th) )(?P<of>gr|pd)|(?<=\d )(?P<many>pp(?=\.?\))|Qs))"
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th) )(?P<of>gr|pd)"
+    r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
     r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
 )
 _PARTS: Final = {
@@ -512,6 +523,7 @@ _CLASS_DAYS: Final = re.compile(
     r"(?<![\w/])(?:M|Mon|T|Tue?|Tues|W|Wed)(?:/(?:Tue?|Tues|W|Wed|Th|Thu|Thurs?|F|Fri))+(?![\w/])"
 )
 _DAY_NAMES: Final = {"M": "Monday", "T": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday"}
+_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
 _EACH: Final = re.compile(
@@ -579,11 +591,15 @@ _SHORT_WORDS: Final = frozenset((*SHORTENED, *TYPED, *_REFERENCES, *map(str.lowe
 
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
+    if " pt" in text.text:
+        text = text.sub(_POINT, "point")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "ong." in text.text:
         text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
-    text = text.sub(_COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"]])
+    text = text.sub(
+        _COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"] or match["asked"]]
+    )
     return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1] or match[2]))
 
 

@@ -37,7 +37,7 @@ _SCALED_MEASURE: Final = re.compile(
     r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|kWh|MWh|GWh|ft|gal|bbl|bbls|sq|ha|acres?)\b)"
 )
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
-_SEVERAL: Final = re.compile(r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d)")
+_SEVERAL: Final = re.compile(r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))")
 _REGION: Final = re.compile(
     r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
 )
@@ -260,7 +260,7 @@ def _times(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
     if len(runs) >= _SERIAL_RUNS or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs):
-        return " ".join(spelled(run) if run.isdigit() else ".".join(run.upper()) for run in runs)
+        return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)

@@ -27,6 +27,8 @@ _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]|[,;)]|$)")
 _DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z][ (])|(?<=[A-Za-z.,] ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}|\d\d)(?![\w-])", re.IGNORECASE)
+_DATES: Final = re.compile(r"(?<![\w/.,-])(\d{1,2})/(\d{1,2}) ?[-–—] ?(\d{1,2})/(\d{1,2})(?![\w/-]|\.\d)")
 _DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \Z")
 _HOUR_BEHIND: Final = re.compile(r",? (?:@|at) \d")
 _MEASURED: Final = re.compile(r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|tb?sp|share|split|[+=*×-] )")
@@ -81,6 +83,10 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
+    if "/" in text.text:
+        text = text.sub(_DATES, partial(_dates, day_first=day_first))
+    if "-" in text.text:
+        text = text.sub(_HYPHENED, _hyphened)
     text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
@@ -120,6 +126,25 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     if mark == "." or day_first:
         orders.reverse()
     return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
+
+
+def _hyphened(match: re.Match[str]) -> str | None:
+    """ "02-Mar-24", written as a date that the readers behind know."""
+    day, month, figures = match.groups()
+    century = "" if len(figures) == 4 else "20" if int(figures) < 70 else "19"
+    return f"{int(day)} {_month_name(month)} {century}{figures}" if 1 <= int(day) <= 31 else None
+
+
+def _dates(match: re.Match[str], *, day_first: bool) -> str | None:
+    """Two days without a year, where the first is no fraction: "12/23-1/2"."""
+    ends = [(int(match[1]), int(match[2])), (int(match[3]), int(match[4]))]
+    if day_first:
+        ends = [(month, day) for day, month in ends]
+    (month, day), (last_month, last_day) = ends
+    certain = month > day or day in _DAYS_ONLY
+    if not (certain and _is_day(month, day) and _is_day(last_month, last_day)):
+        return None
+    return f"{_date(month, day)} to {_date(last_month, last_day)}"
 
 
 def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:

@@ -64,7 +64,8 @@ _SCRIPTURES: Final = frozenset(
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
-_SCORED: Final = frozenset("scored scoring scores".split())
+_SCORED: Final = frozenset("scored scoring scores got gets".split())
+_PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
@@ -138,6 +139,8 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
+    if word_after(match) in ("ARM", "ARMs"):
+        return f"{cardinal(top)} {cardinal(bottom)}"
     if int(top) + int(bottom) == 100 and int(top) % 5 == 0:
         return f"{cardinal(top)} {cardinal(bottom)}"
     if _is_rating(match):
@@ -153,7 +156,9 @@ def _is_rating(match: re.Match[str]) -> bool:
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
         return True
-    if before in _SCORED and int(match["bottom"]) > 4:
+    if before in _SCORED and int(match["bottom"]) > 4 and following != "of":
+        return True
+    if match["bottom"] == "10" and match["top"] in "6789" and following not in _PARTS_OF:
         return True
     if match["bottom"] not in ("5", "10", "100"):
         return False

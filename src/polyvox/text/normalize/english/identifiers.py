@@ -27,7 +27,7 @@ _BRANCH: Final = re.compile(
     r"var|scripts|node_modules|dist|assets|static|packages)(?:/[\w.+-]*\w)++/?(?![\w/])"
 )
 _PROGRAM: Final = (
-    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
+    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|ffmpeg|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
     r"make|mkdir|mv|node|npm|npx|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
 )
 _OPTION: Final = re.compile(
@@ -46,7 +46,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[~./_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash"}
 # Names and units that only look like camelCase.
-_PROPER: Final = frozenset("arXiv mmHg visionOS macOS watchOS tvOS deadmau".split())
+_PROPER: Final = frozenset("arXiv inHg mmHg visionOS macOS watchOS tvOS deadmau".split())
 
 
 def read(text: TrackedText) -> TrackedText:

@@ -8,7 +8,7 @@ _LONGEST_INITIALS: Final = 5
 # Initials that could be read as a word; in names of programs and in paths they stand in small letters.
 _INITIALISMS: Final = frozenset(
     "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid rsa sdk ui uid url urls uri usr "
-    "utf ux vm".split()
+    "utf ux vm nvme".split()
 )
 
 

@@ -24,7 +24,7 @@ _TEXT_TO: Final = re.compile(r"(?<= to )\d{5,6}(?!\w|[.,:]\d)")
 _ASKED: Final = re.compile(
     r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
 )
-_TEXTED: Final = re.compile(r"\b(?:text|sms|send)\b", re.IGNORECASE)
+_TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _EXTENSION: Final = re.compile(r"(?<=\d{4}),? x\.? ?(?=\d{1,5}(?!\w))")

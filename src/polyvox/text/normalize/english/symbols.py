@@ -36,6 +36,10 @@ _WORDS: Final = {
     "∅": "the empty set",
     "⊂": "is a subset of",
     "⊆": "is a subset of",
+    "⌘": "Command",
+    "⌥": "Option",
+    "⇧": "Shift",
+    "⌃": "Control",
     "↑": "up",
     "↓": "down",
     "∑": "sum of",
@@ -83,6 +87,7 @@ _SHORT_FORMS: Final = {
     "b/c": "because",
     "w/in": "within",
     "w/e": "whatever",
+    "j/k": "just kidding",
     "b/w": "between",
     "y/y": "year over year",
     "q/q": "quarter over quarter",
@@ -104,7 +109,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//| (?:Esc|Del)\b")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|\d % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -113,15 +118,17 @@ _COMPARISONS: Final = {
     "==": "equals",
 }
 _SHORT_FORM: Final = re.compile(
-    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?=[ \w])|(?:b/[cw]|c/o|n/a|N/A|y/y|q/q|m/m)(?![\w/]))"
+    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])|(?:b/[cw]|c/o|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
-_BELOW: Final = re.compile(r"(?<=[)²³])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
+_BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
+_MODULO: Final = re.compile(r"(?<=\d) % (?=\d)")
+_ALTERNATIVE_SIGN: Final = re.compile(r"(?<=\d)/[-−](?=\d)")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
@@ -192,6 +199,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     if "#" in text.text:
         text = text.sub(_POUND_KEY, "pound").sub(_NUMBER_WORD, "number")
     text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
+    text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")

@@ -342,16 +342,21 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
     rf"(?:/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
+    r"(?P<dot>\.(?= [a-z(]|[,;)]| [NSEW]{1,3} of\b))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
     r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
+_SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
+_SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
+_BY: Final = re.compile(r"(?<=wide|deep|high|long) ?[x×] ?(?=\d)")
+_WIND: Final = re.compile(r"(?:(?<=\b[Ww]ind )|(?<=\b[Ww]inds ))(?P<from>[NSEW]{1,3})(?= (?:\d|at\b))")
+_WINDS: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 _UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap> ?)(?P<first>[NJWV])[·⋅∙*-](?P<last>[smhA])(?!\w)")
 _PRODUCT_SIGN: Final = re.compile("[·⋅∙]|N[*-]m")
-_TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b\.?(?!\w)")
+_TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b(?:\.(?= [a-z(]|[,;)]))?(?!\w)")
 _HOURS_MINUTES: Final = re.compile(
     r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
     rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
@@ -407,6 +412,10 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_HOURS_MINUTES, _hours_minutes)
         .sub(_POWERED_UNIT, _powered_unit)
     )
+    if "ind" in text.text:
+        text = text.sub(_WIND, lambda match: " ".join(_WINDS[letter] for letter in match["from"]))
+    if '"' in text.text or "″" in text.text:
+        text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
@@ -440,6 +449,8 @@ def _measure(match: re.Match[str]) -> str | None:
     if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
     unit = _unit_name(match, symbol)
+    if unit == "hertz" and "/" in match["amount"]:
+        return _two_readings(match, unit, "")
     if unit is None or _is_preposition(match) or (symbol in ("cap", "tab") and not match["dot"]):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
@@ -456,8 +467,10 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
             return True
     if symbol == "HP":
         return _GAME.search(match.string) is not None
-    lone = len(symbol) == 1 and symbol.isupper() and not match["gap"]
-    return lone and word_before(match).lower().rstrip(".") in _SEATS
+    if len(symbol) > 1 or symbol.islower() or match["gap"]:
+        return False
+    before = word_before(match)
+    return before.lower().rstrip(".") in _SEATS or (before.isupper() and len(before) > 1 and symbol == "L")
 
 
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
@@ -481,7 +494,7 @@ def _unit_name(match: re.Match[str], symbol: str) -> str | None:
 def _two_readings(match: re.Match[str], unit: str, rest: str) -> str:
     """Blood pressure, or what a car needs in town and on the road."""
     first, _, last = match["amount"].partition("/")
-    return f"{number(first)}{' over' if unit == 'millimeter' else ','} {number(last)} {_plural(unit)} {rest}"
+    return f"{number(first)}{' over' if unit == 'millimeter' else ','} {number(last)} {_plural(unit)} {rest}".rstrip()
 
 
 def _is_basis_points(match: re.Match[str]) -> bool:

@@ -29,8 +29,10 @@ _CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
 _COLOR: Final = re.compile(
     r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
 )
+_DIRECTIVE: Final = re.compile(r"(?<![\w#&/])#(?=(?:define|include|ifn?def|endif|pragma)\b)")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
+_DOT_NET: Final = re.compile(r"(?<!\w)\.NET(?!\w)")
 _FILE: Final = re.compile(rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)")
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
@@ -78,8 +80,10 @@ def read_tags(text: TrackedText) -> TrackedText:
     if "@" in text.text:
         text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
     if "#" in text.text:
-        text = text.sub(_COLOR, _color).sub(_CODE_SIGN, "number ")
+        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, "number ")
         text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    if ".NET" in text.text:
+        text = text.sub(_DOT_NET, "dot NET")
     return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
 
 
