@@ -77,6 +77,9 @@ BEFORE_FIGURES: Final = {
     "Fl": "Floor",
     "Yr": "Year",
     "Gr": "Grade",
+    "exp": "expires",
+    "Exp": "Expires",
+    "Req": "Requirement",
     "Lv": "Level",
     "lv": "level",
     "probs": "problems",
@@ -178,8 +181,8 @@ WITHIN: Final = {
     "equiv": "equivalent",
     "attn": "attention",
     "Attn": "Attention",
-    "exp": "expires",
-    "Exp": "Expires",
+    "adj": "adjusted",
+    "Adj": "Adjusted",
     "precip": "precipitation",
     "Precip": "Precipitation",
     "vis": "visibility",
@@ -211,6 +214,7 @@ WITHIN: Final = {
 }
 # Words of their own elsewhere: only where the sentence goes on behind the stop.
 GOING_ON: Final = {
+    "ans": "answer",
     "auth": "authorization",
     "bus": "business",
     "co": "company",
@@ -316,6 +320,7 @@ SHORTENED: Final = {
     "bldg": "building",
     "bldgs": "buildings",
     "btwn": "between",
+    "batt": "battery",
     "btn": "button",
     "btns": "buttons",
     "cmd": "command",
@@ -366,6 +371,7 @@ SHORTENED: Final = {
     "tkt": "ticket",
     "txt": "text",
     "utd": "united",
+    "wds": "words",
     "wkly": "weekly",
     "wknd": "weekend",
     "wks": "weeks",
@@ -438,6 +444,7 @@ TYPED: Final = {
     "bday": "birthday",
     "hbu": "how about you",
     "hx": "history",
+    "srsly": "seriously",
     "sry": "sorry",
     "lmk": "let me know",
     "thurs": "Thursday",
@@ -505,7 +512,7 @@ _NUMBERED: Final = frozenset(
     "receipt reference registration room seat serial telephone ticket tracking version chassis engine frame".split()
 )
 _COUNTED_PARTS: Final = re.compile(
-    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th) )(?P<of>gr|pd)"
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz))"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
     r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
 )
@@ -515,6 +522,7 @@ _PARTS: Final = {
     "cyl": "cylinder",
     "gr": "grade",
     "pd": "period",
+    "fl": "floor",
     "pp": "pages",
     "Qs": "questions",
 }
@@ -570,6 +578,7 @@ _BEFORE_NUMERAL: Final = re.compile(
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
+_JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
 _GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
@@ -714,6 +723,8 @@ def _with_stop(match: re.Match[str]) -> str | None:
         return TITLES[word]
     if word in ("incl", "excl") and not match.string.startswith(" ", match.end()):
         return f"{word}uded"
+    if word.lower() in _JOURNEYS and word_after(match) in ("date", "gate", "time"):
+        return _JOURNEYS[word.lower()]
     if word in WITHIN:
         return WITHIN[word] + ("." if match.end() == len(match.string) else "")
     if word in GOING_ON and _GOES_ON.match(match.string, match.end()):

@@ -34,10 +34,12 @@ _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}}
 _SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
 _SCALED_MEASURE: Final = re.compile(
-    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|kWh|MWh|GWh|ft|gal|bbl|bbls|sq|ha|acres?)\b)"
+    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?)\b)"
 )
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
-_SEVERAL: Final = re.compile(r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))")
+_SEVERAL: Final = re.compile(
+    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb)\b)"
+)
 _REGION: Final = re.compile(
     r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
 )
@@ -52,7 +54,7 @@ _FOR_DAYS: Final = re.compile(
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d)x ?(?=\d)|(?<=\d) x (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -63,7 +65,7 @@ _SIDE: Final = re.compile(
     r"|\d+(?:×\d+)* (?:arrays?|blocks?|boards?|convolutions?|cubes?|filters?|grids?|images?|inputs?|kernels?|"
     r"matri(?:x|ces)|MIMO|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
 )
-_GRID: Final = re.compile(r"\b(?:array|board|cube|grid|kernel|matrix|tensor)\b")
+_GRID: Final = re.compile(r"\b(?:array|board|cube|grid|kernel|matrix|tensor)\b|\b[Aa] \d{1,2}\Z")
 _SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|TB|tab(?:let)?s?)(?![A-Za-z])")
 _SUM: Final = re.compile(r"= ?[\d.,]+\Z")
 _RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
@@ -147,7 +149,7 @@ def _cross(match: re.Match[str]) -> str | None:
     )
     if computed or _SHARE.match(match.string, end, end + _NEAR):
         return " times "
-    if _GRID.search(match.string, max(0, match.start() - _NEAR // 2), match.start()):
+    if _GRID.search(match.string, max(0, match.start() - _NEAR // 2), match.start()) and not match["gap"]:
         return " by "
     small = _DIGITS_BESIDE.match(match.string, match.start() - 1)
     doubtful = match["gap"] or small

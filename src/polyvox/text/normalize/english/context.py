@@ -62,7 +62,7 @@ _MEASURED: Final = frozenset(
         "sachet sachets screen screens serving servings session sessions sheets shift shifts slice slices "
         "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
         "trip trips tube tubes tv tvs version versions vial vials video videos walk walks wall walls warranties "
-        "warranty waves weights wire wires"
+        "warranty waves weights wire wires chunks clusters files modules partitions process"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.

@@ -67,7 +67,7 @@ _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", 
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _SHORT_NAMES: Final = frozenset((*_MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DATE: Final = frozenset(
-    ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    ("on", "due", "dated", "until", "til", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 )
 _AROUND_DATE: Final = frozenset(
     "is was by before after from since through till starts starting begins ends expires renews closes opens".split()

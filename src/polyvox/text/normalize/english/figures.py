@@ -66,6 +66,8 @@ _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sund
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
 _SCORED: Final = frozenset("scored scoring scores got gets".split())
 _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
+_LONGEST_END: Final = 4
+"""Digits without a comma that a range may end with; a longer one is the second part of a number."""
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
@@ -191,6 +193,8 @@ def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
     if last[0] == "0" and last.isdigit() and len(last) > 1:
         return f"{code(first) if first.isdigit() else number(first)} {spelled(last)}"
+    if last.isdigit() and first.isdigit() and len(last) > _LONGEST_END and len(last) - len(first) > 1:
+        return f"{spelled(first)}, {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]

@@ -28,7 +28,7 @@ _BRANCH: Final = re.compile(
 )
 _PROGRAM: Final = (
     r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|ffmpeg|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
-    r"make|mkdir|mv|node|npm|npx|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
+    r"make|mkdir|mv|node|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
 )
 _OPTION: Final = re.compile(
     r"(?<=[^\s-] )(?P<dashes>--?)(?P<name>[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++)*+)(?P<value>=(?=\w))?"

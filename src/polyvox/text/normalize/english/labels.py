@@ -71,7 +71,7 @@ def _coded(match: re.Match[str]) -> str | None:
     groups = match.group().split("-")
     if len(groups) < 3 or not any(group.isalpha() for group in groups):
         return None
-    return ", ".join(spelled(group) if group.isdigit() else group for group in groups)
+    return ", ".join(spelled(group) if group.isdigit() else " ".join(group) for group in groups)
 
 
 def _labelled(match: re.Match[str]) -> str | None:

@@ -27,6 +27,8 @@ _ASKED: Final = re.compile(
 _TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
+_AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
+_PHONE: Final = re.compile(r"(?<!\w)Ph(?=[:.] ?[+(\d])\.?")
 _EXTENSION: Final = re.compile(r"(?<=\d{4}),? x\.? ?(?=\d{1,5}(?!\w))")
 _DIGITS: Final = re.compile(r"\d+")
 _CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin".split())
@@ -34,6 +36,10 @@ _CALLS: Final = frozenset("call called calling calls dial dialed dialled dials e
 
 def read(text: TrackedText) -> TrackedText:
     """Cards, American, international and short numbers, emergency numbers and extensions."""
+    if "Ph" in text.text:
+        text = text.sub(_PHONE, "Phone")
+    if "(0" in text.text:
+        text = text.sub(_AREA, _groups)
     text = (
         text.sub(_EXTENSION, ", extension ")
         .sub(_CARD, _groups)

@@ -109,7 +109,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|\d % \d| (?:Esc|Del)\b")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|[\w)] % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -127,14 +127,17 @@ _BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[�
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
-_MODULO: Final = re.compile(r"(?<=\d) % (?=\d)")
+_MODULO: Final = re.compile(r"(?:(?<=\d)|(?<=\b[a-z])|(?<=\))) % (?=\d)")
 _ALTERNATIVE_SIGN: Final = re.compile(r"(?<=\d)/[-−](?=\d)")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _FUNCTION: Final = re.compile(r"\b(?:sine|cosine|tangent|log)\Z")
-_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
+_POWER: Final = re.compile(
+    r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
+)
+_VARIABLE_SIGN: Final = re.compile(r"\$(?=\{?[A-Za-z_])")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
@@ -223,6 +226,8 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_PRODUCT, " times ")
         .sub(_DIFFERENCE, _difference)
     )
+    if "$" in text.text:
+        text = text.sub(_VARIABLE_SIGN, "dollar ")
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
@@ -240,7 +245,7 @@ def _menu(match: re.Match[str]) -> str | None:
     following = match.string[match.end() : match.end() + 2].strip('"“*_')
     if "→" in match.group() and _CHOSEN.search(match.string, max(0, match.start() - 64), match.start()) is None:
         return None
-    named = before is not None and before[0][0].isupper() and len(before[0]) > 1
+    named = before is not None and not before[0].islower() and len(before[0]) > 1
     return ", " if named and following[1:].isalpha() else None
 
 

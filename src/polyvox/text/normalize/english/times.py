@@ -12,6 +12,7 @@ _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
 )
+_ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
@@ -29,6 +30,8 @@ _MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)([0-5]\d)(?![\w:]|[.,]\d)")
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
+    if "ish" in text.text:
+        text = text.sub(_ROUGHLY, "-ish")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")

@@ -196,6 +196,7 @@ _UNITS: Final = {
     "GJ": "gigajoule",
     "Nm": "newton meter",
     "Js": "joule second",
+    "kgm": "kilogram meter",
     "VA": "volt amp",
     "GPa": "gigapascal",
     "mbar": "millibar",
@@ -342,7 +343,7 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
     rf"(?:/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]| [NSEW]{1,3} of\b))?+(?!\w|'\w)"
+    r"(?P<dot>\.(?:(?= [a-z(@&]|[,;)]| [NSEW]{1,3} of\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
     r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
@@ -354,7 +355,10 @@ _SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
 _BY: Final = re.compile(r"(?<=wide|deep|high|long) ?[x×] ?(?=\d)")
 _WIND: Final = re.compile(r"(?:(?<=\b[Ww]ind )|(?<=\b[Ww]inds ))(?P<from>[NSEW]{1,3})(?= (?:\d|at\b))")
 _WINDS: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
-_UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap> ?)(?P<first>[NJWV])[·⋅∙*-](?P<last>[smhA])(?!\w)")
+_INVERSE: Final = re.compile(
+    r"(?<=[A-Za-z\d⁰¹²³⁴⁵⁶⁷⁸⁹])[ ·⋅](?P<unit>s|m|min|h|yr|mol|kg|g|L|mL|K|M)⁻(?P<power>[¹²])(?![\w⁰¹²³⁴⁵⁶⁷⁸⁹])"
+)
+_UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap> ?)(?P<first>[NJWV]|kg)[·⋅∙*-](?P<last>[smhA])(?!\w)")
 _PRODUCT_SIGN: Final = re.compile("[·⋅∙]|N[*-]m")
 _TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b(?:\.(?= [a-z(]|[,;)]))?(?!\w)")
 _HOURS_MINUTES: Final = re.compile(
@@ -405,6 +409,8 @@ _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    if "⁻" in text.text:
+        text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
     if _PRODUCT_SIGN.search(text.text):
         text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
     text = (
@@ -463,7 +469,7 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
     """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
     if symbol in _SHOWN:
         near = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
-        if match["per"] is None and _SHOWN[symbol][1].search(near) is None:
+        if match["per"] not in _UNITS and _SHOWN[symbol][1].search(near) is None:
             return True
     if symbol == "HP":
         return _GAME.search(match.string) is not None
