@@ -307,7 +307,9 @@ def _cue(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
-_GAME: Final = _cue("armou?r|boss|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp")
+_GAME: Final = _cue(
+    "armou?r|boss|cooldown|crits?|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp"
+)
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
@@ -465,14 +467,16 @@ def _measure(match: re.Match[str]) -> str | None:
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
 
 
+def _around(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+
+
 def _is_letter(match: re.Match[str], symbol: str) -> bool:
     """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
-    if symbol in _SHOWN:
-        near = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
-        if match["per"] not in _UNITS and _SHOWN[symbol][1].search(near) is None:
-            return True
+    if symbol in _SHOWN and match["per"] not in _UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
+        return True
     if symbol == "HP":
-        return _GAME.search(match.string) is not None
+        return _GAME.search(_around(match)) is not None
     if len(symbol) > 1 or symbol.islower() or match["gap"]:
         return False
     before = word_before(match)
@@ -481,7 +485,7 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
 
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
     if symbol in ("bp", "bps") and _is_basis_points(match):
-        return ("base pair" if symbol == "bp" and _GENE.search(match.string) else "basis point", "")
+        return ("base pair" if symbol == "bp" and _GENE.search(_around(match)) else "basis point", "")
     return _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
 
 
@@ -505,9 +509,8 @@ def _two_readings(match: re.Match[str], unit: str, rest: str) -> str:
 
 def _is_basis_points(match: re.Match[str]) -> bool:
     """Return whether "25 bps" are hundredths of a percent: small figures are, unless data flow near them."""
-    near = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
     amounts = match["amount"].replace(",", "")
-    return "/" not in amounts and float(amounts) < _BASIS_POINTS and _OF_DATA.search(near) is None
+    return "/" not in amounts and float(amounts) < _BASIS_POINTS and _OF_DATA.search(_around(match)) is None
 
 
 def _counts_pages(match: re.Match[str]) -> bool:
