@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english import abbreviations as english
+from polyvox.text.normalize.english import addresses
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
@@ -18,7 +19,16 @@ _LAST_WORDS: Final = re.compile(
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
-_MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
+_SHORTENED: Final = frozenset(english.SHORTENED) - english.CHATTED
+_MAY_END: Final = (
+    frozenset(english.ANYWHERE)
+    | frozenset(english.BEHIND_NAMES)
+    | _SHORTENED
+    | frozenset(map(str.capitalize, _SHORTENED))
+    | frozenset(addresses.STATES_BY_STOP)
+    | _CALENDAR
+    | {"St"}
+)
 _INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
     "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
     "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ adic qté max "
@@ -35,9 +45,9 @@ _NEVER_ENDS: Final = (
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
 _BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
-    "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
-    "giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie mié jue "
-    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs bin conj cj disp adic pl P.le रु रू अनु Seks".split()
+    "b d r Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr "
+    "juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie "
+    "mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs bin conj cj disp adic pl P.le रु रू अनु Seks".split()
 )
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
@@ -136,6 +146,8 @@ def _names_letter(before: str) -> bool:
 def _leads_to(word: str, following: str) -> bool:
     """Return whether a short word stands before the figure or the name that it belongs to."""
     if word in _BEFORE_LETTERS and len(following) == 1:
+        return True
+    if len(word) == 1 and word.isupper() and english.SPECIES.fullmatch(following):
         return True
     if word == "s":  # a century
         return _ROMAN.fullmatch(following) is not None

@@ -36,7 +36,7 @@ _NOT_NOUNS: Final = frozenset(
     ).split()
 )
 _LETTER_A: Final = re.compile(r"[a-z] A $")
-_CLIPPED_IS: Final = frozenset("it's that's he's she's there's here's what's who's where's".split())
+_CONTRACTIONS: Final = frozenset("it's he's she's that's there's here's what's who's where's how's let's one's".split())
 _OWNERS: Final = frozenset("the my this your our their his her its that every another".split())
 
 
@@ -123,8 +123,9 @@ def is_adjective(match: re.Match[str]) -> bool:
         if following in _EXTENTS:
             return True
         return following.lower() not in _NOT_NOUNS and following not in STARTERS
-    owned = before in _OWNERS or (before.endswith("'s") and before not in _CLIPPED_IS)
-    if not owned or following in _NOT_NOUNS or len(following) < 2:
+    if before.endswith("'s") and before not in _CONTRACTIONS and len(following) > 1 and not is_plural(following):
+        return following not in STARTERS and following not in _NOT_NOUNS
+    if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (
         following.islower() and not following.endswith(("ed", "ly")) and not is_plural(following)

@@ -18,7 +18,7 @@ _LITERAL: Final = re.compile(
 )
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)"
 )
 # Folders and kinds of branches that only a path begins with.

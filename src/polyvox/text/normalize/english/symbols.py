@@ -93,7 +93,12 @@ _SHORT_FORMS: Final = {
     "q/q": "quarter over quarter",
     "m/m": "month over month",
     "w/out": "without",
+    "b/t": "between",
+    "a/k/a": "also known as",
     "c/o": "care of",
+    "d/b/a": "doing business as",
+    "f/k/a": "formerly known as",
+    "r/t": "round trip",
     "n/a": "not applicable",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
@@ -118,7 +123,8 @@ _COMPARISONS: Final = {
     "==": "equals",
 }
 _SHORT_FORM: Final = re.compile(
-    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])|(?:b/[cw]|c/o|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
+    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
@@ -138,9 +144,10 @@ _POWER: Final = re.compile(
     r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
 )
 _VARIABLE_SIGN: Final = re.compile(r"\$(?=\{?[A-Za-z_])")
-_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
-_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
+_FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
@@ -222,6 +229,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_NEGATED, _negated)
         .sub(_SHARP, " sharp")
+        .sub(_FLAT, lambda match: " flat" if match.group() == "♭" else " natural")
         .sub(_ALL, " star ")
         .sub(_PRODUCT, " times ")
         .sub(_DIFFERENCE, _difference)

@@ -55,6 +55,7 @@ _UNITS: Final = {
     "nmi": "nautical mile",
     "ha": "hectare",
     "px": "pixel",
+    "nts": "night",
     # mass
     "µg": "microgram",
     "mcg": "microgram",
@@ -248,8 +249,15 @@ _UNITS: Final = {
     "pkts": "packet",
     "pts": "point",
     "qts": "quart",
+    "wkt": "wicket",
+    "wkts": "wicket",
     "reb": "rebound",
+    "rds": "round",
     "rebs": "rebound",
+    "ov": "over",
+    "tbs": "tablespoon",
+    "Tbs": "tablespoon",
+    "tbl": "tablespoon",
     "sqft": "square foot",
     "sqm": "square meter",
     "stl": "steal",
@@ -310,6 +318,7 @@ def _cue(words: str) -> re.Pattern[str]:
 _GAME: Final = _cue(
     "armou?r|boss|cooldown|crits?|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp"
 )
+_GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
@@ -336,6 +345,12 @@ _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boar
 _SCORING: Final = frozenset("bonus deduction each extra for if lead off per question rise".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
+# The same measure in two systems, with a slash between: "23 kg/50 lb".
+_SAME: Final = (
+    frozenset(("kg", "g", "lb", "lbs", "oz")),
+    frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
+    frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+)
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
 _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
@@ -344,11 +359,12 @@ _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUM
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
-    rf"(?:/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?:(?= [a-z(@&]|[,;)]| [NSEW]{1,3} of\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
+    rf"(?:\.?/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?:(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
@@ -364,8 +380,12 @@ _UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap>
 _PRODUCT_SIGN: Final = re.compile("[·⋅∙]|N[*-]m")
 _TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b(?:\.(?= [a-z(]|[,;)]))?(?!\w)")
 _HOURS_MINUTES: Final = re.compile(
-    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
-    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
+    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?\.?) ?(?P<minutes>[0-5]?\d)"
+    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]|[,;)]))?)?{ITEM_END}"
+)
+_TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01])(?=[,;.)]|$| [a-z])(?! ?(?:in|x)\b)")
+_MINUTES_SECONDS: Final = re.compile(
+    r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
 _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
 _DEGREES: Final = re.compile(
@@ -391,11 +411,13 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
-    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop|"
+    r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
 _INCHES: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
@@ -404,6 +426,13 @@ _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
+)
+_SPOONS: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+)
+_COOKING: Final = re.compile(
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -418,6 +447,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
+        .sub(_MINUTES_SECONDS, _minutes_seconds)
         .sub(_POWERED_UNIT, _powered_unit)
     )
     if "ind" in text.text:
@@ -426,7 +456,11 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
-    text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    if _COOKING.search(text.text):
+        text = text.sub(_SPOONS, _spoons)
+    text = (
+        text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    )
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
     if "lb" in text.text:
@@ -439,6 +473,11 @@ def _torque(match: re.Match[str]) -> str | None:
     if (match["last"] == "lb") == (match["first"] == "lb"):
         return None
     return f" {words[match['first']]} {_plural(words[match['last']])}"
+
+
+def _spoons(match: re.Match[str]) -> str:
+    """A recipe's "2 T sugar" and "1/4 t salt"."""
+    return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
 def _unit(symbol: str) -> str | None:
@@ -475,6 +514,10 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
     """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
     if symbol in _SHOWN and match["per"] not in _UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
         return True
+    if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
+        return True
+    if symbol == "g" and match["gap"]:
+        return _GRAVITY.search(_around(match)) is not None
     if symbol == "HP":
         return _GAME.search(_around(match)) is not None
     if len(symbol) > 1 or symbol.islower() or match["gap"]:
@@ -524,6 +567,12 @@ def _hours_minutes(match: re.Match[str]) -> str:
     return f"{first} {cardinal(minutes)} minute{'' if minutes == '1' else 's'}"
 
 
+def _minutes_seconds(match: re.Match[str]) -> str:
+    minutes, seconds = match["minutes"], match["seconds"]
+    first = f"{cardinal(str(int(minutes)))} minute{'' if int(minutes) == 1 else 's'}"
+    return f"{first} {number(seconds)} second{'' if seconds == '1' else 's'}"
+
+
 def _powered_unit(match: re.Match[str]) -> str | None:
     """The unit behind a power of ten: "3×10⁸ m/s"."""
     unit = _unit(match["unit"])
@@ -542,7 +591,12 @@ def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
     near = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
+    if (
+        following in _MULTITUDES
+        or "opulation" in near
+        or "pop." in near
+        or (not match["gap"] and (following in _OF_CROWDS or "million" in near))
+    ):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -569,6 +623,8 @@ def _per(match: re.Match[str]) -> str:
     name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
+    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
+        return f", {cardinal(each)} {_plural(name)}"
     if each:
         return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
     if power is None:
@@ -593,10 +649,22 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
         if scale:
             words.append(scale.strip())
         engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
-        attribute = engine or groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        attribute = (
+            engine
+            or groups.get("gap") == "-"
+            or is_adjective(match)
+            or _is_before_figure(match)
+            or _is_size_before_noun(match)
+        )
         single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_before_figure(match: re.Match[str]) -> bool:
+    """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
+    following = match.string[match.end() : match.end() + 2].strip()
+    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:

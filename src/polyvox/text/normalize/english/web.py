@@ -70,7 +70,11 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    for address in (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST):
+    if "." not in text.text and "/" not in text.text and ":" not in text.text:
+        return text
+    for address in (
+        (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST) if "/" in text.text or ":" in text.text else (_URL, _DOMAIN)
+    ):
         text = text.sub(address, lambda match: _aloud(match.group()))
     return text
 
