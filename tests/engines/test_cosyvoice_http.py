@@ -14,7 +14,7 @@ import requests
 
 from helpers.documented_server import SMALL_DECODER
 from helpers.serving import called, error_of
-from helpers.tiny_cosyvoice import tiny_model
+from helpers.tiny_cosyvoice import let_speech_end, tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
@@ -40,7 +40,7 @@ async def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     models_dir = tmp_path / "models"
-    folder = tiny_model(tmp_path / "model", 3)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     settings = load_settings(
         models=["cosyvoice3"],
         default_model="cosyvoice3",
@@ -176,7 +176,8 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
 
 def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
     models_dir = tmp_path / "models"
-    command = ["serve", "--port", "0", "--model_dir", str(tiny_model(tmp_path / "model", 2))]
+    folder = let_speech_end(tiny_model(tmp_path / "model", 2))
+    command = ["serve", "--port", "0", "--model_dir", str(folder)]
     with server_process([*command, "--models-dir", str(models_dir)]) as server:
         files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
         response = requests.request(
@@ -195,7 +196,7 @@ def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
 @pytest.mark.slow
 def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_dir):
     """No voice, the Ray server's own default, and the speakers of the fine-tuned model: all in voices of Kokoro's."""
-    folder = tiny_model(tmp_path / "model", 3)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     (folder / "spk2info.pt").unlink()  # as released: without voices of its own
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
     with server_process(command, SMALL_DECODER) as server:
