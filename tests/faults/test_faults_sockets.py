@@ -113,8 +113,11 @@ def open_contexts(server: ProgramProcess) -> float:
     return sum(map(float, re.findall(r"^polyvox_open_contexts\{[^}]*\} (\S+)$", metrics, re.MULTILINE)))
 
 
-def test_a_context_that_nobody_reads_is_dropped_though_the_kernel_would_hold_far_more(tmp_path: Path) -> None:
-    with attacked_server(tmp_path, program=PROGRAM, stall_seconds=STALL_SECONDS) as server:
+@pytest.mark.parametrize("kind", ["uvicorn", "granian"])
+def test_a_context_that_nobody_reads_is_dropped_though_the_kernel_would_hold_far_more(
+    kind: str, tmp_path: Path
+) -> None:
+    with attacked_server(tmp_path, program=PROGRAM, server=kind, stall_seconds=STALL_SECONDS) as server:
         client = opened(server, "/tts/websocket", window=4_096)
         for name in ("one", "two"):
             client.sendall(frame(json.dumps(SLOW | {"context_id": name, "continue": False}).encode()))

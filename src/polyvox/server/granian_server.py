@@ -19,6 +19,7 @@ from polyvox.errors import UnavailableError
 from polyvox.server.certificate import Certificate
 from polyvox.server.connection_limits import LimitReports
 from polyvox.server.socket_watch import SocketWatch
+from polyvox.server.unread import end_unread
 from polyvox.service.speech import SpeechService
 
 # To the process's own log only; below errors it reports nothing but start and stop.
@@ -47,6 +48,7 @@ class GranianServer:
         self._backlog = backlog
         self._capacity = capacity
         self._certificate = certificate
+        end_unread(listener, settings.stall_seconds)
         port = listener.getsockname()[1]
         self._watch = SocketWatch(port, capacity, settings, LimitReports(service.metrics))
         service.metrics.watch_connections(lambda: self._watch.count)

@@ -1,6 +1,5 @@
 """Uvicorn's WebSocket protocol with limits on the memory and the time that one client's frames take."""
 
-import socket
 from asyncio import BaseTransport, TimerHandle
 from typing import Any
 
@@ -9,6 +8,7 @@ from websockets.frames import CloseCode, Frame
 
 from polyvox.errors import OverloadedError
 from polyvox.server.guarded_config import GuardedConfig
+from polyvox.server.unread import end_unread
 from polyvox.service.admission.pending_bodies import PIECE_BYTES
 
 _SMALL_SLICE, _LARGE_SLICE = 128, 65_536
@@ -41,7 +41,8 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._frames = 0
         self._parse_is_due = False
         self._abort_timer: TimerHandle | None = None
-        _end_unread(transport, self.config.stall_seconds)
+        if (own := transport.get_extra_info("socket")) is not None:
+            end_unread(own, self.config.stall_seconds)
         self._sent_at = -_SILENT_SECONDS
         self._shutdown_timer: TimerHandle | None = None
 
@@ -165,13 +166,3 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
-
-
-def _end_unread(transport: BaseTransport, seconds: float) -> None:
-    """Have the kernel end a connection whose client takes nothing of what was sent for so long.
-
-    Its buffers hold a minute of speech, so that the application alone would notice much later.
-    """
-    own = transport.get_extra_info("socket")
-    if own is not None and own.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
-        own.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(1_000 * seconds)))

@@ -13,6 +13,8 @@ IGNORED: Final = "ignored-markup"
 """Markup that is known, with a value that cannot be followed."""
 UNPRONOUNCED: Final = "phonemes-not-used"
 """Entries of a dictionary whose phonemes the model cannot take; their words are spoken as usual."""
+SILENT: Final = "nothing-to-speak"
+"""Passages of a text in which the model found no words; they are left out."""
 SLOW: Final = "slow-patterns"
 """Regular expressions of a dictionary that take too long, and were left out."""
 

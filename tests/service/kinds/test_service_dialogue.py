@@ -11,7 +11,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.engines.kit.seeds import derive_seed
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import InvalidRequestError, SilentTextError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import DialogueScript, resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
@@ -134,6 +134,30 @@ async def test_the_pause_replaces_the_trailing_silence_of_a_turn(tmp_path, chann
     inside, between = 500 + 2400 + 100, round(0.05 * 24_000)
     assert silences == [inside, between, inside]
     assert len(loud) - edges[-1] == 500  # behind the last turn it stays
+
+
+class DeafEngine(CloneEngine):
+    """Finds nothing to speak in a text of the letter x alone, as an engine does in letters that it cannot read."""
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        if set(utterance.text) == {"x"}:
+            raise SilentTextError("Nothing in the text can be spoken.", field="input")
+        async for chunk in super().speak(utterance):
+            yield chunk
+
+
+async def test_a_later_turn_in_which_the_engine_finds_nothing_to_speak_is_left_out_with_a_warning(tmp_path) -> None:
+    studio, nothing = Studio(tmp_path, DeafEngine()), DialogueTurn("low", "xx")
+    async with opened(studio):
+        turns = [LOW_AND_HIGH[0], nothing, LOW_AND_HIGH[1]]
+        async with await studio.speech.open(request(studio, turns), LOCAL_CALL) as session:
+            words = [word.word for chunk in [chunk async for chunk in session] for word in chunk.words]
+            assert words == "Turn number 0. Turn number 1.".split()
+            assert session.warnings == ("nothing-to-speak: xx",)
+        async with await studio.speech.open(request(studio, [nothing, *turns]), LOCAL_CALL) as session:
+            with pytest.raises(SilentTextError) as caught:
+                await anext(session)
+            assert caught.value.field == "turns[0].text"
 
 
 async def test_refusals_are_counted(tmp_path) -> None:

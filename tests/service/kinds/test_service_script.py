@@ -10,7 +10,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
-from polyvox.errors import MarkupError, UnknownVoiceError
+from polyvox.errors import MarkupError, SilentTextError, UnknownVoiceError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
@@ -56,6 +56,29 @@ async def test_each_passage_is_spoken_in_its_voice_and_at_its_pace():
     assert [text[word.span.start : word.span.end] for word in words] == ["One.", "Two.", "Three.", "Four."]
     assert all(one.end <= other.start + 1e-9 for one, other in pairwise(words))
     assert {chunk.voice for chunk in chunks if chunk.words} == {"low", "high"}
+
+
+class DeafEngine(ToneEngine):
+    """Finds nothing to speak in a text of the letter x alone, as an engine does in letters that it cannot read."""
+
+    async def speak(self, utterance):
+        if set(utterance.text.strip()) == {"x"}:
+            raise SilentTextError("Nothing in the text can be spoken.", field="input")
+        async for chunk in super().speak(utterance):
+            yield chunk
+
+
+async def test_a_passage_in_which_the_engine_finds_nothing_to_speak_is_left_out_with_a_warning():
+    whole, _ = await spoken(ToneEngine(), request("One. [voice:high] Two."))
+    length = sum(len(chunk.pcm) for chunk in whole)
+    for text in ("One. [voice:high] xx [voice:low] Two.", "xx [voice:low] One. [voice:high] Two. [rate:2] xx"):
+        chunks, warnings = await spoken(DeafEngine(), request(text))
+        assert warnings == ("nothing-to-speak: xx" + " x2" * (text.count("xx") - 1),)
+        assert [word.word.strip(".") for chunk in chunks for word in chunk.words] == ["One", "Two"]
+        assert sum(len(chunk.pcm) for chunk in chunks) == length
+        assert all(one.end == other.start for one, other in pairwise(chunks))
+    with pytest.raises(SilentTextError):
+        await spoken(DeafEngine(), request("xx [voice:high] xx"))
 
 
 async def test_tags_are_dropped_unless_the_request_or_the_server_allows_them():

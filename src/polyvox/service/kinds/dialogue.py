@@ -11,7 +11,7 @@ from functools import partial
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsDialogue
 from polyvox.engines.kit.seeds import derive_seed
-from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
+from polyvox.errors import InvalidRequestError, PolyvoxError, SilentTextError, TextError
 from polyvox.service.delivery import closing
 from polyvox.service.kinds.dialogue_segments import (
     SPEAKERS,
@@ -31,7 +31,7 @@ from polyvox.text.markup import markup
 from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.tracked import TrackedText
-from polyvox.text.warnings import Warnings
+from polyvox.text.warnings import SILENT, Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, PreparedVoice, Utterance
 from polyvox.voices.references import parse_reference
 
@@ -172,16 +172,31 @@ class SpeakDialogue:
         for segment, part in zip(segments, utterances, strict=True):
             if (silence := joiner.begin(self._pause(engine))) is not None:
                 yield silence
-            speech, source = engine.speak(part), segment.source_words(joiner.text)
-            with turn_errors(segment.first_turn):
-                async with closing(speech):
-                    async for chunk in speech:
-                        voiced = replace(chunk, voice=part.voice) if len(segment.voices) == 1 else chunk
-                        for joined in joiner.append(voiced, segment, source):
-                            yield joined
-                joiner.end()
+            spoken = self._spoken(engine, part, segment, joiner)
+            try:
+                async with closing(spoken):
+                    async for chunk in spoken:
+                        yield chunk
+            except SilentTextError:
+                if joiner.is_empty:
+                    raise
+                self.warnings.count(SILENT, part.text)
         if (silence := joiner.flush()) is not None:
             yield silence
+
+    @staticmethod
+    async def _spoken(
+        engine: Engine, part: Utterance, segment: DialogueSegment, joiner: DialogueJoiner
+    ) -> AsyncIterator[AudioChunk]:
+        """The chunks of a segment; `SilentTextError` where nothing in it can be spoken."""
+        speech, source = engine.speak(part), segment.source_words(joiner.text)
+        with turn_errors(segment.first_turn):
+            async with closing(speech):
+                async for chunk in speech:
+                    voiced = replace(chunk, voice=part.voice) if len(segment.voices) == 1 else chunk
+                    for joined in joiner.append(voiced, segment, source):
+                        yield joined
+            joiner.end()
 
     async def _prepared(self, engine: Engine) -> dict[str, PreparedVoice]:
         """Prepare all resolved voices before the first word, so that one that cannot be used is refused in time."""

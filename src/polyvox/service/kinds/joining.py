@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from polyvox.engines.base import Engine
-from polyvox.errors import TextError
+from polyvox.errors import SilentTextError
 from polyvox.service.kinds.dialogue_segments import DialogueSegment
 from polyvox.service.kinds.seams import Seam
 from polyvox.service.pronunciation.source_words import SourceWords
@@ -87,6 +87,11 @@ class DialogueJoiner:
         self._joiner = UtteranceJoiner()
         self._begun = False
 
+    @property
+    def is_empty(self) -> bool:
+        """True while nothing was sent."""
+        return not self._joiner.chunks
+
     def begin(self, pause: float) -> AudioChunk | None:
         """Start the next segment; returns the pause before it, in seconds, unless it is the first."""
         self._seam.release()
@@ -118,9 +123,9 @@ class DialogueJoiner:
         yield joined
 
     def end(self) -> None:
-        """Finish the current segment; `TextError` where it produced no audio."""
+        """Finish the current segment; `SilentTextError` where it produced no audio."""
         if not (self._begun and self._joiner.has_audio):
-            raise TextError("Nothing in the turn can be spoken; send words.", field="input")
+            raise SilentTextError("Nothing in the turn can be spoken; send words.", field="input")
 
     def _quiet(self, pcm: Pcm) -> AudioChunk | None:
         joiner = self._joiner

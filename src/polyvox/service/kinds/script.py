@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from polyvox.engines.base import Engine
 from polyvox.engines.kit.seeds import derive_seed
+from polyvox.errors import SilentTextError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.kinds.joining import UtteranceJoiner
@@ -15,6 +16,7 @@ from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.markup import pause_seconds
 from polyvox.text.markup.script import Bookmark, Passage, Script, Silence, Style
+from polyvox.text.warnings import SILENT, Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, Pcm, PreparedVoice, Utterance
 
 _SEMITONES = 12.0
@@ -30,13 +32,15 @@ _CLOSING = " \"'”’)]»』」"
 class SpeakScript:
     """Speak the passages of a script one after the other, each in its voice and manner.
 
-    `resolved` holds those voices of the markup that have to be prepared; the others are the engine's own.
+    `resolved` holds those voices of the markup that have to be prepared; the others are the engine's own. A passage in
+    which the engine finds nothing to speak is left out, with a warning.
     """
 
     script: Script
     resolved: Mapping[str, ResolvedVoice]
     speed: float
     executor: DeviceExecutor
+    warnings: Warnings
 
     @property
     def chars(self) -> int:
@@ -60,6 +64,7 @@ class SpeakScript:
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         prepared = await self._prepared(engine)
         stream = _Stream(engine, self.speed)
+        silent: SilentTextError | None = None
         index, last = 0, len(self.script.passages) - 1
         for part, following in pairwise((*self.script.parts, None)):
             if isinstance(part, Bookmark):
@@ -72,10 +77,17 @@ class SpeakScript:
                 gap = 0.0 if isinstance(following, Silence) else None if index == last else _gap_seconds(part)
                 stream.begin(part, SourceWords.of_text(part.text, self.script.raw), gap)
                 passage = self._speak_passage(engine, spoken, part, stream)
-                async with closing(passage):
-                    async for chunk in passage:
-                        yield chunk
+                try:
+                    async with closing(passage):
+                        async for chunk in passage:
+                            yield chunk
+                except SilentTextError as error:
+                    silent = error
+                    stream.end()
+                    self.warnings.count(SILENT, part.text.text)
                 index += 1
+        if silent is not None and stream.is_empty:
+            raise silent
         for rest in stream.finish():
             yield rest
 
@@ -178,6 +190,11 @@ class _Stream:
         self._source: SourceWords | None = None
         self._gap: float | None = None
         self._begun = False
+
+    @property
+    def is_empty(self) -> bool:
+        """True while nothing was sent."""
+        return not self._joiner.chunks
 
     def begin(self, passage: Passage, source: SourceWords, gap: float | None) -> None:
         """Start a passage; without a gap, the silence behind it is the engine's own."""

@@ -99,7 +99,7 @@ class ScriptReader:
             await self._on_thread(script.text, partial(self._check_inserts, script))
             if script.plain:
                 return None
-        return SpeakScript(script, resolved, utterance.speed, self._executor)
+        return SpeakScript(script, resolved, utterance.speed, self._executor, warnings)
 
     async def _on_thread(self, text: str, read: Callable[[], T]) -> T:
         """Result of reading a text, which takes as long as the text is."""

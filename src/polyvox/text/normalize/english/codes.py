@@ -21,12 +21,16 @@ from polyvox.text.tracked import TrackedText
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
+_LETTERS: Final = re.compile(r"(?<=[a-z]s [A-Z])[-–](?=[A-Z](?!\w))")
+_CENTRAL: Final = re.compile(r"(?<![\w.,/])(?P<eastern>\d{1,2})/(?P<central>\d{1,2})c(?!\w)")
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
 _MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_BEHIND_ZONE: Final = re.compile(r"(?<=\bGMT|\bUTC)[-−–](?=\d)")
+_NAMED: Final = re.compile(r"(?P<name>\b[A-Z][a-z]+)-(?P<digits>\d{3})(?!\w|[.,-]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
@@ -37,9 +41,13 @@ _FOR_DAYS: Final = re.compile(
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
+_BOEING: Final = re.compile(
+    r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
+)
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d) ?x ?(?=\d)|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -85,9 +93,13 @@ _RACES: Final = frozenset("run runs race races walk jog runner runners course ev
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
-    "a as better bigger cheaper daily denser each every faster fewer greater heavier higher larger less lighter "
-    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly".split()
+    "a around as back better bigger cheaper daily denser each every faster fewer greater heavier higher larger less "
+    "lighter longer lower monthly more per platinum in on over shorter slower smaller stronger taller the thicker "
+    "weekly wider worse yearly".split()
 )
+
+
+_HONORED: Final = frozenset("champ champion winner MVP All medalist finalist nominee Grammy Oscar NBA NFL Pro".split())
 
 
 def read_dimensions(text: TrackedText) -> TrackedText:
@@ -97,6 +109,7 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_TIMES_TEN, " times ")
         .sub(_FOR_DAYS, "times ")
+        .sub(_GARMENT, r"\g<waist> by \g<length>")
         .sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
     )
     return text.sub(_DIMENSION, " by ")
@@ -105,6 +118,7 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
+    text = text.sub(_LETTERS, " to ").sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
         text.sub(_WIRELESS, _wireless)
         .sub(_SCIENTIFIC, _scientific)
@@ -113,8 +127,14 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_DOTTED, _dotted)
         .sub(_DASHED, _dashed)
     )
-    text = text.sub(_AGENT, "double oh seven")
-    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
+    text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
+    text = (
+        text.sub(_BEHIND_ZONE, " minus ")
+        .sub(_NAMED, lambda match: f"{match['name']} {code(match['digits'])}")
+        .sub(_MODEL, lambda match: " " + code(match["digits"]))
+        .sub(_SERIAL, _serial)
+        .sub(_HYPHENED, " ")
+    )
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
 
 
@@ -142,6 +162,13 @@ def _ip(match: re.Match[str]) -> str | None:
     if any(int(part) > 255 for part in parts):
         return None
     return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
+
+
+def _aircraft(match: re.Match[str]) -> str:
+    """ "747-8", "A320-200"."""
+    letter = "A " if match["model"][0] == "A" else ""
+    kind = f" {match['kind']}" if match["kind"] else ""
+    return f"{letter}{code(match['model'].lstrip('A'))} {code(match['version'])}{kind}"
 
 
 def _serial(match: re.Match[str]) -> str:
@@ -211,6 +238,8 @@ def _times(match: re.Match[str]) -> str:
     """A multiple, of times or of size: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
     upto = f" to {number(match['upto'])}" if match["upto"] else ""
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
+    if word_after(match).rstrip("s") in _HONORED:
+        return f"{number(match['amount'])}{upto} time"
     compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 

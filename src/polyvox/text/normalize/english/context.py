@@ -34,6 +34,7 @@ _NOT_NOUNS: Final = frozenset(
         "while who why wide will with within without would yesterday you your"
     ).split()
 )
+_CONTRACTIONS: Final = frozenset("it's he's she's that's there's here's what's who's where's how's let's one's".split())
 _OWNERS: Final = frozenset("the my this your our their his her its that every another".split())
 
 
@@ -111,6 +112,8 @@ def is_adjective(match: re.Match[str]) -> bool:
         if following in _EXTENTS:
             return True
         return following.lower() not in _NOT_NOUNS and following not in STARTERS
+    if before.endswith("'s") and before not in _CONTRACTIONS and len(following) > 1 and not is_plural(following):
+        return following not in STARTERS and following not in _NOT_NOUNS
     if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (

@@ -15,7 +15,7 @@ EXTENSIONS: Final = (
 _ANY: Final = re.compile(r"[/_]| -|[a-z](?:\.[A-Za-z_]|[A-Z])")
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)"
 )
 # Folders and kinds of branches that only a path begins with.

@@ -20,14 +20,16 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDING: Final = re.compile(
-    r"\b(?:card|account|acct|number)\b[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
+    r"\b(?:card|account|acct\.?|number)(?= )[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
 )
 _GIVEN: Final = re.compile(
     r" (?:is|as) (?:your|the|my|our) (?:[A-Za-z-]+ ){0,3}(?:code|pin|otp|passcode|password)\b", re.IGNORECASE
 )
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
+_LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
+_CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
@@ -37,6 +39,7 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
+    "Amtrak Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
@@ -48,6 +51,9 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "umber " in text.text:
+        text = text.sub(_LONG, lambda match: spelled(match.group()))
+        text = text.sub(_CASE, lambda match: f"{code(match['year'])} {code(match['case'])}")
     text = (
         text.sub(_FREEWAY, lambda match: code(match.group()))
         .sub(_FIGURES, _labelled)
@@ -111,5 +117,6 @@ def _runway(match: re.Match[str]) -> str | None:
 def _named(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
     label = word_before(match).rstrip(".").removesuffix("'s")
-    named = label in _NAMES or (label.isupper() and 1 < len(label) < 5 and len(match.group()) < 5)
+    initials = word_before(match).isupper()
+    named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
     return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None

@@ -94,6 +94,7 @@ _EACH: Final = {
     "mo": "month",
     "mth": "month",
     "yr": "year",
+    "nt": "night",
     "wk": "week",
     "min": "minute",
     "sec": "second",
@@ -133,8 +134,9 @@ _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reve
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
     r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
-    r"(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+    r"(?:\.(?= [a-z(+&@]|[,;)]))?(?![\w'/]))?+)?"
 )
+_PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]\d) ?(?:pp|p\.p\.?|p/p)(?![A-Za-z])(?P<per>/)?")
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
@@ -152,7 +154,8 @@ _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
     return (
-        text.sub(_INNER_MINUS, r"-\g<sign>")
+        text.sub(_PER_PERSON, lambda match: f"{match['sum']} per person{' per ' if match['per'] else ''}")
+        .sub(_INNER_MINUS, r"-\g<sign>")
         .sub(_FOR_PRICE, " for ")
         .sub(_BEFORE, _sum)
         .sub(_BEHIND, _sum)

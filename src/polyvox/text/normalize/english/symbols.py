@@ -70,10 +70,17 @@ _GREEK: Final = dict(
     )
 )
 _SHORT_FORMS: Final = {
+    "w/in": "within",
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
+    "b/t": "between",
+    "b/w": "between",
+    "a/k/a": "also known as",
     "c/o": "care of",
+    "d/b/a": "doing business as",
+    "f/k/a": "formerly known as",
+    "r/t": "round trip",
     "n/a": "not applicable",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
@@ -97,7 +104,9 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(
+    r"(?<![\w/])(?:[wW]/(?:o|in)(?!\w)|[wW]/(?=[ \w])|(?:b/c|b/w|b/t|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A)(?![\w/]))"
+)
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
@@ -108,9 +117,10 @@ _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
-_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
-_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
+_FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
@@ -157,6 +167,7 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_NEGATED, _negated)
         .sub(_SHARP, " sharp")
+        .sub(_FLAT, lambda match: " flat" if match.group() == "♭" else " natural")
         .sub(_ALL, " star ")
         .sub(_PRODUCT, " times ")
         .sub(_DIFFERENCE, _difference)

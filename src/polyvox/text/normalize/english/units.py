@@ -40,6 +40,7 @@ _UNITS: Final = {
     "nmi": "nautical mile",
     "ha": "hectare",
     "px": "pixel",
+    "nts": "night",
     # mass
     "µg": "microgram",
     "mcg": "microgram",
@@ -190,8 +191,15 @@ _UNITS: Final = {
     "pkts": "packet",
     "pts": "point",
     "qts": "quart",
+    "wkt": "wicket",
+    "wkts": "wicket",
     "reb": "rebound",
+    "rds": "round",
     "rebs": "rebound",
+    "ov": "over",
+    "tbs": "tablespoon",
+    "Tbs": "tablespoon",
+    "tbl": "tablespoon",
     "sqft": "square foot",
     "sqm": "square meter",
     "stl": "steal",
@@ -250,6 +258,12 @@ _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need r
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
+# The same measure in two systems, with a slash between: "23 kg/50 lb".
+_SAME: Final = (
+    frozenset(("kg", "g", "lb", "lbs", "oz")),
+    frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
+    frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+)
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
 _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
@@ -257,17 +271,22 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:\.?/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _HOURS_MINUTES: Final = re.compile(
-    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
-    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
+    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?\.?) ?(?P<minutes>[0-5]?\d)"
+    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]|[,;)]))?)?{ITEM_END}"
+)
+_TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01])(?=[,;.)]|$| [a-z])(?! ?(?:in|x)\b)")
+_MINUTES_SECONDS: Final = re.compile(
+    r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
 _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
 _DEGREES: Final = re.compile(
@@ -292,17 +311,26 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
-    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop|"
+    r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
-_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
+_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z\d]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
+)
+_SPOONS: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+)
+_COOKING: Final = re.compile(
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -313,12 +341,22 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
+        .sub(_MINUTES_SECONDS, _minutes_seconds)
         .sub(_POWERED_UNIT, _powered_unit)
     )
-    text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    if _COOKING.search(text.text):
+        text = text.sub(_SPOONS, _spoons)
+    text = (
+        text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    )
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def _spoons(match: re.Match[str]) -> str:
+    """A recipe's "2 T sugar" and "1/4 t salt"."""
+    return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
 def _unit(symbol: str) -> str | None:
@@ -332,7 +370,7 @@ def _measure(match: re.Match[str]) -> str | None:
     rate = _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
     if symbol == "bps" and _BASIS_POINTS.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]):
         rate = ("basis point", "")
-    if len(symbol) == 1 and symbol.isupper() and not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS:
+    if len(symbol) == 1 and symbol.isupper() and _is_letter(match):
         return None
     if symbol == "mmHg" and "/" in match["amount"]:
         systolic, _, diastolic = match["amount"].partition("/")
@@ -354,6 +392,13 @@ def _measure(match: re.Match[str]) -> str | None:
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
 
 
+def _is_letter(match: re.Match[str]) -> bool:
+    """Return whether a capital is no unit: "2100 L St", "seat 14A"."""
+    if word_after(match) in ("St", "Ave", "Street", "Avenue"):
+        return True
+    return not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS
+
+
 def _counts_pages(match: re.Match[str]) -> bool:
     """Return whether "pg" are pages and not picograms: of a paper, or shortened with a stop or behind a hyphen."""
     return not match["per"] and (match["gap"] == "-" or bool(match["dot"]) or word_after(match) in _PAPERS)
@@ -363,6 +408,12 @@ def _hours_minutes(match: re.Match[str]) -> str:
     hours, minutes = match["hours"], str(int(match["minutes"]))
     first = f"{cardinal(str(int(hours)))} hour{'' if int(hours) == 1 else 's'}"
     return f"{first} {cardinal(minutes)} minute{'' if minutes == '1' else 's'}"
+
+
+def _minutes_seconds(match: re.Match[str]) -> str:
+    minutes, seconds = match["minutes"], match["seconds"]
+    first = f"{cardinal(str(int(minutes)))} minute{'' if int(minutes) == 1 else 's'}"
+    return f"{first} {number(seconds)} second{'' if seconds == '1' else 's'}"
 
 
 def _powered_unit(match: re.Match[str]) -> str | None:
@@ -378,7 +429,12 @@ def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
     near = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
+    if (
+        following in _MULTITUDES
+        or "opulation" in near
+        or "pop." in near
+        or (not match["gap"] and (following in _OF_CROWDS or "million" in near))
+    ):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -404,6 +460,8 @@ def _per(match: re.Match[str]) -> str:
     name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
+    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
+        return f", {cardinal(each)} {_plural(name)}"
     if each:
         return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
     if power is None:
@@ -427,10 +485,18 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
             words += ("to", number(upto))
         if scale:
             words.append(scale.strip())
-        attribute = groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        attribute = (
+            groups.get("gap") == "-" or is_adjective(match) or _is_before_figure(match) or _is_size_before_noun(match)
+        )
         single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_before_figure(match: re.Match[str]) -> bool:
+    """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
+    following = match.string[match.end() : match.end() + 2].strip()
+    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
@@ -511,7 +577,7 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
-    named = word_after(match)[:1].isupper()
+    named = word_after(match)[:1].isupper() or match.string[match.end() + 1 : match.end() + 2].isdigit()
     return f"{amount(match['amount'])} inch" if named else _counted(match, "inch")
 
 

@@ -59,20 +59,26 @@ _SAID: Final = frozenset(("co", "me", "to"))
 
 
 def read_emails(text: TrackedText) -> TrackedText:
-    return text.sub(_EMAIL, lambda match: _aloud(match.group()))
+    return text.sub(_EMAIL, lambda match: _aloud(match.group())) if "@" in text.text else text
 
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    for address in (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST):
+    if "." not in text.text and "/" not in text.text and ":" not in text.text:
+        return text
+    for address in (
+        (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST) if "/" in text.text or ":" in text.text else (_URL, _DOMAIN)
+    ):
         text = text.sub(address, lambda match: _aloud(match.group()))
     return text
 
 
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
-    text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
-    text = text.sub(_CODE_SIGN, "number ").sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    if "@" in text.text:
+        text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
+    if "#" in text.text:
+        text = text.sub(_CODE_SIGN, "number ").sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
 
 
