@@ -61,7 +61,7 @@ def _none(*_: object) -> list[object]:
 def _first_come(queue: FairQueue[Ticket], entry: Ticket) -> None:
     """Queue without turns: all start at once in virtual time."""
     entry.virtual_start = 0.0
-    queue._virtual_finish[entry.client] = math.inf
+    queue._virtual_finish[entry.client, entry.background] = math.inf
     queue._waiting.append(entry)
 
 

@@ -115,6 +115,7 @@ def test_the_plot_is_a_png(tmp_path: Path):
     assert sizes[0] > sizes[1]
 
 
+@pytest.mark.long
 def test_a_plot_of_nothing_but_failures_is_a_plot_as_well(tmp_path: Path):
     samples = [UtteranceResult(1, "$a^{", "one", error="It hums.")]
     save_plot(Evaluation(("$a^{",), ("one",)), samples, list(Metric), tmp_path / "none.png")

@@ -270,18 +270,49 @@ class TestWaits:
             speaking.cancel()
 
 
+def turns(speaking: Ticket, waiting: list[Ticket]) -> list[str]:
+    """The clients of those who wait, in the order in which the one slot is theirs."""
+    order = []
+    while waiting:
+        speaking.release()
+        (speaking,) = (ticket for ticket in waiting if is_granted(ticket))
+        waiting.remove(speaking)
+        order.append(speaking.client)
+    return order
+
+
 class TestClients:
     async def test_take_turns_in_the_queue(self, clock: Clock) -> None:
         admission = AdmissionController(1, 8)
         speaking = enter(admission, "third")
         waiting = [enter(admission, client) for client in ("one", "one", "one", "two", "two")]
-        order = []
-        while waiting:
-            speaking.release()
-            (speaking,) = (ticket for ticket in waiting if is_granted(ticket))
-            waiting.remove(speaking)
-            order.append(speaking.client)
-        assert order == ["one", "two", "one", "two", "one"]
+        assert turns(speaking, waiting) == ["one", "two", "one", "two", "one"]
+
+    async def test_who_comes_later_does_not_go_before_all_who_wait(self, clock: Clock) -> None:
+        admission = AdmissionController(1, 8)
+        speaking = enter(admission, "one")
+        waiting = [enter(admission, "one") for _ in range(3)]
+        speaking.release()
+        waiting[0].release()
+        speaking = waiting[1]
+        late = [enter(admission, "two") for _ in range(3)]
+        assert turns(speaking, [waiting[2], *late]) == ["two", "one", "two", "two"]
+
+    async def test_move_up_when_they_withdraw_what_they_do_not_want_any_more(self, clock: Clock) -> None:
+        admission = AdmissionController(1, 16)
+        speaking = enter(admission, "third")
+        *withdrawn, wanted = [enter(admission, "one") for _ in range(5)]
+        others = [enter(admission, "two") for _ in range(3)]
+        for ticket in withdrawn:
+            ticket.release()
+        assert turns(speaking, [wanted, *others]) == ["one", "two", "two", "two"]
+
+    async def test_have_what_they_listen_to_not_put_off_by_their_batches(self, clock: Clock) -> None:
+        admission = AdmissionController(1, 16)
+        speaking = enter(admission, "third")
+        items = [enter(admission, "one", background=True) for _ in range(4)]
+        live = [enter(admission, client) for client in ("one", "two", "two")]
+        assert turns(speaking, [*live, *items]) == ["one", "two", "two", *["one"] * 4]
 
     async def test_expect_no_wait_because_of_what_another_has_in_the_queue(self, clock: Clock) -> None:
         admission = await measured(clock, max_active=1)
@@ -307,6 +338,13 @@ class TestClients:
             await tickets[-1].granted()
         assert caught.value.reason is RefusalReason.SHARE
         assert admission.waiting == 4
+
+    async def test_give_up_no_item_of_a_batch_for_it(self) -> None:
+        admission = AdmissionController(1, 4, max_share=0.5)
+        tickets = [enter(admission, "one") for _ in range(5)]
+        item = enter(admission, "one", background=True)
+        enter(admission, "two")
+        assert (tickets[-1].state, item.state) == (TicketState.LEFT, TicketState.WAITING)
 
     async def test_get_no_more_than_their_share_of_the_queue_while_another_waits(self) -> None:
         admission = AdmissionController(1, 4, max_share=0.5)

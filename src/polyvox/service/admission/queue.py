@@ -46,13 +46,14 @@ class FairQueue(Generic[E]):
     """Those who wait, of all models; clients take turns by the audio that they ask for (start-time fair queueing).
 
     A request starts, in virtual time, when its client's last one finishes, and finishes as much later as its audio is
-    long. Whoever starts first is next. Background requests come after all others.
+    long. Whoever starts first is next. Background requests come after all others, and take turns among themselves: a
+    batch does not put off what its client wants to hear now.
     """
 
     def __init__(self) -> None:
         self._waiting: list[E] = []
         self._virtual_time = 0.0
-        self._virtual_finish: dict[str, float] = {}
+        self._virtual_finish: dict[tuple[str, bool], float] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -62,9 +63,9 @@ class FairQueue(Generic[E]):
         return iter(self._waiting)
 
     def push(self, entry: E) -> None:
-        client = entry.client
-        entry.virtual_start = max(self._virtual_time, self._virtual_finish.get(client, 0.0))
-        self._virtual_finish[client] = entry.virtual_start + entry.size
+        flow = _flow(entry)
+        entry.virtual_start = max(self._virtual_time, self._virtual_finish.get(flow, 0.0))
+        self._virtual_finish[flow] = entry.virtual_start + entry.size
         self._waiting.append(entry)
 
     def pop(self, entry: E) -> None:
@@ -73,13 +74,19 @@ class FairQueue(Generic[E]):
         self._virtual_time = max(self._virtual_time, entry.virtual_start)
 
     def withdraw(self, entry: E) -> None:
-        """Take out one that leaves without its turn; its client gets that back."""
-        self._waiting.remove(entry)
-        self._virtual_finish[entry.client] -= entry.size
+        """Take out one that leaves without its turn; the later ones of its client move up."""
+        place, flow, finish = self._waiting.index(entry), _flow(entry), entry.virtual_start
+        del self._waiting[place]
+        for later in self._waiting[place:]:
+            if _flow(later) == flow:
+                later.virtual_start = min(later.virtual_start, max(self._virtual_time, finish))
+                finish = later.virtual_start + later.size
+        self._virtual_finish[flow] = finish
 
     def forget(self, client: str) -> None:
         """Keep nothing of a client that has no request any more."""
-        del self._virtual_finish[client]
+        for background in (False, True):
+            self._virtual_finish.pop((client, background), None)
 
     def in_order(self) -> list[E]:
         """Those who wait, the next first."""
@@ -90,8 +97,8 @@ class FairQueue(Generic[E]):
         return [entry for entry in self._waiting if not entry.background]
 
     def last_of(self, client: str) -> E:
-        """The request of a client that came last."""
-        return next(entry for entry in reversed(self._waiting) if entry.client == client)
+        """The request with a listener of a client that came last."""
+        return next(entry for entry in reversed(self.live()) if entry.client == client)
 
     def ahead_of(self, entry: E) -> list[E]:
         """Those of the same model that get a slot before it."""
@@ -102,6 +109,11 @@ class FairQueue(Generic[E]):
             if other.queue is entry.queue and other.paced:
                 ahead.append(other)
         return ahead
+
+
+def _flow(entry: Entry) -> tuple[str, bool]:
+    """The line of its client that a request stands in."""
+    return entry.client, entry.background
 
 
 class ModelQueue(Generic[E]):
