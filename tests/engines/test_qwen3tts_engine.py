@@ -14,6 +14,7 @@ from helpers.tiny_qwen3tts import TINY, install, settings, tiny_engine
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
+from polyvox.engines.qwen3tts.room import fitting_streams
 from polyvox.engines.qwen3tts.variants import VARIANTS
 from polyvox.errors import BundleError, InvalidRequestError, PromptError, SilentTextError, UnknownVoiceError
 from polyvox.types import AudioChunk, NormalizationOptions, Pcm, Utterance, VoicePrompt
@@ -182,3 +183,12 @@ async def test_a_folder_of_another_model_or_without_a_file_is_refused(tmp_path: 
     (tmp_path / BASE / "merges.txt").unlink()
     with pytest.raises(BundleError, match=r"merges\.txt"):
         await Qwen3TtsEngine(VARIANTS[BASE], settings(tmp_path)).start()
+
+
+def test_no_more_sentences_at_once_than_a_gpu_has_room_for() -> None:
+    assert fitting_streams(64, 200, 64 * 300) == (64, "")
+    fewer, warning = fitting_streams(64, 200, 10_000)
+    assert fewer == 35
+    assert "35 sentences" in warning
+    assert "qwen3tts_streams" in warning
+    assert fitting_streams(8, 1_000, 10)[0] == 1

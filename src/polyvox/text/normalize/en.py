@@ -40,7 +40,7 @@ class Variant(Enum):
 
 
 _DIGIT: Final = re.compile(r"\d")
-_OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
+_OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
@@ -61,7 +61,10 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(fold(text).sub(_QUOTED, r"“\g<item>”"), options)
+    text = fold(text)
+    if "'" in text.text or "‘" in text.text:
+        text = text.sub(_QUOTED, r"“\g<item>”")
+    text = _addresses(text, options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:

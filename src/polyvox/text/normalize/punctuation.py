@@ -35,6 +35,8 @@ def fold(text: TrackedText) -> TrackedText:
     if _FOLDABLE.search(text.text) is None:
         return text
     text = text.sub(_SPACE, " ").sub(_INVISIBLE, "")
+    if text.text.isascii():
+        return text.sub(_APOSTROPHE, "'") if "`" in text.text else text
     text = text.sub(_COMPATIBLE, lambda match: unicodedata.normalize("NFKC", match.group()))
     text = text.sub(_SQUARE_UNIT, lambda match: unicodedata.normalize("NFKC", match.group()).translate(_POWERS))
     text = text.sub(_OTHER_DIGIT, lambda match: str(unicodedata.digit(match.group())))
@@ -80,8 +82,10 @@ def tidy(text: TrackedText, *, keep_symbols: bool = False) -> TrackedText:
     """Marks in the voices' forms, nothing repeated, and nothing left that has no sound."""
     if _TIDY.fullmatch(text.text):
         return text
-    text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
-    text = text.sub(_FULL_STOP, ".").sub(_COMMA, ",").sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
+    if not text.text.isascii() or "''" in text.text or "``" in text.text:
+        text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_FULL_STOP, ".").sub(_COMMA, ",")
+        text = text.sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
+    text = text.sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
     text = text.sub(_ELLIPSIS, "…").sub(_LONG_DASH, "—").sub(_SHORT_DASH, "-")
     text = text.sub(_SHOUTED, _calmer).sub(_REPEATED, r"\1")
     text = (

@@ -38,10 +38,7 @@ class _Rule:
 
 def _rules(*rules: tuple[str, str] | tuple[str, str, str]) -> tuple[_Rule, ...]:
     """Readings with their patterns, and with what stands before; kana in the pattern keep their sound."""
-    return tuple(
-        _Rule(re.compile(rule[1]), rule[0], re.compile(rule[2]) if len(rule) > 2 else None)
-        for rule in rules
-    )
+    return tuple(_Rule(re.compile(rule[1]), rule[0], re.compile(rule[2]) if len(rule) > 2 else None) for rule in rules)
 
 
 def _sounds(table: str) -> dict[tuple[str, str], str]:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import STARTERS, ends_sentence, word_after, word_before
+from polyvox.text.normalize.english.context import STARTERS, ends_sentence, has_word, word_after, word_before
 from polyvox.text.normalize.english.letters import any_of, spelled_pair
 from polyvox.text.tracked import TrackedText
 
@@ -91,6 +91,21 @@ BEFORE_FIGURES: Final = {
     "Fig": "Figure",
     "fig": "figure",
     "Figs": "Figures",
+    "Chs": "Chapters",
+    "chs": "chapters",
+    "ex": "exercise",
+    "Exs": "Exercises",
+    "exs": "exercises",
+    "Req": "Requirement",
+    "Lv": "Level",
+    "lv": "level",
+    "probs": "problems",
+    "q": "question",
+    "Q": "Question",
+    "rev": "revision",
+    "Rev": "Revision",
+    "Opt": "Option",
+    "opt": "option",
     "figs": "figures",
     "Sec": "Section",
     "Sect": "Section",
@@ -247,6 +262,27 @@ WITHIN: Final = {
     "assoc": "associate",
     "Assoc": "Associate",
     "cont": "continued",
+    "def": "definitely",
+    "dest": "destination",
+    "Dest": "Destination",
+    "desc": "description",
+    "Desc": "Description",
+    "prob": "probably",
+    "avail": "available",
+    "Avail": "Available",
+    "Orig": "Original",
+    "equiv": "equivalent",
+    "attn": "attention",
+    "Attn": "Attention",
+    "adj": "adjusted",
+    "Adj": "Adjusted",
+    "precip": "precipitation",
+    "Precip": "Precipitation",
+    "vis": "visibility",
+    "Vis": "Visibility",
+    "prelim": "preliminary",
+    "trans": "transmission",
+    "Trans": "Transmission",
     "diam": "diameter",
     "dims": "dimensions",
     "Dims": "Dimensions",
@@ -282,6 +318,29 @@ WITHIN: Final = {
     "orig": "originally",
     "elev": "elevation",
 }
+# Words of their own elsewhere: only where the sentence goes on behind the stop.
+GOING_ON: Final = {
+    "ans": "answer",
+    "auth": "authorization",
+    "bus": "business",
+    "co": "company",
+    "div": "dividend",
+    "empl": "employees",
+    "col": "column",
+    "cols": "columns",
+    "conf": "confirmation",
+    "cr": "credits",
+    "disc": "discount",
+    "eff": "effective",
+    "Eff": "Effective",
+    "mag": "magnitude",
+    "morn": "morning",
+    "reg": "registration",
+    "rev": "revenue",
+    "rec": "recommended",
+    "sh": "shares",
+    "spec": "specification",
+}
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
     "etc": "etc",
@@ -308,6 +367,9 @@ ANYWHERE: Final = {
     "govt": "government",
     "Intl": "International",
     "misc": "miscellaneous",
+    "req": "required",
+    "reqd": "required",
+    "ests": "estimates",
     "est": "estimated",
     "Est": "Estimated",
     "ea": "each",
@@ -397,8 +459,10 @@ DOTTED: Final = {
 
 # Written without vowels, and so nothing else; with or without a full stop.
 SHORTENED: Final = {
+    "acct": "account",
     "accts": "accounts",
     "addr": "address",
+    "mkts": "markets",
     "agmt": "agreement",
     "amts": "amounts",
     "approx": "approximately",
@@ -420,9 +484,18 @@ SHORTENED: Final = {
     "blks": "blocks",
     "brkfst": "breakfast",
     "btwn": "between",
+    "batt": "battery",
+    "btn": "button",
+    "btns": "buttons",
+    "cmd": "command",
+    "cmds": "commands",
+    "cntr": "center",
+    "cols": "columns",
     "chg": "charge",
     "chgs": "charges",
     "ctrl": "control",
+    "cyl": "cylinder",
+    "dmg": "damage",
     "dbl": "double",
     "dkt": "docket",
     "flr": "floor",
@@ -458,6 +531,7 @@ SHORTENED: Final = {
     "pgs": "pages",
     "pkg": "package",
     "pkgs": "packages",
+    "kbd": "keyboard",
     "pls": "please",
     "plz": "please",
     "pmt": "payment",
@@ -471,18 +545,20 @@ SHORTENED: Final = {
     "qty": "quantity",
     "rcpt": "receipt",
     "rcvd": "received",
+    "spd": "speed",
     "rtn": "return",
     "std": "standard",
     "svc": "service",
     "tbsp": "tablespoon",
     "thx": "thanks",
-    "tkt": "ticket",
     "tkts": "tickets",
     "tmrw": "tomorrow",
     "tsp": "teaspoon",
+    "tkt": "ticket",
     "twp": "township",
     "txt": "text",
     "utd": "united",
+    "wds": "words",
     "wkly": "weekly",
     "wknd": "weekend",
     "wks": "weeks",
@@ -494,7 +570,7 @@ SHORTENED: Final = {
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc".split())
+_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd".split())
 # Words with their middle left out.
 _ELIDED: Final = {
     "ass'n": "association",
@@ -533,6 +609,28 @@ TYPED: Final = {
     "imho": "in my humble opinion",
     "imo": "in my opinion",
     "irl": "in real life",
+    "iykyk": "if you know you know",
+    "nbd": "no big deal",
+    "np": "no problem",
+    "otw": "on the way",
+    "rly": "really",
+    "smth": "something",
+    "tyvm": "thank you very much",
+    "ty": "thank you",
+    "yw": "you're welcome",
+    "hbd": "happy birthday",
+    "fr": "for real",
+    "fri": "Friday",
+    "gm": "good morning",
+    "gn": "good night",
+    "idek": "I don't even know",
+    "istg": "I swear to god",
+    "obv": "obviously",
+    "obvs": "obviously",
+    "thnx": "thanks",
+    "tnx": "thanks",
+    "xoxo": "X O X O",
+    "2mrw": "tomorrow",
     "jk": "just kidding",
     "ngl": "not gonna lie",
     "nvm": "never mind",
@@ -555,6 +653,7 @@ TYPED: Final = {
     "bday": "birthday",
     "hbu": "how about you",
     "hx": "history",
+    "srsly": "seriously",
     "sry": "sorry",
     "lmk": "let me know",
     "thurs": "Thursday",
@@ -567,9 +666,20 @@ TYPED: Final = {
     "2nite": "tonight",
     "b4": "before",
     "gr8": "great",
+    "l8": "late",
     "l8r": "later",
+    "tks": "thanks",
     "m8": "mate",
     "w8": "wait",
+}
+# Initials that are said in full however they are typed.
+MIXED_CASE: Final = {
+    "YoY": "year over year",
+    "QoQ": "quarter over quarter",
+    "MoM": "month over month",
+    "ICYMI": "in case you missed it",
+    "TL;DR": "TLDR",
+    "tl;dr": "TLDR",
 }
 ROADS: Final = {
     "Ave": "Avenue",
@@ -622,6 +732,32 @@ _UNSTOPPED: Final = re.compile(
     r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
     r"(?= (?:#|number )?\d)"
 )
+# "Serial no." and "ref. no.", with a word behind it that is no figure.
+_LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
+_REFERENCE: Final = re.compile(r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)")
+_REFERENCES: Final = {"ref": "eference", "conf": "onfirmation", "reg": "egistration"}
+_NUMBERED: Final = frozenset(
+    "account badge batch booking card case claim confirmation contact customer docket employee fax file flight id "
+    "invoice item license lot member membership mobile model order page part passport patent permit phone plate policy "
+    "receipt reference registration room seat serial telephone ticket tracking version chassis engine frame".split()
+)
+_COUNTED_PARTS: Final = re.compile(
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz))"
+    r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
+    r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
+)
+_PARTS: Final = {
+    "dr": "door",
+    "spd": "speed",
+    "cyl": "cylinder",
+    "gr": "grade",
+    "pd": "period",
+    "fl": "floor",
+    "pp": "pages",
+    "Qs": "questions",
+}
+_FORWARDED: Final = re.compile(r"^(?:FW|Fw)(?=:)", re.MULTILINE)
+_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -660,9 +796,15 @@ _BEFORE_NUMERAL: Final = re.compile(
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
+_JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
+_GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
+_NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
+"""With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
-    r"(?<![\w.'@#-])(?:" + any_of((*TYPED, *map(str.capitalize, TYPED), "YoY")) + r")(?![\w'@-]|\.\w)"
+    r"(?<![\w.'@#-])(?:"
+    + any_of((*TYPED, *(word.capitalize() for word in TYPED if word not in _NAMES), *MIXED_CASE))
+    + r")(?![\w'@-]|\.\w)"
 )
 _ROAD: Final = re.compile(
     r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
@@ -672,8 +814,9 @@ _SHORTENED: Final = re.compile(
 )
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
-    r"(?:(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
-    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?![\d,])|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})|(?:on|in) [A-Z\d]"
+    r"(?:\A|(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?!\d|,\d)|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})"
+    r"|(?:on|in) [A-Z\d]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
@@ -735,8 +878,13 @@ _PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espirator
 _ELISION: Final = re.compile(r"(?<![\w'])(?:" + "|".join(_ELIDED) + r")(?![\w'])", re.IGNORECASE)
 
 
+_SHORT_WORDS: Final = frozenset((*SHORTENED, *TYPED, *_REFERENCES, *map(str.lower, MIXED_CASE), "tl"))
+
+
 def read_before_figures(text: TrackedText) -> TrackedText:
     """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
+    if " pt" in text.text:
+        text = text.sub(_POINT, "point")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
@@ -748,15 +896,46 @@ def read_before_figures(text: TrackedText) -> TrackedText:
     if "ong." in text.text:
         text = text.sub(_LONGITUDE, r"\1ongitude")
     text = text.sub(_EACH, _each)
+    text = text.sub(
+        _COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"] or match["asked"]]
+    )
     return text.sub(_BEFORE_FIGURE, _before_figure)
 
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
+    text = _initialled(text)
+    if text.text.startswith(("FW:", "Fw:")):
+        text = text.sub(_FORWARDED, "Forward")
+    short = has_word(text.text, _SHORT_WORDS)
+    if short:
+        text = text.sub(_REFERENCE, lambda match: match["label"][0] + _REFERENCES[match["label"].lower()])
+    if "." in text.text:
+        text = text.sub(_LABEL_NUMBER, _label_number).sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop)
+    text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, _road)
+    if "F" in text.text and "M" in text.text:
+        text = text.sub(_WEEKDAYS, "Monday to Friday")
+    return text.sub(_SHORTENED, _shortened).sub(_TYPED, _typed) if short else text
+
+
+def _initialled(text: TrackedText) -> TrackedText:
+    """Phrases, offices, degrees, initials, and what "Dr" and "St" stand for."""
     if any(short in text.text for short in _PHRASED):
         text = text.sub(_IN_PHRASE, _in_phrase)
     if "'" in text.text:
         text = text.sub(_ELISION, _elided)
+    text = text.sub(_DEGREE, _degree)
+    if "." in text.text:
+        text = _stopped(text)
+    if "Dr" in text.text:
+        text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive)
+    if "St" in text.text:
+        text = text.sub(_SAINT_OR_STREET, _saint_or_street)
+    return text.sub(_DOCTOR, r"\g<lead>doctor") if " dr" in text.text else text
+
+
+def _stopped(text: TrackedText) -> TrackedText:
+    """Numbered parts, universities, offices, initials and species."""
     text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
     if "U. " in text.text:
         text = text.sub(_UNIVERSITY, "University ")
@@ -764,17 +943,12 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_ELECT, lambda match: TITLES[match[1]])
     if "Gen" in text.text or "Sec." in text.text or "Dep." in text.text:
         text = text.sub(_OFFICE, _office)
-    text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
-    text = text.sub(_SPECIES, r"\1")
-    text = text.sub(_INITIAL, _initial)
-    text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
-    text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
-    text = text.sub(_ROAD, _road)
-    if " dr" in text.text:
-        text = text.sub(_DOCTOR, r"\g<lead>doctor")
-    if "F" in text.text and "M" in text.text:
-        text = text.sub(_WEEKDAYS, "Monday to Friday")
-    return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
+    text = text.sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
+    return text.sub(_SPECIES, r"\1").sub(_INITIAL, _initial)
+
+
+def _label_number(match: re.Match[str]) -> str | None:
+    return "number" if word_before(match).lower() in _NUMBERED else None
 
 
 def _before_figure(match: re.Match[str]) -> str | None:
@@ -852,10 +1026,19 @@ def _with_stop(match: re.Match[str]) -> str | None:
         return TITLES[word]
     if word == "Sec" and word_before(match)[:1].isupper():
         return "Secretary" + _final_stop(match)
-    if word.lower() == "incl" and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
-        return "included"
+    if word.lower() in ("incl", "excl") and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
+        return f"{word.lower()}uded"
+    if word.lower() in _JOURNEYS and word_after(match) in ("date", "gate", "time"):
+        return _JOURNEYS[word.lower()]
     if word in WITHIN:
-        return WITHIN[word]
+        return WITHIN[word] + ("." if match.end() == len(match.string) else "")
+    if word in GOING_ON and _GOES_ON.match(match.string, match.end()):
+        return GOING_ON[word]
+    return _with_final_stop(match, word)
+
+
+def _with_final_stop(match: re.Match[str], word: str) -> str | None:
+    """Abbreviations that may end a sentence, which then keeps its full stop."""
     if word == "Co" and word_after(match) in _OF_COUNTIES:
         return "County"
     if word == "Cir" and word_before(match).islower():
@@ -940,6 +1123,10 @@ def _in_phrase(match: re.Match[str]) -> str | None:
 def _elided(match: re.Match[str]) -> str:
     word = _ELIDED[match.group().lower()]
     return word.capitalize() if match.group()[0].isupper() else word
+
+
+def _typed(match: re.Match[str]) -> str:
+    return MIXED_CASE.get(match.group()) or TYPED[match.group().lower()]
 
 
 def _without_stop(match: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Final
 
-from polyvox.text.normalize.english.context import ends_sentence, word_before
+from polyvox.text.normalize.english.context import ends_sentence, has_word, word_before
 from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
 
@@ -25,8 +25,14 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
+_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z][ (])|(?<=[A-Za-z.,] ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}|\d\d)(?![\w-])", re.IGNORECASE)
+_DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \Z")
+_HOUR_BEHIND: Final = re.compile(r",? (?:@|at) \d")
+_MEASURED: Final = re.compile(r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|tb?sp|share|split|[+=*×-] )")
+# Days that no common fraction is counted by.
+_DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
-_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z] )|(?<=day, ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
 # The days on which a class meets; "M/F" and "T/F" are something else.
 _CLASS_DAYS: Final = re.compile(
     r"(?<![\w/])(?:M/W(?:/F)?|M/T(?:u|ues?)?/W/Th(?:/F)?|T(?:u|ue|ues)?/Th(?:ur|urs?)?|W/F|M/Th|Tu/F|MWF|TTh|TuTh|Sa/Su)(?![\w/])"
@@ -42,7 +48,7 @@ _WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]ven
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
-_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d))", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d|@ ?\d|at \d))", re.IGNORECASE)
 _LONE_WEEKDAY: Final = re.compile(
     r"(?<![\w.'@#/-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
 )
@@ -78,6 +84,7 @@ _DAY_MONTH: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
+_SHORT_NAMES: Final = frozenset((*_MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DATE: Final = frozenset(
     (
         "on",
@@ -87,6 +94,7 @@ _BEFORE_DATE: Final = frozenset(
         "date's",
         "deadline",
         "until",
+        "til",
         "monday",
         "tuesday",
         "wednesday",
@@ -114,6 +122,8 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
     if "/" in text.text:
         text = text.sub(_DAYS_OF_MONTHS, partial(_days_of_months, day_first=day_first))
+    if "-" in text.text:
+        text = text.sub(_HYPHENED, _hyphened)
     text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
     if any(dash in text.text for dash in "-–—"):
         text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or ''} to ")
@@ -122,12 +132,14 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
 
 def read_names(text: TrackedText) -> TrackedText:
     """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
+    if "/" in text.text or "MWF" in text.text or "Th" in text.text:
+        text = text.sub(_CLASS_DAYS, _class_days)
+    if not has_word(text.text, _SHORT_NAMES):
+        return text
     if any(joint in text.text for joint in ("-", "–", "—", " to ")):
         text = text.sub(_WEEKDAYS, _weekdays).sub(_MONTH_RANGE, _months)
     if "." in text.text:
         text = text.sub(_DOTTED_WEEKDAY, _dotted_weekday).sub(_DOTTED_MONTH, _dotted_month)
-    if "/" in text.text or "MWF" in text.text or "Th" in text.text:
-        text = text.sub(_CLASS_DAYS, _class_days)
     return text.sub(_LONE_WEEKDAY, _lone_weekday).sub(_LONE_MONTH, _lone_month)
 
 
@@ -159,6 +171,13 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
 
 
+def _hyphened(match: re.Match[str]) -> str | None:
+    """ "02-Mar-24", written as a date that the readers behind know."""
+    day, month, figures = match.groups()
+    century = "" if len(figures) == 4 else "20" if int(figures) < 70 else "19"
+    return f"{int(day)} {_month_name(month)} {century}{figures}" if 1 <= int(day) <= 31 else None
+
+
 def _days_of_months(match: re.Match[str], *, day_first: bool) -> str | None:
     """Two days without a year and what lies between; one of them must be no fraction, as in "12/26-1/2"."""
     pairs = [(int(match[1]), int(match[2])), (int(match[3]), int(match[4]))]
@@ -177,6 +196,10 @@ def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
         return None
     before = word_before(match).lower()
     unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
+    certain = day in _DAYS_ONLY and _MEASURED.match(match.string, match.end()) is None
+    certain = certain or _HOUR_BEHIND.match(match.string, match.end()) is not None
+    if certain or _DAY_BEFORE.search(match.string, max(0, match.start() - 8), match.start()):
+        return _date(month, day)
     lead = match.string[max(0, match.start() - 16) : match.start()]
     named = lead.endswith("day, ") or (before == "of" and _WEEK_OF.search(lead))
     padded = match[2][0] == "0" and match[2] != "0"

@@ -12,9 +12,11 @@ from polyvox.text.normalize.english.numbers import (
     TENS,
     amount,
     cardinal,
+    code,
     fraction,
     number,
     ordinal,
+    spelled,
     two_digits,
     year,
 )
@@ -34,9 +36,10 @@ _FRACTION: Final = re.compile(
 )
 _FRACTIONS: Final = re.compile(r"(?<=\d/\d) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
-_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
+_RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
@@ -56,6 +59,10 @@ _FIXED_READINGS: Final = {
 _DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_SCORED: Final = frozenset("scored scoring scores got gets".split())
+_PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
+_LONGEST_END: Final = 4
+"""Digits without a comma that a range may end with; a longer one is the second part of a number."""
 _COUNTED_PARTS: Final = frozenset(
     "chapter day episode lap level page part photo question round slide stage step track week".split()
 )
@@ -63,6 +70,13 @@ _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
 _BEHIND_RATING: Final = frozenset("for from on in and but or if because at overall would".split())
+# Plurals that a year says the time of, where others are counted by it: "2024 sales", but "1900 people".
+_OF_YEARS: Final = frozenset(
+    "accounts awards budgets championships cohorts deliveries earnings elections estimates expenses figures filings "
+    "finals floods forecasts games goals graduates grads guidelines midterms models numbers olympics plans playoffs "
+    "primaries profits protests rates resolutions results returns revenues riots sales standings statistics targets "
+    "taxes totals trends wildfires".split()
+)
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
@@ -72,7 +86,11 @@ def read_marked(text: TrackedText) -> TrackedText:
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
     text = text.sub(_DECADE, _decade)
-    text = text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    text = (
+        text.sub(_SHORT_DECADE, _short_decade)
+        .sub(_QUARTER_YEAR, " '")
+        .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    )
     return text.sub(_ERA, _era)
 
 
@@ -125,6 +143,8 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
+    if word_after(match) in ("ARM", "ARMs"):
+        return f"{cardinal(top)} {cardinal(bottom)}"
     if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
         return f"{cardinal(top)} {cardinal(bottom)}"
     if word_before(match).lower() in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
@@ -142,8 +162,14 @@ def _is_rating(match: re.Match[str]) -> bool:
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
         return True
+    if before in _SCORED and int(match["bottom"]) > 4 and following != "of":
+        return True
+    if match["bottom"] == "10" and match["top"] in "6789" and following not in _PARTS_OF:
+        return True
     if match["bottom"] not in ("5", "10", "100"):
         return False
+    if match["bottom"] == "100" and len(match["top"]) > 1:
+        return True
     whole = match["top"] == match["bottom"]
     article = before in ("a", "an") and match["bottom"] != "5" and (not following or following in _BEHIND_RATING)
     return whole or article or before in _RATING_WORDS
@@ -160,7 +186,8 @@ def _year(match: re.Match[str]) -> str | None:
     """Four digits are a year unless things are counted; round hundreds sound alike either way."""
     figure = int(match[1])
     dated = word_before(match).lower().rstrip(".") in _YEAR_WORDS
-    counted = is_plural(word_after(match))
+    following = word_after(match)
+    counted = is_plural(following) and not (figure >= 1900 and following in _OF_YEARS)
     if figure < 1100:
         return year(figure) if dated and not counted else None
     return year(figure) if dated or not counted or figure % 100 == 0 else None
@@ -168,6 +195,10 @@ def _year(match: re.Match[str]) -> str | None:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
+    if last[0] == "0" and last.isdigit() and len(last) > 1:
+        return f"{code(first) if first.isdigit() else number(first)} {spelled(last)}"
+    if last.isdigit() and first.isdigit() and len(last) > _LONGEST_END and len(last) - len(first) > 1:
+        return f"{spelled(first)}, {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]

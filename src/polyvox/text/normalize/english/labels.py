@@ -11,7 +11,7 @@ _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![
 _ISSUED: Final = (
     "account|acct|badge|booking|card|case|claim|confirmation|customer|docket|employee|ID|imei|invoice|itin|licen[cs]e|"
     "member|membership|meter|npi|order|passport|part|patient|permit|policy|receipt|record|reference|ref|registration|"
-    "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher"
+    "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher|tkt|upc|ean|sku"
 )
 _LABEL: Final = re.compile(
     rf"\b(?:(?P<code>(?:pass|pin)?code|otp|pin|password|access code)|(?P<issued>{_ISSUED}))"
@@ -20,12 +20,15 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDING: Final = re.compile(
-    r"\b(?:card|account|acct\.?|number)(?= )[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
+    r"\b(?:card|account|acct\.?|number|visa|mastercard|amex|debit|checking|savings)(?= )[^.!?\n]{0,24}"
+    r"\bend(?:s|ing) (?:(?:in|with) )?$",
+    re.IGNORECASE,
 )
 _GIVEN: Final = re.compile(
     r" (?:is|as) (?:your|the|my|our) (?:[A-Za-z-]+ ){0,3}(?:code|pin|otp|passcode|password)\b", re.IGNORECASE
 )
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
+_CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
@@ -43,7 +46,7 @@ _NAMES: Final = frozenset(
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
-    "status studio suite terminal train tram unit Error Status".split()
+    "status studio suite terminal train tram unit Error Status Port port ports".split()
 )
 # Round ones among them may be counted: "500 errors".
 _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 503 504".split())
@@ -51,6 +54,8 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "-" in text.text:
+        text = text.sub(_CODED, _coded)
     if "umber " in text.text:
         text = text.sub(_LONG, lambda match: spelled(match.group()))
         text = text.sub(_CASE, lambda match: f"{code(match['year'])} {code(match['case'])}")
@@ -65,6 +70,14 @@ def read(text: TrackedText) -> TrackedText:
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
+
+
+def _coded(match: re.Match[str]) -> str | None:
+    """Groups of figures and capitals: "45-9981-B"."""
+    groups = match.group().split("-")
+    if len(groups) < 3 or not any(group.isalpha() for group in groups):
+        return None
+    return ", ".join(spelled(group) if group.isdigit() else " ".join(group) for group in groups)
 
 
 def _labelled(match: re.Match[str]) -> str | None:

@@ -9,8 +9,8 @@ _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 _LONGEST_INITIALS: Final = 5
 # Initials that could be read as a word; in names of programs and in paths they stand in small letters.
 _INITIALISMS: Final = frozenset(
-    "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid sdk ui uid url urls uri usr "
-    "utf ux vm".split()
+    "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid rsa sdk ui uid url urls uri usr "
+    "utf ux vm nvme".split()
 )
 
 

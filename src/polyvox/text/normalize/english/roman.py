@@ -13,6 +13,10 @@ _NUMERAL: Final = re.compile(
     r"(?![\w&])(?!'[a-rt-z])(?!\.\w)"
 )
 
+_LETTERED: Final = re.compile(
+    r"\.(?=[A-Z](?![\w.]))"
+    r"(?:(?<=[nretk] [IVX]\.)|(?<=[nretk] [IVX]{2}\.)|(?<=[nretk] [IVX]{3}\.)|(?<=[nretk] [IVX]{4}\.))"
+)
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
@@ -35,6 +39,8 @@ _LABELS: Final = frozenset(
     "Figure Grade Level Mark Part Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War "
     "act article book chapter class grade level part phase scene section stage type volume".split()
 )
+# Games, films and phones whose fifth or tenth is written with one letter.
+_SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -68,6 +74,8 @@ _FIRST_CUE: Final = re.compile(
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
+    if "." in text.text:
+        text = text.sub(_LETTERED, " ")
     if "tage " in text.text:
         text = text.sub(_STAGE, _stage)
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
@@ -126,12 +134,14 @@ def _numeral(match: re.Match[str]) -> str | None:
         return ordinal(_digits(numeral))
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
-    if before in _LABELS:
+    if before in _LABELS and not (before == "Series" and len(numeral) == 1):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
         return f"the {ordinal(_digits(numeral))}"
     if _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
+    if before in _SEQUELS and numeral in "VX":
+        return cardinal(_digits(numeral))
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
     return None

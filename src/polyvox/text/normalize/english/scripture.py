@@ -8,7 +8,7 @@ from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.normalize.english.numbers import DASH, cardinal
 from polyvox.text.tracked import TrackedText
 
-_SHORT: Final = {
+SHORT: Final = {
     "Gen": "Genesis",
     "Ex": "Exodus",
     "Exod": "Exodus",
@@ -60,7 +60,7 @@ _BOOKS: Final = frozenset(
     "Obadiah Peter Philemon Philippians Proverbs Psalm Psalms Quran Revelation Romans Ruth Samuel Surah "
     "Thessalonians Timothy Titus Zechariah Zephaniah".split()
 )
-_BOOK: Final = re.compile(rf"\b(?P<short>{any_of(_SHORT)})\.? (?=\d{{1,3}}:\d)")
+_BOOK: Final = re.compile(rf"\b(?P<short>{any_of(SHORT)})\.? (?=\d{{1,3}}:\d)")
 _NUMBERED: Final = re.compile(
     r"(?<![\w.,:$€£-])(?P<number>[123]) (?=(?:Samuel|Kings|Chronicles|Corinthians|Thessalonians|Timothy|Peter|John) \d)"
 )
@@ -72,7 +72,7 @@ def read(text: TrackedText) -> TrackedText:
     """ "1 Cor. 13:4-8"."""
     if ":" not in text.text:
         return text
-    text = text.sub(_BOOK, lambda match: f"{_SHORT[match['short']]} ")
+    text = text.sub(_BOOK, lambda match: f"{SHORT[match['short']]} ")
     return text.sub(_NUMBERED, lambda match: f"{_ORDINALS[match['number']]} ").sub(_VERSE, _verse)
 
 

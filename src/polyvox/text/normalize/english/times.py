@@ -12,14 +12,16 @@ _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
 )
+_ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
 _SHORT_HALVES: Final = re.compile(
     rf"{_START}(?P<first>\d{{1,2}})(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}})(?P<to>[ap])(?!\w)"
 )
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
-    rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d)"
+    rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?"
+    rf"(?P<zone>Z|[+-]\d\d:?\d\d)?"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d|,\d{{3}})"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
 _SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")
@@ -39,6 +41,8 @@ _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
+    if "ish" in text.text:
+        text = text.sub(_ROUGHLY, "-ish")
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
