@@ -17,15 +17,18 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /build
 RUN python3 -m venv /opt/polyvox
 ENV PATH=/opt/polyvox/bin:$PATH
-COPY pyproject.toml README.md LICENSE NOTICE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
 COPY src src
 COPY deploy/docker deploy/docker
 RUN cp deploy/docker/healthcheck.py /opt/polyvox/
 
 FROM build AS build-cpu
-ARG EXTRAS=espeak,granian,grpc,ja,mcp,wyoming
+ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,redis,wyoming
+ARG REVISION
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
-    pip install ".[${EXTRAS}]"
+    POLYVOX_REVISION="${REVISION}" pip install ".[${EXTRAS}]"
+# By this record the server's advice is one for a container: which image to build, and not what to install.
+RUN printf '{"target": "cpu", "extras": "%s"}\n' "${EXTRAS}" > /opt/polyvox/image.json
 # A layer keeps whole seconds of a file's time. The second pull fetches nothing: it checks the files and records these times,
 # so that no server has to hash them again at its start.
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
@@ -37,13 +40,15 @@ RUN python deploy/docker/sbom.py --models /models --output /opt/polyvox/sbom.cdx
 
 FROM build AS build-cuda
 ARG TORCH_VERSION=2.13.0
-ARG EXTRAS=espeak,granian,grpc,ja,mcp,torch,wyoming
+ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,redis,torch,wyoming
+ARG REVISION
 # PyTorch first, from wherever the index has its CUDA build; one without CUDA would run every model on the CPU, silently.
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     pip install "torch==${TORCH_VERSION}" nvidia-ml-py
 RUN python -c "import sys, torch; sys.exit(None if torch.version.cuda else 'this index has a PyTorch without CUDA; name one that has it with --build-arg PIP_INDEX_URL=...')"
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
-    pip install ".[${EXTRAS}]" "torch==${TORCH_VERSION}"
+    POLYVOX_REVISION="${REVISION}" pip install ".[${EXTRAS}]" "torch==${TORCH_VERSION}"
+RUN printf '{"target": "cuda", "extras": "%s"}\n' "${EXTRAS}" > /opt/polyvox/image.json
 RUN mkdir /models && python deploy/docker/sbom.py --models /models --output /opt/polyvox/sbom.cdx.json
 
 FROM ${BASE_IMAGE} AS user

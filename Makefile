@@ -5,7 +5,7 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
-CLIENTS := sdks livekit pipecat charts
+CLIENTS := sdks livekit pipecat charts release
 BY_FILE := --dist loadfile --no-loadscope-reorder
 UNIT := not slow and not long and not clients and not alone
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
@@ -14,7 +14,7 @@ ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench clean
+.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -109,6 +109,9 @@ docs: setup-dev  ## The generated tables, and the documents as a site in out/doc
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) bench engine
+
+release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources, chart, image, SBOM, sums and notes in out/release; TAG=v1.2.3 on that tag, IMAGE=no without the image.
+	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
 	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,7 +8,8 @@ import numpy as np
 
 from polyvox.audio.analysis import ANALYSIS_RATE, mono_16k
 from polyvox.audio.features import kaldi_fbank
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.errors import UnavailableError
+from polyvox.extras import install_hint
 from polyvox.types import Pcm
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
-"""Write docs/settings.md, every setting with its variable, default and meaning, and the names for the Helm chart.
+"""Write docs/settings.md, every setting with its variable, default and meaning, and what the Helm chart knows of them.
 
 Run it after changing a setting.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -15,11 +16,13 @@ from pydantic.fields import FieldInfo
 from polyvox.api.doors import DOORS
 from polyvox.config import ENV_PREFIX, Settings
 from polyvox.engines.catalog import BUILT_IN
+from polyvox.extras import EXTRAS
 from polyvox.settings_loader import ForeignVariables
 
 _ROOT = Path(__file__).parents[1]
 PAGE = _ROOT / "docs" / "settings.md"
 CHART_NAMES = _ROOT / "deploy" / "helm" / "polyvox" / "setting-names.yaml"
+CHART_SCHEMA = _ROOT / "deploy" / "helm" / "polyvox" / "values.schema.json"
 _HEAD = """# Settings
 
 <!-- Written by scripts/build_settings_reference.py; a test compares it with the code. -->
@@ -49,6 +52,15 @@ cosyvoice:
 A name that nothing knows is refused in YAML, and so is one in `.env` that begins with `POLYVOX_`. Such a name in the
 environment, and any other name in `.env`, is logged as a warning.
 """
+_EXTRAS = """
+## Extras
+
+Some settings need an extra of the package. Without it the server does not start, and names what to install, or which
+[image](deploy/containers.md) to build. Models that run in PyTorch need `torch`, whatever their settings.
+
+| extra | for | settings that need it | modules | images that have it |
+|---|---|---|---|---|
+"""
 _FOREIGN = """
 ## Variables of other servers
 
@@ -77,10 +89,20 @@ def page() -> str:
     for door in DOORS:
         if door.settings is not None:
             parts += [f"\n## Dialect: {door.name}\n\n", *_table(door.settings, door.settings.setting_names())]
+    parts += [_EXTRAS, *_extras()]
     foreign = [door.foreign for door in DOORS if door.foreign is not None]
     parts += [_FOREIGN, *(row for each in foreign for row in _understood(each))]
     parts += [_IGNORED, *(row for each in foreign for row in _without_effect(each))]
     return "".join(parts)
+
+
+def _extras() -> Iterator[str]:
+    for extra in EXTRAS:
+        settings = ", ".join(f"`{name}`" for name in extra.settings) or "none"
+        instead = f" (or the program `{extra.program}`)" if extra.program else ""
+        modules = ", ".join(f"`{module}`" for module in extra.modules)
+        images = ", ".join(extra.images) or "none"
+        yield f"| `{extra.name}` | {extra.purpose} | {settings} | {modules}{instead} | {images} |\n"
 
 
 def _understood(foreign: ForeignVariables) -> Iterator[str]:
@@ -100,19 +122,45 @@ def _without_effect(foreign: ForeignVariables) -> Iterator[str]:
         yield f"| {_server(foreign)} | `{variable.upper()}`{mark} | {instead} |\n"
 
 
-def chart_names() -> str:
-    """The names of all settings, and of those that are secret, for the chart to check values against."""
-    sections: list[tuple[type[BaseModel], dict[str, str]]] = [
-        (Settings, {name: name for name in Settings.model_fields})
-    ]
+def _sections() -> Iterator[tuple[type[BaseModel], dict[str, str]]]:
+    """Every class of settings, with the full names of its fields."""
+    yield Settings, {name: name for name in Settings.model_fields}
     for part in (*BUILT_IN, *DOORS):
         if part.settings is not None:
-            sections.append((part.settings, part.settings.setting_names()))
-    fields = {names[field]: info for section, names in sections for field, info in section.model_fields.items()}
+            yield part.settings, part.settings.setting_names()
+
+
+def chart_names() -> str:
+    """The names of all settings, and of those that are secret, for the chart to check values against."""
+    fields = {names[field]: info for section, names in _sections() for field, info in section.model_fields.items()}
     secret = [name for name, info in fields.items() if _is_secret(info.annotation)]
     head = "# Written by scripts/build_settings_reference.py; a test compares it with the code.\n"
     lists = {"names": sorted(fields), "secrets": sorted(secret)}
     return head + "".join(f"{key}:\n" + "".join(f"  - {name}\n" for name in names) for key, names in lists.items())
+
+
+def chart_schema() -> str:
+    """The schema of the chart's values as it stands, with the types and ranges of all settings as they are now."""
+    schema = json.loads(CHART_SCHEMA.read_text(encoding="utf-8"))
+    known: dict[str, dict[str, Any]] = {}
+    for section, names in _sections():
+        fields = section.model_json_schema()["properties"]
+        known |= {names[field]: _value_schema(found) for field, found in fields.items()}
+    schema["definitions"]["knownSettings"] = {"type": "object", "properties": dict(sorted(known.items()))}
+    return json.dumps(schema, indent=2) + "\n"
+
+
+_KEPT = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern")
+
+
+def _value_schema(found: dict[str, Any]) -> dict[str, Any]:
+    """A field's schema for a value of the chart: a list may be written as text too, and nothing is null."""
+    [found] = [each for each in found.get("anyOf", [found]) if each.get("type") != "null"]
+    if found["type"] == "array":
+        return {"type": ["string", "array"], "items": _value_schema(found["items"])}
+    if found["type"] == "object":
+        return {"type": "string"}
+    return {key: found[key] for key in _KEPT if key in found}
 
 
 def _is_secret(annotation: object) -> bool:
@@ -140,6 +188,6 @@ def _default(name: str, info: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in ((PAGE, page()), (CHART_NAMES, chart_names())):
+    for path, text in ((PAGE, page()), (CHART_NAMES, chart_names()), (CHART_SCHEMA, chart_schema())):
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"Wrote {path}.\n")

@@ -32,10 +32,3 @@ def test_the_openai_body_names_message_type_field_and_code():
             "code": "invalid_text",
         }
     }
-
-
-def test_an_install_hint_names_a_command_for_a_checkout_and_one_for_a_wheel():
-    hint = errors.install_hint("torch")
-    assert "pip install -e '.[torch]'" in hint
-    assert "pip install 'WHEEL[torch]'" in hint
-    assert "\n" not in hint

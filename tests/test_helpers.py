@@ -1,12 +1,14 @@
 """The helpers that decide whether other tests fail."""
 
 import inspect
+import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from helpers.fork_server import fork_server
+from helpers.fork_server import fork_server, forked_python
 from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 
@@ -94,3 +96,30 @@ def test_a_forked_program_has_its_own_arguments_environment_folder_output_and_en
                 process.kill()
             assert process.wait(60) == process.poll() == end
         assert (tmp_path / "log").read_text() == errors
+
+
+@pytest.mark.long
+def test_a_forked_python_runs_texts_modules_and_scripts_and_ends_as_they_do(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print(__name__, sys.argv[1:], sys.stdin.read()); sys.exit(4)")
+    (tmp_path / "module.py").write_text(script.read_text())
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    for program in (["-c", script.read_text()], ["-m", "module"], [str(script)]):
+        done = subprocess.run(
+            [forked_python(), *program, "a", "b c"], input="said", env=environment, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout) == (4, "__main__ ['a', 'b c'] said\n"), done.stderr
+    killed = subprocess.run([forked_python(), "-c", "import os; os.kill(os.getpid(), 9)"])
+    assert killed.returncode == -signal.SIGKILL
+
+
+@pytest.mark.long
+def test_a_forked_program_is_told_to_end_and_does_not_outlive_its_python() -> None:
+    program = "import time; print('begun', flush=True); time.sleep(600)"
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        with subprocess.Popen([forked_python(), "-c", program], stdout=subprocess.PIPE, text=True) as python:
+            assert python.stdout is not None
+            assert python.stdout.readline() == "begun\n"
+            python.send_signal(number)
+            assert python.stdout.read() == "", "it reads on until the program, too, has ended"
+        assert python.returncode == -number

@@ -299,8 +299,3 @@ def openai_body(error: PolyvoxError) -> dict[str, dict[str, str | None]]:
     return {
         "error": {"message": error.message, "type": status.type, "param": error.field, "code": status.code},
     }
-
-
-def install_hint(extra: str) -> str:
-    """The pip commands that install an optional dependency group, to be put into a sentence; no release exists yet."""
-    return f"pip install -e '.[{extra}]' in a checkout, or pip install 'WHEEL[{extra}]' with the path of a built wheel"

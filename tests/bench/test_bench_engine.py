@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from polyvox.bench.bare import BareKokoro, planned_calls
+from polyvox.bench.bare import planned_calls
 from polyvox.bench.engine import Check, as_table, bench_engine
 from polyvox.bench.process import cpu_seconds_of, server_process
 from polyvox.bench.raw_http import connection_to, timed_request
@@ -76,18 +76,16 @@ def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
 
 @pytest.mark.slow
 def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> None:
-    settings = load_settings(models_dir=models_dir)
-    calls = planned_calls(settings, PARAGRAPH)
+    calls = planned_calls(load_settings(models_dir=models_dir), PARAGRAPH)
     assert len(calls) > 1
     assert all(call.ids for call in calls)
-    assert BareKokoro(settings).cpu_seconds(calls[:1]) > 0
 
 
 @pytest.mark.slow
 def test_every_figure_is_measured(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyvox.bench.engine.PARAGRAPH", "Good evening, and welcome home. Come in.")
     progress: list[str] = []
-    checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 10, progress.append)}
+    checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 1, progress.append)}
     assert 0.5 < checks["server / bare model"].value < 1.5
     assert 0 < checks["first audio, of time"].value < 100
     assert 0 < checks["first audio, of CPU"].value < 100

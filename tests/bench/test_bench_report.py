@@ -82,7 +82,7 @@ def test_a_run_in_which_all_failed_still_plots(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyvox.bench.plot.find_spec", lambda name: None)
+    monkeypatch.setattr("polyvox.extras.find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[plot\]'"):
         check_plottable(tmp_path / "run.png")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from helpers.loopback_hub import LoopbackHub
+from polyvox.bundles import pull
 
 
 @pytest.fixture
@@ -18,3 +19,10 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
 def _no_hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The tests must not find files in the cache of this machine's user."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub-cache"))
+
+
+@pytest.fixture
+def without_companions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are pulled by themselves: Kokoro, which lends them its voices, is a real one of 100 MB."""
+    named = pull.manifest_named
+    monkeypatch.setattr(pull, "manifest_named", lambda name: named(name).model_copy(update={"companions": ()}))

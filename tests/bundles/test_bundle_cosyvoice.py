@@ -59,6 +59,7 @@ async def spoken(chunks: AsyncIterator[AudioChunk]) -> int:
 @pytest.mark.long
 @VERSIONS
 @pytest.mark.anyio
+@pytest.mark.usefixtures("without_companions")
 async def test_pulled_checked_converted_and_heard(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:

@@ -41,6 +41,7 @@ def polyvox(*command: object) -> Result:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.usefixtures("without_companions")
 def test_pulled_checked_and_converted(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

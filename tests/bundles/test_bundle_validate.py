@@ -91,7 +91,7 @@ def test_a_touched_file_in_a_folder_that_cannot_be_written_is_hashed_each_time(i
 
 
 def test_a_model_that_was_never_installed_names_the_command(tmp_path):
-    with pytest.raises(BundleError, match=r"'kokoro' is not installed in .*; run `polyvox pull kokoro`\."):
+    with pytest.raises(BundleError, match=r"'kokoro' is not installed in .*; run: polyvox pull kokoro\."):
         open_bundle("kokoro", tmp_path)
 
 
@@ -102,13 +102,13 @@ def test_an_unknown_model_is_not_looked_for_on_disk(tmp_path):
 
 def test_a_missing_file_is_named(installed):
     installed.file("voices/one.bin").unlink()
-    with pytest.raises(BundleError, match=r"lacks voices/one\.bin; run `polyvox pull sample`"):
+    with pytest.raises(BundleError, match=r"lacks voices/one\.bin; run: polyvox pull sample"):
         _reopen(installed)
 
 
 def test_a_file_cut_short_is_named(installed):
     _overwrite(installed.file("voices/two.bin"), FILES["voices/two.bin"][:-1], keep_time=True)
-    with pytest.raises(BundleError, match=r"holds voices/two\.bin altered or cut short; run `polyvox pull sample`"):
+    with pytest.raises(BundleError, match=r"holds voices/two\.bin altered or cut short; run: polyvox pull sample"):
         _reopen(installed)
 
 
@@ -152,16 +152,14 @@ def test_verify_names_a_file_that_vanished_since(installed):
 
 
 def test_a_bundle_of_another_version_is_not_used(installed):
-    with pytest.raises(
-        BundleError, match=r"holds sample 1, but this release needs sample 2; run `polyvox pull sample`"
-    ):
+    with pytest.raises(BundleError, match=r"holds sample 1, but this release needs sample 2; run: polyvox pull sample"):
         open_manifest(sample_manifest(version="2"), installed.folder.parent)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"nonsense", b'{"name": "sample", "version": "1"}', b"\xff\xfe"])
 def test_a_broken_record_is_refused(installed, content):
     (installed.folder / "bundle.json").write_bytes(content)
-    with pytest.raises(BundleError, match=r"not a record that Polyvox wrote; run `polyvox pull sample`"):
+    with pytest.raises(BundleError, match=r"not a record that Polyvox wrote; run: polyvox pull sample"):
         _reopen(installed)
 
 

@@ -76,7 +76,7 @@ def test_what_makes_no_sense_is_refused_before_the_run(arguments: tuple[str, ...
 def test_servers_that_are_not_installed_are_one_line(
     missing: set[str], named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else object())
+    monkeypatch.setattr("polyvox.extras.find_spec", lambda name: None if name in missing else object())
     result = bench("servers")
     assert result.exit_code == 1
     assert f"{named} installed; run: pip install -e '.[granian,grpc]'" in result.stderr

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from helpers import scorers
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from helpers.scripted_server import ScriptedServer
+from helpers.speech import HARVARD_SENTENCES
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.main import app
@@ -152,11 +153,16 @@ def test_missing_models_are_named_with_the_commands_that_fetch_them(engine: Plai
 
 
 @pytest.mark.slow
-def test_a_real_voice_scores_well_on_every_metric(installed, models_dir: Path, tmp_path: Path) -> None:
+def test_a_real_voice_scores_well_on_every_metric(
+    installed, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYVOX_KOKORO_DECODER", "wren")
     for metric in Metric:
         installed(metric.bundle)
-    files = "--json", str(tmp_path / "run.json"), "--models-dir", str(models_dir)
-    result = evaluate("-v", "af_heart", "-n", "2", *files)
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(HARVARD_SENTENCES[4:6]))
+    files = "--texts", str(texts), "--json", str(tmp_path / "run.json"), "--models-dir", str(models_dir)
+    result = evaluate("-v", "af_heart", *files)
     assert result.exit_code == 0, result.stderr
     (voice,) = json.loads((tmp_path / "run.json").read_text())["voices"]
     assert voice["wer"] < 0.1

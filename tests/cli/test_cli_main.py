@@ -26,8 +26,10 @@ def test_help_names_every_command(runner: CliRunner) -> None:
         assert command in result.stdout
 
 
-def test_version(runner: CliRunner) -> None:
-    assert runner.invoke(app, ["--version"]).stdout == f"polyvox {__version__}\n"
+def test_the_version_names_the_commit_where_it_is_known(runner: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for commit, shown in (("0123456789ab", " (0123456789ab)"), ("", "")):
+        monkeypatch.setattr("polyvox.revision.revision", lambda commit=commit: commit)
+        assert runner.invoke(app, ["--version"]).stdout == f"polyvox {__version__}{shown}\n"
 
 
 def test_no_command_imports_anything_heavy_before_it_runs() -> None:

@@ -18,7 +18,7 @@ from helpers.agent_engine import ENDED, AgentEngine
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, missing_bundle, tone_catalog, tone_settings
 from helpers.serving import decoded_seconds, served
-from polyvox.api.dialects.mcp import package
+from polyvox import extras
 from polyvox.api.dialects.mcp.backend import McpBackend
 from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
 from polyvox.cli.main import app
@@ -263,7 +263,7 @@ def test_what_cannot_work_is_one_line_before_anything_starts(tmp_path: Path, mon
     result = CliRunner().invoke(app, ["mcp", "--folder", str(tmp_path / "absent")])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "is not a folder" in result.stderr
-    monkeypatch.setattr(package, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     result = CliRunner().invoke(app, ["mcp"])
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert ".[mcp]" in result.stderr

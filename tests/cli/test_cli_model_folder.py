@@ -2,12 +2,12 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from helpers.fork_server import forked_python
 from helpers.tiny_qwen3tts import TINY, install
 from polyvox.bundles.record import BundleRecord
 from polyvox.cli.serve import model_folder
@@ -72,7 +72,7 @@ def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):
 
 @pytest.mark.long
 def test_the_command_says_so_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--model_dir", str(tmp_path / "none")]
+    command = [forked_python(), "-m", "polyvox", "serve", "--port", "0", "--model_dir", str(tmp_path / "none")]
     result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
     assert result.returncode == 1
     assert result.stderr.startswith("error: There is no folder")

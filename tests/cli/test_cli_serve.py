@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,19 @@ from pathlib import Path
 import httpx
 import pytest
 
+from helpers.fork_server import forked_python
 from helpers.processes import polyvox_process
 from helpers.tables import each_row
 from polyvox.bench.process import ServerProcess, server_process
 
 pytestmark = pytest.mark.long
 
-POLYVOX = (sys.executable, "-m", "polyvox")
+
+def polyvox(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command that has ended."""
+    command = [forked_python(), "-m", "polyvox", *arguments]
+    environment = os.environ | variables
+    return subprocess.run(command, check=False, timeout=60, capture_output=True, text=True, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +60,14 @@ def test_a_web_page_cannot_open_a_websocket_by_the_pages_name_either(null_server
 
 def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> None:
     file = tmp_path / "speech.wav"
-    command = [*POLYVOX, "say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url]
-    subprocess.run(command, check=True, timeout=60)
+    result = polyvox("say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url)
+    assert result.returncode == 0, result.stderr
     assert file.stat().st_size == 44 + 2 * 24_000 * 20
 
 
 def test_say_repeats_what_the_server_complains_of(null_server: ServerProcess, tmp_path: Path) -> None:
     file = tmp_path / "speech.wav"
-    command = [*POLYVOX, "say", "Hello.", "--speed", "40", "-o", str(file), "--server", null_server.url]
-    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    result = polyvox("say", "Hello.", "--speed", "40", "-o", str(file), "--server", null_server.url)
     assert result.returncode == 2
     assert result.stderr.startswith("error: ")
     assert "speed" in result.stderr
@@ -71,15 +75,15 @@ def test_say_repeats_what_the_server_complains_of(null_server: ServerProcess, tm
 
 
 def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
-    command = [*POLYVOX, "say", "Hello.", "-o", str(tmp_path / "a.wav"), "--server", "http://127.0.0.1:9"]
-    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    result = polyvox("say", "Hello.", "-o", str(tmp_path / "a.wav"), "--server", "http://127.0.0.1:9")
     assert result.returncode == 1
     assert "polyvox serve" in result.stderr
 
 
 @each_row("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
-    process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [forked_python(), "-m", "polyvox", "bench", "null-server"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
         greeting = process.stdout.readline().decode()
@@ -107,15 +111,13 @@ def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
 def test_an_address_in_use_is_one_line_before_any_model_loads(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [*POLYVOX, "serve", "--port", str(port), "--models-dir", str(tmp_path)]
-        result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+        result = polyvox("serve", "--port", str(port), "--models-dir", str(tmp_path))
     assert result.returncode == 1
     assert f"error: Cannot listen on 127.0.0.1 port {port}" in result.stderr
 
 
 def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path: Path) -> None:
-    command = [*POLYVOX, "serve", "--port", "0", "--models-dir", str(tmp_path)]
-    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    result = polyvox("serve", "--port", "0", "--models-dir", str(tmp_path))
     assert result.returncode == 1
     assert "polyvox pull kokoro" in result.stderr.splitlines()[-1]
     assert result.stdout == ""
@@ -123,10 +125,7 @@ def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path:
 
 def started(tmp_path: Path, *options: str, **variables: str) -> str:
     """What a server that other machines can reach writes before it ends for lack of a model."""
-    command = [*POLYVOX, "serve", "--port", "0", "--models-dir", str(tmp_path), *options]
-    result = subprocess.run(
-        command, check=False, timeout=60, capture_output=True, text=True, env=os.environ | variables
-    )
+    result = polyvox("serve", "--port", "0", "--models-dir", str(tmp_path), *options, **variables)
     assert result.returncode == 1
     return result.stderr
 

@@ -3,17 +3,18 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from helpers.fork_server import forked_python
 
 WARNING = "POLYVOX_PROT has no effect: there is no such setting; did you mean POLYVOX_PORT?"
 
 
 def polyvox(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if not name.startswith("POLYVOX_")}
-    command = [sys.executable, "-m", "polyvox", *arguments]
+    command = [forked_python(), "-m", "polyvox", *arguments]
     return subprocess.run(
         command, cwd=folder, env=known | variables, capture_output=True, text=True, check=False, timeout=60
     )

@@ -6,9 +6,9 @@ import sys
 
 from openai import OpenAI
 
-url, *texts = sys.argv[1:]
+url, model, *texts = sys.argv[1:]
 sound, words, times = b"", "", []
-with OpenAI(base_url=url, api_key="none").realtime.connect(model="kokoro") as connection:
+with OpenAI(base_url=url, api_key="none").realtime.connect(model=model) as connection:
     connection.session.update(session={"type": "realtime", "audio": {"output": {"voice": "marin"}}})
     for text in texts:
         content = [{"type": "input_text", "text": text}]

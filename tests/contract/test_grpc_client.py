@@ -2,13 +2,13 @@
 
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
 import pytest
 
+from helpers.fork_server import forked_python
 from helpers.grpc_clients import original_client, speech_client
 from helpers.processes import ProgramProcess, polyvox_process
 
@@ -69,7 +69,18 @@ def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
 def test_a_port_in_use_is_one_line_before_any_model_loads(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--grpc-port", str(port), "--max_conc", "4"]
+        command = [
+            forked_python(),
+            "-m",
+            "polyvox",
+            "serve",
+            "--port",
+            "0",
+            "--grpc-port",
+            str(port),
+            "--max_conc",
+            "4",
+        ]
         result = subprocess.run(
             [*command, "--models-dir", str(tmp_path)], check=False, timeout=120, capture_output=True, text=True
         )

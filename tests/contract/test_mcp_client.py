@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from helpers.agent_engine import ENDED, AgentEngine
 from helpers.client_environment import run_client
 from helpers.cloning import Studio, sample
 from helpers.documented_server import SMALL_DECODER
+from helpers.fork_server import forked_python
 from helpers.serving import decoded_seconds, served, wait_for
 from polyvox.audio.decode import decode
 from polyvox.evaluate.wer import word_error_rate
@@ -28,7 +28,7 @@ def in_base64(data: bytes) -> str:
 
 def stdio(*command: str, **variables: str) -> dict:
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {"command": sys.executable, "args": list(command), "env": {"PYTHONPATH": path, **variables}}
+    return {"command": forked_python(), "args": list(command), "env": {"PYTHONPATH": path, **variables}}
 
 
 @pytest.fixture(scope="module")

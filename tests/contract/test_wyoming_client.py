@@ -5,7 +5,6 @@ import base64
 import os
 import re
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from helpers.client_environment import run_client
 from helpers.documented_server import SMALL_DECODER
 from helpers.fakes import TONES, ToneEngine
+from helpers.fork_server import forked_python
 from helpers.wyoming import served_wyoming
 from polyvox.audio.pcm import from_pcm16
 from polyvox.evaluate.wer import word_error_rate
@@ -98,7 +98,7 @@ def test_errors_and_bad_frames_close_the_connection(found):
 @pytest.mark.slow
 def test_kokoro_is_understood_through_it_and_the_server_ends_well(models_dir, moonshine, tmp_path):
     text = "The boy was there when the sun rose. Come back to the house."
-    command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--wyoming-port", "0"]
+    command = [forked_python(), "-m", "polyvox", "serve", "--port", "0", "--wyoming-port", "0"]
     variables = {**SMALL_DECODER, "POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_DATA_DIR": str(tmp_path)}
     with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -14,6 +14,7 @@ from polyvox.api.admin import PUBLIC
 from polyvox.config import Settings
 from polyvox.deploy.plan import DeployArgs
 from polyvox.deploy.ray_yaml import ray_yaml
+from polyvox.extras import EXTRAS, Extra
 from polyvox.installation import load_settings, settings_loader
 from polyvox.service.telemetry.metrics import Metrics
 
@@ -34,8 +35,33 @@ def with_file(name: str, **more: object) -> dict[str, object]:
 CLUSTER = with_file("values-cluster.yaml")
 CLUSTER["ingress"] = {**CLUSTER["ingress"], "host": "speech.example"}
 
+SECRETS = yaml.safe_load((CHART / "setting-names.yaml").read_text(encoding="utf-8"))["secrets"]
+OPENED_BY_THE_SERVICE = {"grpc_port": "grpc"}
+
+
+def turned_on(extra: Extra) -> dict[str, object]:
+    """Values that turn on what an extra is for, as an operator would write them."""
+    given = {name: yaml.safe_load(value) for name, value in extra.settings.items()}
+    settings = {name: value for name, value in given.items() if name not in (*SECRETS, *OPENED_BY_THE_SERVICE)}
+    secrets = {name: value for name, value in given.items() if name in SECRETS}
+    ports = {OPENED_BY_THE_SERVICE[name]: {"enabled": True} for name in given if name in OPENED_BY_THE_SERVICE}
+    store = "shared" if "voice_database" in given else "files"
+    return {
+        "settings": settings,
+        "secret": {"settings": {"api_keys": "k", **secrets}},
+        "service": ports,
+        "voices": {"store": store},
+    }
+
+
 VALID = {
     "default": SECRET,
+    **{f"extra {extra.name}": turned_on(extra) for extra in EXTRAS if extra.settings},
+    "wyoming": {
+        **SECRET,
+        "settings": {"wyoming_idle_seconds": 60},
+        "service": {"wyoming": {"enabled": True, "port": 10300}},
+    },
     "gpu": with_file("values-gpu.yaml"),
     "cluster": CLUSTER,
     "shared voices": {**SECRET, "voices": {"store": "shared"}, "replicas": 3},
@@ -105,6 +131,18 @@ REFUSED = {
     "a misspelt value": ({**SECRET, "replica": 2}, "'replica' not allowed"),
     "no pods": ({**SECRET, "replicas": 0}, "replicas"),
     "a negative drain": ({**SECRET, "settings": {"drain_seconds": -1}}, "drain_seconds"),
+    "a word for a number": ({**SECRET, "settings": {"max_sessions": "lots"}}, "max_sessions"),
+    "a text for a number": ({**SECRET, "settings": {"max_sessions": "16"}}, "got string, want integer"),
+    "half a session": ({**SECRET, "settings": {"max_sessions": 1.5}}, "max_sessions"),
+    "more than all": ({**SECRET, "settings": {"max_share": 2}}, "max_share"),
+    "another server": ({**SECRET, "settings": {"server": "apache"}}, "server"),
+    "a word for a choice": ({**SECRET, "settings": {"mcp": "perhaps"}}, "mcp"),
+    "a secret that is no address": (
+        {"secret": {"settings": {"api_keys": "k", "otlp_endpoint": "collector"}}},
+        "otlp_endpoint",
+    ),
+    "gRPC beside the Service": ({**SECRET, "settings": {"grpc_port": 50000}}, "service.grpc.enabled"),
+    "Wyoming beside the Service": ({**SECRET, "settings": {"wyoming_port": 10200}}, "service.wyoming.enabled"),
     "another store": ({**SECRET, "voices": {"store": "sqlite"}}, "store"),
 }
 
@@ -261,6 +299,23 @@ def test_a_gpu_is_asked_for_and_its_model_is_fetched_first(resources):
     [fetch] = spec["initContainers"]
     assert fetch["args"] == ["pull", "--models-dir", "/models", "cosyvoice3"]
     assert {"port": 443, "protocol": "TCP"} in resources("gpu")["NetworkPolicy"]["spec"]["egress"][1]["ports"]
+
+
+def test_every_port_of_the_server_is_one_of_the_service_and_admitted_by_the_policy(resources):
+    for case, opened in (("wyoming", {"http", "wyoming"}), ("everything", {"http", "grpc"}), ("default", {"http"})):
+        found = resources(case)
+        [container] = pod(found)["containers"]
+        assert {port["name"] for port in container["ports"]} == opened
+        assert {port["targetPort"] for port in found["Service"]["spec"]["ports"]} == opened
+        assert {port["port"] for port in found["NetworkPolicy"]["spec"]["ingress"][0]["ports"]} == opened
+    given = variables(resources("wyoming"))
+    assert (given["POLYVOX_WYOMING_HOST"], given["POLYVOX_WYOMING_PORT"]) == ("0.0.0.0", "10300")
+    assert given["POLYVOX_WYOMING_ALLOW_WITHOUT_KEY"] == "true"
+
+
+def test_who_may_call_wyoming_is_asked_for_since_it_has_no_keys(results):
+    assert "networkPolicy.from" in results["by name"]["wyoming"]["notes"]
+    assert "Wyoming" not in results["by name"]["default"]["notes"]
 
 
 def test_scaling_follows_metrics_that_the_server_has(resources):

@@ -118,6 +118,33 @@ def test_vllm_is_asked_by_its_name_with_its_key_for_the_model_that_it_serves() -
     assert "ports" not in vllm
 
 
+def files_only(document: Mapping[str, Any]) -> list[str]:
+    """Secrets that Docker Compose would refuse: it writes one without a file into the container, which is read-only."""
+    declared = document.get("secrets", {})
+    return [
+        secret
+        for service in document["services"].values()
+        if service.get("read_only")
+        for secret in service.get("secrets", ())
+        if "file" not in declared[secret]
+    ]
+
+
+@each_file
+def test_a_service_with_a_read_only_root_has_its_secrets_from_files(path: Path) -> None:
+    document = yaml.safe_load(interpolated(path))
+    assert files_only(document) == []
+    from_environment = {name: {"environment": "A_KEY"} for name in document.get("secrets", {})}
+    if path.stem == "monitoring":
+        assert files_only({**document, "secrets": from_environment}) == ["metrics_key"]
+
+
+def test_the_file_of_a_secret_is_never_part_of_the_repository() -> None:
+    [secret] = yaml.safe_load(interpolated(ROOT / "deploy/compose/monitoring.yaml"))["secrets"].values()
+    folder = f"/{Path(secret['file']).parent}/"
+    assert folder in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
 def test_what_the_monitors_mount_is_there() -> None:
     for service in services(ROOT / "deploy/compose/monitoring.yaml").values():
         for mount in service["volumes"]:

@@ -102,6 +102,12 @@ def test_the_dashboard_has_what_an_operator_asks_for() -> None:
         "Characters in the last day by key": {"polyvox_key_characters_total"},
         "GPU memory": {"polyvox_gpu_memory_used_bytes", "polyvox_gpu_memory_total_bytes"},
         "GPU utilisation": {"polyvox_gpu_utilization_ratio"},
+        "Faults of stores and traces": {
+            "polyvox_voice_store_failures_total",
+            "polyvox_limits_store_failures_total",
+            "polyvox_dropped_spans_total",
+            "polyvox_key_store_available",
+        },
     }
     shown = {
         panel["title"]: {name for target in panel["targets"] for name, _ in selectors(target["expr"])}
@@ -156,6 +162,12 @@ def test_an_alert_says_what_happened_and_what_to_do() -> None:
         for label in re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]):
             grouped = re.findall(r"by \(([^)]*)\)", rule["expr"])
             assert not grouped or any(label in group.split(", ") for group in grouped), rule["alert"]
+
+
+def test_the_page_lists_every_alert_and_no_other() -> None:
+    page = (ROOT.parent / "docs/deploy/containers.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(Polyvox\w+)` \|", page, re.MULTILINE)
+    assert sorted(listed) == sorted(rule["alert"] for rule in RULES)
 
 
 def test_alerts_name_only_kinds_of_failure_that_there_are() -> None:

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 import wave
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from typer.testing import CliRunner
 import polyvox
 from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
+from helpers.fork_server import fork_server
 from helpers.processes import ProgramProcess
 from helpers.tables import each_row
 from polyvox.audio.decode import decode
@@ -205,18 +205,13 @@ def environment(folder: Path, models_dir: Path) -> dict[str, str]:
     """`python` and `polyvox` are the tested ones, and `curl` fails where the server answers with an error."""
     programs = folder / ".programs"
     programs.mkdir()
-    curl = shutil.which("curl")
-    for name, line in {
-        "python": f'exec "{sys.executable}" "$@"',
-        "polyvox": f'exec "{sys.executable}" -m polyvox "$@"',
-        "curl": f'exec "{curl}" --fail-with-body "$@"',
-    }.items():
-        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
-        (programs / name).chmod(0o755)
+    curl = programs / "curl"
+    curl.write_text(f'#!/bin/sh\nexec "{shutil.which("curl")}" --fail-with-body "$@"\n')
+    curl.chmod(0o755)
     return {
         **os.environ,
         **SMALL_DECODER,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join((str(programs), str(fork_server().programs), os.environ["PATH"])),
         "POLYVOX_DATA_DIR": str(folder / ".voices"),
         "POLYVOX_MODELS_DIR": str(models_dir),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -250,7 +245,7 @@ def test_the_blocks_of_a_page_run_in_order(
     page: Path, folder: Path, environment: dict[str, str], server: ProgramProcess
 ) -> None:
     for block in RUN[page]:
-        program = [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
+        program = ["python", "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
         text = (
             block.text
             if block.language == "python"

@@ -1,6 +1,7 @@
-"""The settings reference and the chart's names of settings are what scripts/build_settings_reference.py writes."""
+"""The settings reference and what the chart knows of settings are what scripts/build_settings_reference.py writes."""
 
 import importlib.util
+import json
 from types import ModuleType
 
 import yaml
@@ -31,3 +32,14 @@ def test_the_chart_knows_the_names_of_all_settings() -> None:
     assert names == script.chart_names(), "run python scripts/build_settings_reference.py"
     assert set(yaml.safe_load(names)["names"]) == set(settings_loader().names())
     assert "api_keys" in yaml.safe_load(names)["secrets"]
+
+
+def test_the_charts_schema_has_the_type_and_range_of_every_setting() -> None:
+    script = generator()
+    schema = script.CHART_SCHEMA.read_text(encoding="utf-8")
+    assert schema == script.chart_schema(), "run python scripts/build_settings_reference.py"
+    known = json.loads(schema)["definitions"]["knownSettings"]["properties"]
+    assert known.keys() == set(settings_loader().names())
+    assert known["max_share"] == {"type": "number", "maximum": 1, "exclusiveMinimum": 0}
+    assert known["server"] == {"type": "string", "enum": ["uvicorn", "granian"]}
+    assert known["models"] == {"type": ["string", "array"], "items": {"type": "string"}}

@@ -51,6 +51,7 @@ def samples(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
+@pytest.mark.long
 async def test_its_speakers_are_voices_and_its_rate_is_its_own(engine):
     assert [voice.id for voice in engine.voices] == ["中文女", "english_m"]
     assert engine.capabilities.sample_rate == 22_050
@@ -150,6 +151,7 @@ async def test_a_text_that_arrives_is_spoken_passage_by_passage(engine):
     assert np.array_equal(samples(chunks), samples(whole))
 
 
+@pytest.mark.long
 async def test_a_recording_is_converted(engine, cloned):
     chunks = await chunks_of(engine.convert(prompt(), Utterance("", "", seed=1, prepared=cloned)))
     # 86 tokens of 1.73 s are 148 frames.
@@ -188,6 +190,7 @@ def test_the_policy_of_each_version_follows_from_its_settings():
         CosyVoiceSettings(version1_hop=24)
 
 
+@pytest.mark.long
 async def test_of_its_three_models_the_one_that_is_installed_is_loaded(tmp_path):
     settings = load_settings(models_dir=tmp_path)
     missing = CosyVoiceEngine(settings, 1)

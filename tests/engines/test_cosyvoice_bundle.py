@@ -175,6 +175,7 @@ def test_published_files_become_safetensors_with_the_same_weights(tmp_path, vers
     assert "llm.model.lm_head.weight" not in load_file(folder / "llm.safetensors")
 
 
+@pytest.mark.long
 def test_an_export_still_belongs_to_the_weights_once_they_are_converted(tmp_path):
     folder = tiny_model(tmp_path, 3)
     for part in ("llm", "flow", "hift"):

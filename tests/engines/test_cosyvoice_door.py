@@ -6,7 +6,7 @@ from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from helpers.serving import called, error_of
-from helpers.tiny_cosyvoice import tiny_model
+from helpers.tiny_cosyvoice import let_speech_end, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
@@ -18,7 +18,9 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.long
 async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
     settings = load_settings(
-        models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=tiny_model(tmp_path / "model", 3)
+        models=["cosyvoice3"],
+        default_model="cosyvoice3",
+        cosyvoice3_dir=let_speech_end(tiny_model(tmp_path / "model", 3)),
     )
     request = {"model": "cosyvoice3", "voice": "spk_a", "input": "the wall.", "response_format": "pcm"}
     async with called(build_service(settings, Catalog.installed().factories)) as client:
@@ -30,9 +32,9 @@ async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
             "the [wall].": "spoken-as-words: [wall]",
             "the <b>wall</b>.": "dropped-markup: <b>, </b>",
         }
+        plain = await client.post("/v1/audio/speech", json={**request, "seed": 1})
         for text, warning in texts.items():
             marked = await client.post("/v1/audio/speech", json={**request, "input": text, "seed": 1})
-            plain = await client.post("/v1/audio/speech", json={**request, "seed": 1})
             assert marked.status_code == 200, marked.text
             assert marked.headers["x-polyvox-warning"] == warning
             assert marked.content == plain.content

@@ -83,6 +83,7 @@ async def test_captured_steps_have_few_shapes_and_sample_the_same_tokens(model, 
     await plain.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [3])
 async def test_a_gpu_that_cannot_capture_decodes_eagerly_and_says_so(model, version, device):
     def broken():
@@ -222,6 +223,7 @@ def test_a_machine_that_cannot_compile_runs_the_flow_eagerly_and_says_so(model, 
     assert torch.equal(mel(flow, (28, 9)), plain)
 
 
+@pytest.mark.long
 @VERSIONS
 async def test_the_minimum_length_is_kept_or_is_the_originals(model, version, device):
     config, adapter = model.bundle.config, CosyVoiceLmAdapter(model.networks.lm)
@@ -319,7 +321,7 @@ def test_captured_streams_of_one_batch_sound_like_eager_ones_alone(model, versio
         for blocks in (2, 4):
             flow.capture(blocks, replay)
         for call, rows in vocoder.shapes:
-            if rows <= 2:
+            if rows == 2:
                 vocoder.capture(call, rows, replay)
     token2wav.use(flow_stage=flow, vocoder_stage=vocoder)
     replay.calls.clear()
@@ -372,6 +374,7 @@ def test_a_budget_gets_back_leases_that_are_dropped():
     assert budget.used == 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [3])
 def test_prompts_of_recent_voices_keep_an_eighth_of_the_caches_unless_told_otherwise(model, version):
     """On a laptop too: a prompt of five seconds takes most of a gigabyte in single precision."""

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, tone_settings
 from helpers.serving import called
-from helpers.tiny_cosyvoice import tiny_model
+from helpers.tiny_cosyvoice import let_speech_end, tiny_model
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.service.local_service import build_service
@@ -22,7 +22,7 @@ def engines() -> int:
 
 @pytest.mark.long
 async def test_it_speaks_is_freed_and_speaks_again(tmp_path):
-    folder = tiny_model(tmp_path / "model", 3)
+    folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     settings = tone_settings(cosyvoice3_dir=folder, cosyvoice_device="cpu", allow_unload=True, models_dir=tmp_path)
     catalog = Catalog.installed()
     factories = {"tone": lambda _: ToneEngine(), **catalog.factories}

@@ -11,8 +11,6 @@ from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.bistream import BistreamSource
-from polyvox.engines.cosyvoice.decoder.speech_decoder import Token2WavResult
-from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.frontend.frontend import CosyVoiceFrontend
 from polyvox.engines.cosyvoice.frontend.tags import Tags
@@ -61,19 +59,6 @@ def fingerprint(chunks):
     return [
         (chunk.start, chunk.tokens, chunk.text, hashlib.sha256(chunk.pcm.tobytes()).hexdigest()) for chunk in chunks
     ]
-
-
-@pytest.fixture
-def token_audio(monkeypatch):
-    """Tokens become samples by themselves: what is tested is which tokens there are and when."""
-
-    def step_batch(self, hops):
-        return [
-            Token2WavResult(np.repeat(np.array(hop.tokens, np.float32) / 6561, 960), 2 * len(hop.tokens), hop.state)
-            for hop in hops
-        ]
-
-    monkeypatch.setattr(Token2Wav, "step_batch", step_batch)
 
 
 @pytest.mark.slow
@@ -149,6 +134,7 @@ async def test_a_long_text_is_spoken_in_passages(tmp_path):
 
 @pytest.mark.long
 @VERSIONS
+@pytest.mark.usefixtures("token_audio")
 async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
     async def endless():
         yield TEXT
@@ -162,6 +148,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("token_audio")
 async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
     never = asyncio.Event()
 
@@ -177,6 +164,7 @@ async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("token_audio")
 async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
     async with running(tmp_path, 3) as engine:
         plain = await said(engine, in_pieces("the wall er.", 1000), utterance())
@@ -189,6 +177,7 @@ async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("token_audio")
 async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(tmp_path):
     async def broken(error):
         yield TEXT

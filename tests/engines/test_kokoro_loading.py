@@ -10,6 +10,7 @@ from structlog.testing import capture_logs  # noqa: E402
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
+from polyvox import extras  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
 from polyvox.engines.kokoro.native import NativeKokoro  # noqa: E402
@@ -145,7 +146,7 @@ def test_native_runs_on_the_cpu_where_there_is_nothing_better(machine):
 
 def test_without_pytorch_auto_is_onnx_runtime_and_native_is_refused(machine, monkeypatch):
     machine()
-    monkeypatch.setattr(loading, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     assert loaded().runs_on == CPU_ONLY
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[torch\]'"):
         loaded(kokoro_executor="native")

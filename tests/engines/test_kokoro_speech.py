@@ -17,9 +17,9 @@ from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
+BOY = "The boy was there when the sun rose."
 PARAGRAPH = (
-    "The old lighthouse keeper climbed the stairs every evening, carrying a lamp and a book. When the fog came in, he "
-    "would ring the bell, wait for an answer, and write the hour in his log; nobody had ever asked to see it."
+    "The old keeper climbed the stairs, carrying a lamp. When the fog came in, he rang his bell; nobody answered."
 )
 
 
@@ -57,12 +57,18 @@ def joined(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
-@pytest.mark.parametrize("voice", ["af_heart", "am_michael"])
-@pytest.mark.parametrize(
-    "text", ["The boy was there when the sun rose.", "The salt breeze came across from the sea."], ids=["boy", "salt"]
-)
-async def test_word_timings_are_right_to_60_ms_by_forced_alignment(engine, voice, text):
-    chunks = await speak(engine, text, voice)
+@pytest.fixture(scope="module")
+async def boy(engine):
+    return await speak(engine, BOY)
+
+
+async def test_word_timings_are_right_to_60_ms_by_forced_alignment(engine, boy):
+    assert_timed_as_heard(boy, BOY)
+    text = "The salt breeze came across from the sea."
+    assert_timed_as_heard(await speak(engine, text, "am_michael"), text)
+
+
+def assert_timed_as_heard(chunks, text):
     timings = [timing for chunk in chunks for timing in chunk.words]
     aligned = align_words(joined(chunks), 24_000, text)
     assert [timing.word.lower() for timing in timings] == [word.word for word in aligned]
@@ -92,7 +98,7 @@ async def test_chunks_follow_each_other_without_gap_in_the_count(paragraph):
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert chunks[0].start == 0
     assert all(before.end == after.start for before, after in pairwise(chunks))
-    assert chunks[0].duration < 0.15 * sum(chunk.duration for chunk in chunks)
+    assert chunks[0].duration < 2, "seconds, however long the paragraph is"
 
 
 async def test_seams_have_no_click_no_gap_and_no_doubled_silence(paragraph):
@@ -110,19 +116,16 @@ async def test_seams_have_no_click_no_gap_and_no_doubled_silence(paragraph):
         assert expected[0] <= silence <= expected[1], (before.text, silence)
 
 
-async def test_its_pace_is_known_before_anybody_is_heard(engine):
-    chunks = [chunk async for chunk in engine.speak(Utterance("It was a quiet day by the sea.", "af_heart"))]
-    measured = sum(chunk.duration for chunk in chunks) / sum(chunk.device_seconds for chunk in chunks)
+async def test_its_pace_is_known_before_anybody_is_heard(engine, boy):
+    measured = sum(chunk.duration for chunk in boy) / sum(chunk.device_seconds for chunk in boy)
     assert 0.25 * measured < engine.pace < 4 * measured
 
 
-async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine):
-    text = PARAGRAPH[:88]
-    alone = await speak(engine, text)
+async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine, paragraph):
+    alone = paragraph
     beside, *_ = await asyncio.gather(
-        speak(engine, text), *(speak(engine, f"Number {n}.", "am_adam") for n in range(2))
+        speak(engine, PARAGRAPH), *(speak(engine, f"Number {n}.", "am_adam") for n in range(2))
     )
-    assert len(alone) > 1
     assert [(chunk.start, chunk.end, chunk.text) for chunk in beside] == [
         (chunk.start, chunk.end, chunk.text) for chunk in alone
     ]
@@ -136,11 +139,10 @@ async def test_speed_changes_the_length_and_not_the_words(engine, moonshine):
     assert word_error_rate(text, moonshine.transcribe(fast, 24_000)).errors <= 1
 
 
-async def test_a_mixed_voice_is_neither_of_its_parts(engine, moonshine):
-    text = "The boy was there when the sun rose."
-    mixed = joined(await speak(engine, text, "af_heart(2)+bf_emma(1)", language="en-us"))
-    assert word_error_rate(text, moonshine.transcribe(mixed, 24_000)).rate == 0
-    heart = joined(await speak(engine, text, "af_heart"))
+async def test_a_mixed_voice_is_neither_of_its_parts(engine, moonshine, boy):
+    mixed = joined(await speak(engine, BOY, "af_heart(2)+bf_emma(1)", language="en-us"))
+    assert word_error_rate(BOY, moonshine.transcribe(mixed, 24_000)).rate == 0
+    heart = joined(boy)
     assert len(mixed) != len(heart) or not np.allclose(mixed, heart, atol=1e-3)
 
 

@@ -14,6 +14,7 @@ from helpers.tiny_qwen3tts import TINY, install, settings, tiny_engine
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
+from polyvox.engines.qwen3tts.room import fitting_streams
 from polyvox.engines.qwen3tts.variants import VARIANTS
 from polyvox.errors import BundleError, InvalidRequestError, PromptError, SilentTextError, UnknownVoiceError
 from polyvox.types import AudioChunk, NormalizationOptions, Pcm, Utterance, VoicePrompt
@@ -40,6 +41,7 @@ async def pieces(*texts: str) -> AsyncIterator[str]:
         yield text
 
 
+@pytest.mark.long
 async def test_a_speaker_says_what_the_original_says(tmp_path: Path) -> None:
     async with tiny_engine(CUSTOM, tmp_path, qwen3tts_max_frames=31) as engine:
         as_it_is = NormalizationOptions(normalize=False)
@@ -109,6 +111,7 @@ async def test_a_sentence_without_an_end_is_spoken_in_parts_and_none_of_it_is_lo
     assert " ".join(parts).split() == text.split()
 
 
+@pytest.mark.long
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]
@@ -119,6 +122,7 @@ async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     assert len({audio.tobytes() for audio in spoken.values()}) == 3
 
 
+@pytest.mark.long
 async def test_a_voice_needs_no_transcript(tmp_path: Path) -> None:
     async with tiny_engine(BASE, tmp_path) as engine:
         voice = await engine.prepare(recording("b", ""))
@@ -179,3 +183,12 @@ async def test_a_folder_of_another_model_or_without_a_file_is_refused(tmp_path: 
     (tmp_path / BASE / "merges.txt").unlink()
     with pytest.raises(BundleError, match=r"merges\.txt"):
         await Qwen3TtsEngine(VARIANTS[BASE], settings(tmp_path)).start()
+
+
+def test_no_more_sentences_at_once_than_a_gpu_has_room_for() -> None:
+    assert fitting_streams(64, 200, 64 * 300) == (64, "")
+    fewer, warning = fitting_streams(64, 200, 10_000)
+    assert fewer == 35
+    assert "35 sentences" in warning
+    assert "qwen3tts_streams" in warning
+    assert fitting_streams(8, 1_000, 10)[0] == 1

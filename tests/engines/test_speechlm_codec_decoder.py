@@ -71,7 +71,7 @@ def compiling_with(backend, monkeypatch):
 
 @pytest.mark.long
 def test_compiled_it_is_the_same_and_captured_once(monkeypatch):
-    compiling_with("aot_eager", monkeypatch)
+    compiling_with("eager", monkeypatch)
     decoder = CodecDecoder(codec(), CPU, compiled=True)
     decoder.warm()
     captured = torch._dynamo.utils.counters["stats"]["unique_graphs"]

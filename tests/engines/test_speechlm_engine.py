@@ -199,6 +199,7 @@ async def test_a_listener_who_leaves_frees_everything_at_once(models):
         assert made._running.source.running == 0
 
 
+@pytest.mark.long
 async def test_more_utterances_than_slots_wait_their_turn(models):
     # Room for two sequences and the spare one.
     each = 2 * 2 * 2 * 8 * (2048 + 200) * 4

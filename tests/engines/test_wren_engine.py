@@ -79,6 +79,7 @@ async def test_pieces_are_the_chunks_that_the_same_network_gives_whole(engine: K
     np.testing.assert_allclose(joined, wanted, atol=1e-4)
 
 
+@pytest.mark.long
 async def test_text_goes_with_the_words_that_end_in_a_piece_and_every_word_is_timed_once(engine: KokoroEngine) -> None:
     pieces = await spoken(engine)
     requests = list(engine.requests(Utterance(TEXT, "af_heart")))

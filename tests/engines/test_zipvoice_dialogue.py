@@ -156,6 +156,7 @@ async def test_a_pause_that_was_asked_for_is_silence_between_the_speakers(client
     assert max(silent[1::2] - silent[::2]) >= round(0.75 * RATE)
 
 
+@pytest.mark.long
 async def test_the_zipvoice_dialect_speaks(client: Any) -> None:
     http, channels = client
     body = {"input": "Hello, world!", "voice": "anna", "response_format": "pcm", "seed": 3, "target_rms": 0.2}

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from helpers.scorers import direction
 from helpers.tables import each_row
+from polyvox import extras
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.evaluate import plot
 from polyvox.evaluate.dnsmos import DnsScores
 from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
@@ -115,6 +115,7 @@ def test_the_plot_is_a_png(tmp_path: Path):
     assert sizes[0] > sizes[1]
 
 
+@pytest.mark.long
 def test_a_plot_of_nothing_but_failures_is_a_plot_as_well(tmp_path: Path):
     samples = [UtteranceResult(1, "$a^{", "one", error="It hums.")]
     save_plot(Evaluation(("$a^{",), ("one",)), samples, list(Metric), tmp_path / "none.png")
@@ -126,6 +127,6 @@ def test_what_cannot_be_drawn_is_refused_beforehand(monkeypatch: pytest.MonkeyPa
         check_plottable(Path("run.gif"), EVALUATION)
     with pytest.raises(InvalidRequestError, match="room for 60 voices"):
         check_plottable(Path("run.png"), Evaluation(tuple(map(str, range(MAX_ROWS + 1))), ("one",)))
-    monkeypatch.setattr(plot, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[plot\]'"):
         check_plottable(Path("run.png"), EVALUATION)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import ROOT, blocks
+from helpers.fork_server import forked_python
 from helpers.tables import each_row
 from polyvox.audio.decode import decode
 
@@ -27,7 +27,7 @@ def url(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def run(name: str, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, **SMALL_DECODER, "POLYVOX_DATA_DIR": str(folder / ".voices"), **variables}
-    command = [*(node() if name.endswith(".mjs") else [sys.executable]), str(EXAMPLES / name), *arguments]
+    command = [*(node() if name.endswith(".mjs") else [forked_python()]), str(EXAMPLES / name), *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     return done

@@ -15,8 +15,7 @@ class Fixed:
         shapes = [tensor.shape for tensor in given]
         if key not in self.shapes:
             self.shapes[key] = shapes
-            for _ in range(3):
-                work(*(tensor.clone() for tensor in (given if idle is None else idle)))
+            work(*(tensor.clone() for tensor in (given if idle is None else idle)))
         assert self.shapes[key] == shapes
         held = [tensor.clone() for tensor in given]
         if self._result is not None:

@@ -1,7 +1,7 @@
 """A process that has imported what every server imports, and forks them: a start takes 0.1 s of CPU time, not 3.6.
 
-Nothing of it runs when it forks: it has one thread, no event loop and no model. A program is then run as by
-`python -m`, with an environment, a folder and output of its own.
+Nothing of it runs when it forks: it has one thread, no event loop and no model. A program is then run as by `python`,
+with an environment, a folder, input and output of its own.
 """
 
 import atexit
@@ -10,18 +10,23 @@ import json
 import os
 import runpy
 import selectors
+import shlex
 import signal
 import socket
-import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-_REPORT = struct.Struct("i")
+from helpers import fork_client
+from helpers.fork_client import REPORT, ask, report
+
 _MOST_BYTES = 2**18
 _TESTS = Path(__file__).parents[1]
 
@@ -33,7 +38,7 @@ class ForkedProcess:
         self._reports = reports
         self.stdout = os.fdopen(stdout, "rb")
         self.returncode: int | None = None
-        self.pid = self._report()
+        self.pid = report(reports)
 
     def poll(self) -> int | None:
         """The exit status, or None while it runs."""
@@ -47,66 +52,69 @@ class ForkedProcess:
         if self.returncode is None:
             self._reports.settimeout(timeout)
             try:
-                self.returncode = self._report()
+                self.returncode = report(self._reports)
             except (TimeoutError, BlockingIOError) as error:
                 raise subprocess.TimeoutExpired("the forked program", timeout or 0.0) from error
             self._reports.close()
         return self.returncode
 
     def terminate(self) -> None:
-        self._signal(signal.SIGTERM)
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        self._signal(signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
-
-    def _report(self) -> int:
-        report = self._reports.recv(_REPORT.size)
-        assert report, "the fork server has ended"
-        number: int = _REPORT.unpack(report)[0]
-        return number
 
 
 class ForkServer:
     """The process that forks, as its user sees it. It ends with its user."""
 
     def __init__(self) -> None:
-        self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._folder = tempfile.TemporaryDirectory(prefix="polyvox-forks-")
+        self._address = str(self.programs / "socket")
+        self._life, life = socket.socketpair()
         path = os.pathsep.join((str(_TESTS), os.environ.get("PYTHONPATH", "")))
-        with control:
+        with life, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(self._address)
+            listener.listen()
+            descriptors = (life.fileno(), listener.fileno())
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "helpers.fork_server", str(control.fileno())],
+                [sys.executable, "-m", "helpers.fork_server", *map(str, descriptors)],
                 stdin=subprocess.DEVNULL,
                 # Threads of linear algebra would not outlive a fork.
                 env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                pass_fds=[control.fileno()],
+                pass_fds=descriptors,
             )
         atexit.register(self.close)
+        client = [sys.executable, "-I", "-S", fork_client.__file__, self._address]
+        for name, arguments in (("python", []), ("polyvox", ["-m", "polyvox"])):
+            program = self.programs / name
+            program.write_text(f'#!/bin/sh\nexec {shlex.join([*client, *arguments])} "$@"\n')
+            program.chmod(0o755)
 
     def start(self, program: str, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> ForkedProcess:
         """Run the module `program`; what it writes to standard error goes to `log`."""
-        request = {
-            "program": program,
-            "arguments": arguments,
-            "environment": dict(environment),
-            "folder": str(Path.cwd()),
-        }
-        reports, reporting = socket.socketpair()
         output, stdout = os.pipe()
         try:
-            with log.open("wb") as stderr, reporting:
-                descriptors = [stdout, stderr.fileno(), reporting.fileno()]
-                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            with log.open("wb") as stderr, Path(os.devnull).open("rb") as stdin:
+                descriptors = (stdin.fileno(), stdout, stderr.fileno())
+                reports = ask(self._address, ["-m", program, *arguments], environment, descriptors)
         finally:
             os.close(stdout)
         return ForkedProcess(reports, output)
 
+    @property
+    def programs(self) -> Path:
+        """A folder with a `python` and a `polyvox`, for whoever starts programs by their paths."""
+        return Path(self._folder.name)
+
     def close(self) -> None:
-        self._control.close()
+        self._life.close()
         self._process.wait()
+        self._folder.cleanup()
 
 
 @cache
@@ -115,72 +123,101 @@ def fork_server() -> ForkServer:
     return ForkServer()
 
 
+def forked_python() -> str:
+    """The path of a `python` whose programs are forked; it ends as they do, and they end with it."""
+    return str(fork_server().programs / "python")
+
+
 @dataclass(frozen=True)
 class _Program:
     """A program that a child of this process is to become."""
 
     request: dict[str, Any]
-    stdout: int
-    stderr: int
+    descriptors: list[int]
 
     def run(self) -> None:
-        for number, descriptor in ((1, self.stdout), (2, self.stderr)):
+        for number, descriptor in enumerate(self.descriptors):
             os.dup2(descriptor, number)
             os.close(descriptor)
         os.environ.clear()
         os.environ.update(self.request["environment"])
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         os.chdir(self.request["folder"])
-        sys.argv = ["", *self.request["arguments"]]
-        runpy.run_module(self.request["program"], run_name="__main__", alter_sys=True)
+        match self.request["arguments"]:
+            case ["-m", program, *arguments]:
+                sys.argv = ["", *arguments]
+                sys.path.insert(0, str(Path.cwd()))
+                runpy.run_module(program, run_name="__main__", alter_sys=True)
+            case ["-c", text, *arguments]:
+                sys.argv = ["-c", *arguments]
+                sys.path.insert(0, "")
+                main = sys.modules["__main__"] = ModuleType("__main__")
+                exec(compile(text, "<string>", "exec"), vars(main))
+            case [script, *arguments]:
+                sys.argv = [script, *arguments]
+                sys.path.insert(0, str(Path(script).parent))
+                runpy.run_path(script, run_name="__main__")
 
 
 class _Children:
-    """The programs that run, each with the socket that its end is reported to."""
+    """The programs that run, each with the connection that its end is reported to; none outlives who waits for it."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
+    def __init__(self, life: socket.socket, listener: socket.socket) -> None:
+        self._life = life
+        self._listener = listener
         self._watched = selectors.DefaultSelector()
-        self._watched.register(control, selectors.EVENT_READ)
+        self._watched.register(life, selectors.EVENT_READ)
+        self._watched.register(listener, selectors.EVENT_READ)
         self._running: dict[int, tuple[int, socket.socket]] = {}
 
     def forked(self) -> _Program | None:
         """Serve requests. It returns in every child with its program, and here when the user has gone."""
         while True:
             for key, _ in self._watched.select():
-                if key.fileobj is not self._control:
-                    self._reap(key.fd)
-                    continue
-                request, descriptors, *_ = socket.recv_fds(self._control, _MOST_BYTES, 3)
-                if not request:
+                if key.fileobj is self._life:
                     return None
-                stdout, stderr, reporting = descriptors
-                if self._is_child(reporting):
-                    return _Program(json.loads(request), stdout, stderr)
-                os.close(stdout)
-                os.close(stderr)
+                if key.fileobj is self._listener:
+                    if (program := self._accepted()) is not None:
+                        return program
+                elif key.data is None:
+                    self._reap(key.fd)
+                else:
+                    self._end(*key.data)
 
-    def _is_child(self, reporting: int) -> bool:
-        reports = socket.socket(fileno=reporting)
+    def _accepted(self) -> _Program | None:
+        connection, _ = self._listener.accept()
+        request, descriptors, *_ = socket.recv_fds(connection, _MOST_BYTES, 3)
         pid = os.fork()
         if not pid:
-            reports.close()
-            return True
-        reports.sendall(_REPORT.pack(pid))
+            connection.close()
+            return _Program(json.loads(request), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        connection.sendall(REPORT.pack(pid))
         pidfd = os.pidfd_open(pid)
-        self._running[pidfd] = pid, reports
+        self._running[pidfd] = pid, connection
         self._watched.register(pidfd, selectors.EVENT_READ)
-        return False
+        self._watched.register(connection, selectors.EVENT_READ, (pidfd, connection))
+        return None
+
+    def _end(self, pidfd: int, connection: socket.socket) -> None:
+        """End a program for which nobody waits any more."""
+        pid, reports = self._running.get(pidfd, (0, None))
+        if reports is connection:
+            self._watched.unregister(connection)
+            os.kill(pid, signal.SIGTERM)
 
     def _reap(self, pidfd: int) -> None:
+        pid, connection = self._running.pop(pidfd)
         self._watched.unregister(pidfd)
+        if connection in self._watched.get_map():
+            self._watched.unregister(connection)
         os.close(pidfd)
-        pid, reports = self._running.pop(pidfd)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        with reports:
-            reports.send(_REPORT.pack(status), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        with connection, suppress(BrokenPipeError):  # who waited for it may have gone
+            connection.send(REPORT.pack(status), socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
 
-    def end(self) -> None:
+    def end_all(self) -> None:
         """Tell the programs that still run to end."""
         for pid, _ in self._running.values():
             os.kill(pid, signal.SIGTERM)
@@ -188,14 +225,17 @@ class _Children:
     def close(self) -> None:
         """Close what is this process's own, as a child does before it becomes its program."""
         self._watched.close()
-        self._control.close()
-        for pidfd, (_, reports) in self._running.items():
+        self._life.close()
+        self._listener.close()
+        for pidfd, (_, connection) in self._running.items():
             os.close(pidfd)
-            reports.close()
+            connection.close()
 
 
 def _preload() -> None:
     import polyvox.bench.null
+    import polyvox.cli.main
+    import polyvox.client
     import polyvox.installation
     import polyvox.server.process
     import polyvox.server.uvicorn_server
@@ -212,10 +252,11 @@ def _preload() -> None:
 
 def _main() -> None:
     _preload()
-    children = _Children(socket.socket(fileno=int(sys.argv[1])))
+    life, listener = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    children = _Children(life, listener)
     program = children.forked()
     if program is None:
-        children.end()
+        children.end_all()
         return
     children.close()
     program.run()

@@ -11,11 +11,14 @@ def grows_linearly(
 ) -> bool:
     """Tell whether the quicker of two long runs takes at most so many times the slower of two short ones.
 
-    The second pair is run only where the first one is not enough.
+    A run is made only where those before it are not enough. What a first run has to load is counted against it.
     """
     slowest, quickest = 0.0, float("inf")
     for _ in range(2):
-        slowest, quickest = max(slowest, seconds(short)), min(quickest, seconds(long))
+        quickest = min(quickest, seconds(long))
+        if quickest <= at_most * slowest + slack:
+            return True
+        slowest = max(slowest, seconds(short))
         if quickest <= at_most * slowest + slack:
             return True
     return False

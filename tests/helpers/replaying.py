@@ -21,7 +21,8 @@ class Poisoned:
         return list(self._recorded)
 
     def __call__(self, key, work, given, idle=None):
-        if key not in self._recorded:
+        captured = key not in self._recorded
+        if captured:
             held = [each.clone() for each in (given if idle is None else idle)]
             self._recorded[key] = work, held, work(*held)
         work, held, made = self._recorded[key]
@@ -29,7 +30,7 @@ class Poisoned:
             assert old.shape == new.shape
             old.copy_(new)
         self.calls.append(key)
-        result = work(*held)
+        result = made if captured and idle is None else work(*held)
         for other, (_, _, spoilt) in self._recorded.items():
             if other != key:
                 _spoil(spoilt)

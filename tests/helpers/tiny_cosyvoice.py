@@ -53,7 +53,7 @@ def _tiny_model_v1(folder: Path) -> Path:
     return folder
 
 
-def let_speech_end(folder: Path) -> None:
+def let_speech_end(folder: Path) -> Path:
     """Let a tiny model end its speech about as soon as it may; as it is, it often goes on to its greatest length."""
     path = folder / "llm.safetensors"
     weights = load_file(path)
@@ -62,6 +62,7 @@ def let_speech_end(folder: Path) -> None:
         weights["llm_decoder.bias"][SPEECH_TOKENS:] += 10
     path.unlink()
     save_file(weights, path)
+    return folder
 
 
 def recording() -> np.ndarray:

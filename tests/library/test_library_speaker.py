@@ -166,7 +166,8 @@ def test_the_voice_of_a_recording_is_cloned(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_kokoro_is_understood(moonshine, models_dir: Path) -> None:
+def test_kokoro_is_understood(moonshine, models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYVOX_KOKORO_DECODER", "wren")
     with Speaker("kokoro", models_dir=models_dir) as speaker:
         speech = speaker.say("The birch canoe slid on the smooth planks.", voice="af_heart(2)+bf_emma(1)")
         assert len(speaker.voices) == 54

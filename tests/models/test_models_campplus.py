@@ -51,6 +51,7 @@ def test_it_embeds_as_its_graph_does(folder, untrained, seconds):
     np.testing.assert_allclose(embedding.numpy(), graph.embed(pcm, RATE), atol=1e-4)
 
 
+@pytest.mark.long
 def test_recordings_of_one_length_embed_together_as_alone(untrained):
     pcm = torch.from_numpy(np.stack((noise(1.0, 1), noise(1.0, 2))))
     fbank = Fbank(RATE)
@@ -133,5 +134,5 @@ def test_its_gradients_are_deterministic(installed):
     tolerance = 0.0 if platform.machine() == "x86_64" else 1e-5
     network = load_campplus(CampPlusConfig(), read_campplus(installed("campplus").file("model.onnx")))
     features = torch.randn(1, 298, 80, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    first, *others = (torch.autograd.grad(network(features).sum(), features)[0] for _ in range(12))
+    first, *others = (torch.autograd.grad(network(features).sum(), features)[0] for _ in range(4))
     assert max((gradient - first).abs().max() / first.abs().max() for gradient in others) <= tolerance

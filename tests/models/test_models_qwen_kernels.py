@@ -74,9 +74,7 @@ def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY, capacit
 @pytest.mark.slow
 @pytest.mark.parametrize(("config", "dtype"), [(QWEN2, torch.float32), (QWEN3, torch.float32), (QWEN3, torch.float16)])
 @pytest.mark.parametrize(
-    ("slots", "positions", "layers"),
-    [([3, 0, 5], [130, 0, 198], 2), ([2], [199], 1), ([2], [0], 1)],
-    ids=["many", "last", "first"],
+    ("slots", "positions", "layers"), [([3, 5], [130, 198], 2), ([2], [0], 1)], ids=["many", "first"]
 )
 def test_the_kernels_are_the_network(config, dtype, slots, positions, layers):
     wanted, got, plain, fused = both(replace(config, layers=layers), slots, positions, dtype)
@@ -89,8 +87,8 @@ def test_the_kernels_are_the_network(config, dtype, slots, positions, layers):
 @pytest.mark.long
 @pytest.mark.parametrize("config", [QWEN2, QWEN3], ids=["Qwen2", "Qwen3"])
 def test_a_short_memory_is_attended_to_at_once(config):
-    for slots, positions in (([3, 0, 5], [11, 0, 15]), ([2], [15]), ([2], [0])):
-        wanted, got, plain, fused = both(config, slots, positions, extent=16, capacity=16)
+    for slots, positions in (([3, 0, 5], [11, 0, 15]), ([2], [15])):
+        wanted, got, plain, fused = both(replace(config, layers=1), slots, positions, extent=16, capacity=16)
         assert (got - wanted).abs().max() <= 1e-5 * wanted.abs().max()
         for theirs, ours in zip(plain, fused, strict=True):
             assert (theirs - ours).abs().max() <= 1e-5 * theirs.abs().max()

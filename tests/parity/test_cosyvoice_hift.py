@@ -8,6 +8,7 @@ in double precision. Where its samples are compared, ours are computed in double
 import itertools
 import json
 import platform
+from functools import cache
 
 import pytest
 import torch
@@ -51,6 +52,7 @@ def test_version_2_makes_its_source_of_the_pitch():
     assert_near(made, expected["source.out"][..., 0])
 
 
+@pytest.mark.long
 @each_row("dtype", [torch.float32, DOUBLE])
 @each_row("name", ["infer", "infer_cached"])
 def test_version_2_filters_its_source(name, dtype):
@@ -109,6 +111,7 @@ def test_version_3_makes_its_source_of_the_pitch():
     assert_near(made, golden(3, "hift")["source.final"][..., 0], 1e-6)
 
 
+@pytest.mark.long
 @each_row("dtype", [torch.float32, DOUBLE])
 @each_row("name", ["final", "partial"])
 def test_version_3_in_one_call(name, dtype):
@@ -128,7 +131,12 @@ def streamed(model, frames, sizes):
 # Pitch and phases pass through single precision. On aarch64 streams of some sizes were seen 2.7e-8 from the whole, on
 # x86_64 none.
 STREAMED = 1e-9 if platform.machine() in ("x86_64", "AMD64") else 1e-7
-SIZES = [[110], [38, 30, 30, 12], [1] * 40 + [3] * 20 + [10], [5, 1, 90, 14], [2, 108]]
+SIZES = [[110], [38, 30, 30, 12], [1] * 16 + [3] * 8 + [70], [5, 1, 90, 14], [2, 108]]
+
+
+@cache
+def whole():
+    return streamed(causal_hift(DOUBLE), golden(3, "hift")["chunked.mel"], [110])[0]
 
 
 @pytest.mark.long
@@ -137,7 +145,7 @@ def test_version_3_streams_the_very_samples_of_the_whole(sizes):
     frames = golden(3, "hift")["chunked.mel"]
     exact = torch.cat(streamed(causal_hift(DOUBLE), frames, sizes), dim=1)
     assert_near(exact, golden(3, "hift")["chunked.one_shot"])
-    assert_near(exact, streamed(causal_hift(DOUBLE), frames, [110])[0], STREAMED)
+    assert_near(exact, whole(), STREAMED)
     single = torch.cat(streamed(causal_hift(), frames, sizes), dim=1)
     assert_near(single, golden(3, "hift")["chunked.one_shot"], ROUNDING)
 
@@ -158,12 +166,12 @@ def test_version_3_renders_the_recorded_stream():
 
 
 @pytest.mark.long
-def test_over_thirty_seconds_a_piece_costs_no_more_at_the_end_than_at_the_start():
+def test_a_piece_costs_no_more_at_the_end_of_a_stream_than_at_the_start():
     model, costs = causal_hift(), []
-    state = model.start(torch.zeros(1, 1500 * 480, 9))
-    for _ in range(30):
+    state = model.start(torch.zeros(1, 120 * 480, 9))
+    for _ in range(12):
         with FlopCounterMode(display=False) as counter:
-            _, state = model.step(torch.randn(1, 80, 50, generator=seeded(1)), state)
+            _, state = model.step(torch.randn(1, 80, 10, generator=seeded(1)), state)
         costs.append(counter.get_total_flops())
     assert costs[1] == costs[-1] > 1e6
 

@@ -12,8 +12,8 @@ from polyvox.engines.cosyvoice.decoder.vocoder_streams import VocoderFrames, Voc
 pytestmark = pytest.mark.long
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
-FRAMES = VocoderFrames(first=(40, 60), later=(20, 50), last=(30, 60))
-CUTS = ([50, 20, 30, 10], [24, 30, 30, 20, 6], [56, 50, 4], [90, 20], [22], [31, 17, 62])
+FRAMES = VocoderFrames(first=(24, 30), later=(10,), last=(16,))
+CUTS = ([24, 10, 15, 5], [14, 10, 9, 4], [28, 8, 4], [40, 9], [12], [16, 9, 20])
 """How the frames of each stream arrive; some pieces are of captured lengths, some are padded, some too long."""
 ROUNDING = 2e-4
 """In single precision: magnitudes are exponentials, and phases are sums of thousands of pitches."""
@@ -108,13 +108,13 @@ def test_an_utterance_of_nothing_has_no_samples():
 
 
 @VERSIONS
-@pytest.mark.parametrize("rendered", [0, 50])
-@pytest.mark.parametrize(("left", "final"), [(60, True), (9, True), (2, True), (30, False), (12, False)])
+@pytest.mark.parametrize("rendered", [0, 20])
+@pytest.mark.parametrize(("left", "final"), [(30, True), (9, True), (2, True), (20, False), (12, False)])
 @torch.inference_mode()
 def test_padding_changes_neither_samples_nor_state(version, rendered, left, final):
     """In double precision, where nothing is lost in rounding."""
     model = hift(torch.float64) if version == 2 else causal_hift(torch.float64)
-    mel, missing, generator = golden(3, "hift")["chunked.mel"], 70 - left, seeded(1)
+    mel, missing, generator = golden(3, "hift")["chunked.mel"], 40 - left, seeded(1)
     state = None if version == 2 else model.start(causal_hift_noise())
 
     def noise(frames, before):

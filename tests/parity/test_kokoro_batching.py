@@ -10,13 +10,12 @@ import platform
 import pytest
 import torch
 
-from helpers.kokoro_golden import TINY, far, golden_noise, golden_tokens, kokoro, tiny
+from helpers.kokoro_golden import TINY, far, tiny
 from helpers.tables import each_row
 from polyvox.models.kokoro.model import Prosody, StyledTokens
 from polyvox.models.kokoro.ragged import Ragged, StaticRagged
 
 EXACT = 1e-9
-ROUNDING = 2e-5
 CPU = torch.device("cpu")
 
 
@@ -148,28 +147,3 @@ def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
     ):
         assert ours.dtype == torch.float32
         assert (ours - theirs).square().mean() < noise_share * theirs.square().mean()
-
-
-@pytest.fixture(scope="module")
-def released_size():
-    """The full size, prosody in 64 bits and decoder in 32."""
-    model = copy.deepcopy(kokoro())
-    model.cast(torch.float64, torch.float32)
-    return model
-
-
-@pytest.mark.slow
-@torch.no_grad()
-def test_at_the_released_size_prosody_in_64_bits_and_decoder_in_32_are_enough_for_exact_batches(released_size):
-    whole = golden_tokens()
-    inputs = [
-        StyledTokens([*whole.ids[:4], 0], whole.style),
-        StyledTokens([*whole.ids[6:8], 0], whole.style.flip(0), 1.3),
-    ]
-    prosodies = released_size.predict_prosody(inputs)
-    noise = [golden_noise(prosody.frames) for prosody in prosodies]
-    for index, ours in enumerate(released_size.decode(prosodies, noise)):
-        (alone,) = released_size.predict_prosody([inputs[index]])
-        assert torch.equal(prosodies[index].durations, alone.durations)
-        assert far(prosodies[index].pitch, alone.pitch) < EXACT
-        assert far(ours, released_size.decode([alone], [noise[index]])[0]) < ROUNDING

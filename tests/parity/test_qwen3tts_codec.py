@@ -46,6 +46,7 @@ def test_codes_become_the_originals_samples() -> None:
     close(decoded(found["r30.codes"].long()[None], (0, 30))[0], found["r30.wav_whole"])
 
 
+@pytest.mark.long
 def test_a_stream_in_pieces_equals_the_whole() -> None:
     found = golden("codec_decoder")
     codes = found["r30.codes"].long()[None]

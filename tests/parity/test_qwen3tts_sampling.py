@@ -74,6 +74,7 @@ async def spoken(name: str, defaults: SamplingDefaults, max_frames: int) -> list
     return [codes[start : start + groups] for start in range(0, len(codes), groups)]
 
 
+@pytest.mark.long
 async def test_sampled_codes_and_their_probabilities_are_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in single_cases(sampled=True):
         args = cases()[name]["args"]

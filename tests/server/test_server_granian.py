@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.tables import each_row
+from polyvox import extras
 from polyvox.cli.main import app
 from polyvox.errors import UnavailableError
 from polyvox.installation import load_settings
-from polyvox.server import process as server_module
 from polyvox.server.process import run_server
 
 
@@ -61,7 +61,7 @@ def test_options_that_do_not_go_together_are_refused(options: list[str], said: s
 def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, settings: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(server_module, "find_spec", lambda name: None if name == missing else object())
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == missing else object())
     with pytest.raises(UnavailableError, match=rf"pip install -e '\.\[{missing}\]'"):
         run_server(
             load_settings(port=0, models_dir=tmp_path, data_dir=tmp_path, **settings), {"kokoro": lambda _: None}

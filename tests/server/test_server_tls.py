@@ -5,7 +5,6 @@ import json
 import socket
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from websockets.sync.client import connect
 
 from helpers.certificates import PASSWORD, encrypted, loaded, make_certificate, trusting
 from helpers.fakes import ToneEngine, tone_service
+from helpers.fork_server import forked_python
 from helpers.processes import polyvox_process
 from helpers.raw_http import is_closed, request_head
 from helpers.serving import served_by_granian, served_by_uvicorn, wait_for
@@ -294,7 +294,7 @@ def test_files_that_are_of_no_use_are_named(
 @pytest.mark.long
 def test_a_bad_certificate_ends_the_program_before_it_looks_for_a_model(tmp_path: Path) -> None:
     options = ["--port", "0", "--models-dir", str(tmp_path), "--ssl-certfile", str(tmp_path / "absent.pem")]
-    command = [sys.executable, "-m", "polyvox", "serve", *options]
+    command = [forked_python(), "-m", "polyvox", "serve", *options]
     result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].endswith("No such file or directory; see --ssl-certfile.")

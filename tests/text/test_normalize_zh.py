@@ -100,7 +100,7 @@ MONEY_AND_MEASURES = {
     "25℃": "二十五摄氏度",
     "25°C": "二十五摄氏度",
     "-5℃": "零下五摄氏度",
-    "-5℃～3℃": "零下五到三摄氏度",
+    "-5℃～3℃": "零下五摄氏度到三摄氏度",
     "90°": "九十度",
     "5km": "五公里",
     "2 kg": "两千克",
@@ -280,5 +280,4 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         normalize(text, NormalizationOptions())
         return time.thread_time() - start
 
-    seconds(2_000)
     assert grows_linearly(seconds, 4_000, 8_000)

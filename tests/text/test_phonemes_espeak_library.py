@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers.tables import each_row
+from polyvox import extras
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.phonemes import availability, espeak_choice, espeak_library
 from polyvox.text.phonemes.availability import missing_extra, unspoken
@@ -172,7 +173,7 @@ def test_without_the_program_the_library_speaks(language: str, tmp_path: Path, m
 
 def test_what_is_missing_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(availability, "find_library", lambda: None)
-    monkeypatch.setattr(availability, "_JAPANESE_PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert [missing_extra(name, "espeak-ng") for name in ("en-us", "zh", "fr", "ja")] == ["", "", "espeak", "ja"]
     sentence = unspoken({"en-us", "zh", "fr", "ja"}, "espeak-ng")

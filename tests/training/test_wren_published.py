@@ -35,6 +35,7 @@ def test_the_student_decodes_finite_samples_within_full_scale() -> None:
     assert 0 < samples.abs().max() < 1
 
 
+@pytest.mark.long
 def test_the_checkpoint_fits_the_default_networks() -> None:
     checkpoint = Checkpoint.read(FOLDER)
     config = WrenConfig(utterance_dim=64, refiner=RefinerConfig(256, 4))

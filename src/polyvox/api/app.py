@@ -90,6 +90,7 @@ def create_app(
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)
+    service.metrics.expect([door.name for door in doors if _speaks(door)], service.settings.models)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     if service.tracer is not None:
@@ -116,6 +117,10 @@ class _Application(FastAPI):
         if self.openapi_schema is None:
             describe_access(super().openapi(), self._refusals, self._public)
         return super().openapi()
+
+
+def _speaks(door: Door) -> bool:
+    return Operation.SPEAK in door.operations.values()
 
 
 def _public(doors: Sequence[Door]) -> list[str]:

@@ -12,7 +12,8 @@ import httpx
 from polyvox.bench.audio_meter import SampleMeter, meter_for
 from polyvox.bench.dialect import LoadRequest
 from polyvox.client_messages import api_error, async_error_head, audio_headers, connection_error
-from polyvox.errors import STATUS, ApiConnectionError, ApiError, OverloadedError, UnavailableError, install_hint
+from polyvox.errors import STATUS, ApiConnectionError, ApiError, OverloadedError, UnavailableError
+from polyvox.extras import install_hint
 
 if TYPE_CHECKING:
     import grpc.aio

@@ -60,7 +60,7 @@ def bench_engine(
     progress("starting the server and the bare model")
     measured = _rounds(settings, rounds, progress)
     progress("requests to an engine that costs nothing")
-    overheads = {name: _overheads(overhead_requests, name) for name in ("pcm", "mp3")}
+    overheads = _overheads(overhead_requests, ("pcm", "mp3"))
     return [
         Check.of("server / bare model", "", [r.server_cpu / r.bare_cpu for r in measured], CPU_RATIO_LIMIT),
         Check.of("server CPU", "s/s", [r.server_cpu / r.timing.audio for r in measured]),
@@ -112,15 +112,18 @@ def _through_server(server: ServerProcess, voice: str) -> tuple[RequestTiming, f
         return timing, marks[1] - marks[0], server.cpu_seconds() - marks[0]
 
 
-def _overheads(requests: int, audio_format: str) -> list[RequestTiming]:
-    """Timings of sequential requests to a server whose engine returns precomputed samples."""
-    warm_up = max(10, requests // 10)
+def _overheads(requests: int, audio_formats: Sequence[str]) -> dict[str, list[RequestTiming]]:
+    """Timings, by format, of sequential requests to a server whose engine returns precomputed samples."""
+    warm_up = max(1, requests // 10)
+    timings = {}
     with server_process(["bench", "null-server"]) as server, connection_to(server.url) as connection:
-        timings = [
-            timed_request(connection, PARAGRAPH, voice="null", model="null", audio_format=audio_format)
-            for _ in range(warm_up + requests)
-        ]
-    return timings[warm_up:]
+        for audio_format in audio_formats:
+            made = [
+                timed_request(connection, PARAGRAPH, voice="null", model="null", audio_format=audio_format)
+                for _ in range(warm_up + requests)
+            ]
+            timings[audio_format] = made[warm_up:]
+    return timings
 
 
 def as_table(checks: Sequence[Check]) -> Table:

@@ -1,7 +1,6 @@
 """The plot of a load run: time to first audio, real-time factor, and a timeline of the requests."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,8 @@ import numpy as np
 
 from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult
 from polyvox.bench.report import LoadSummary, Percentiles, describe
-from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
+from polyvox.errors import InvalidRequestError
+from polyvox.extras import PLOT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,7 @@ def check_plottable(file: Path) -> None:
     """Refuse before the run what would fail after it: a file that is no PNG, or a machine without matplotlib."""
     if file.suffix.lower() != ".png":
         raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
-    if find_spec("matplotlib") is None:
-        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
+    PLOT.check()
 
 
 def save_plot(load: Load, run: LoadRun, summary: LoadSummary, file: Path) -> None:

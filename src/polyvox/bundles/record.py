@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyvox.bundles.disk import write_whole
 from polyvox.bundles.manifest import FileName, Sha256
+from polyvox.container_image import pull_hint
 from polyvox.errors import BundleError
 
 RECORD_NAME = "bundle.json"
@@ -50,4 +51,4 @@ def read_record(folder: Path) -> BundleRecord | None:
             raise ValueError("too large")
         return BundleRecord.model_validate_json(content)
     except (ValidationError, ValueError) as error:
-        raise BundleError(f"{path} is not a record that Polyvox wrote; run `polyvox pull {folder.name}`.") from error
+        raise BundleError(f"{path} is not a record that Polyvox wrote; run: {pull_hint(folder.name)}.") from error

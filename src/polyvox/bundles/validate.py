@@ -10,6 +10,7 @@ from polyvox.bundles.cache import holds
 from polyvox.bundles.disk import sha256_of
 from polyvox.bundles.manifest import Digest, Manifest, manifest_named
 from polyvox.bundles.record import BundleRecord, FileRecord, read_record
+from polyvox.container_image import pull_hint
 from polyvox.errors import BundleError
 
 if TYPE_CHECKING:
@@ -88,12 +89,12 @@ def _record_of(bundle: Bundle) -> BundleRecord:
     record = read_record(bundle.folder)
     if record is None:
         raise BundleError(
-            f"The model {manifest.name!r} is not installed in {bundle.folder}; run `polyvox pull {manifest.name}`."
+            f"The model {manifest.name!r} is not installed in {bundle.folder}; run: {pull_hint(manifest.name)}."
         )
     if (record.name, record.version) != (manifest.name, manifest.version):
         raise BundleError(
             f"{bundle.folder} holds {record.name} {record.version}, but this release needs {manifest.name} "
-            f"{manifest.version}; run `polyvox pull {manifest.name}`."
+            f"{manifest.version}; run: {pull_hint(manifest.name)}."
         )
     return record
 
@@ -145,7 +146,7 @@ def _problems(bundle: Bundle, missing: list[str], altered: list[str]) -> str:
     found = [f"lacks {_some(missing)}"] if missing else []
     found += [f"holds {_some(altered)} altered or cut short"] if altered else []
     name = bundle.manifest.name
-    return f"The model {name!r} in {bundle.folder} {' and '.join(found)}; run `polyvox pull {name}`."
+    return f"The model {name!r} in {bundle.folder} {' and '.join(found)}; run: {pull_hint(name)}."
 
 
 def _some(names: list[str]) -> str:

@@ -161,11 +161,10 @@ def null_server(
 
 
 def _check_servers_installed() -> None:
-    from importlib.util import find_spec
+    from polyvox.errors import UnavailableError
+    from polyvox.extras import GRANIAN, GRPC, install_hint
 
-    from polyvox.errors import UnavailableError, install_hint
-
-    if missing := [name for name, package in (("granian", "granian"), ("gRPC", "grpc")) if find_spec(package) is None]:
+    if missing := [extra.title for extra in (GRANIAN, GRPC) if not extra.installed]:
         raise UnavailableError(
             f"This compares servers, of which {' and '.join(missing)} "
             f"{'is' if len(missing) == 1 else 'are'} not installed; run: {install_hint('granian,grpc')}."

@@ -17,7 +17,7 @@ def languages(
     from rich.console import Console
     from rich.table import Table
 
-    from polyvox.errors import install_hint
+    from polyvox.extras import install_hint
     from polyvox.installation import load_settings
     from polyvox.text.phonemes import LANGUAGES
     from polyvox.text.phonemes.availability import missing_extra

@@ -64,7 +64,10 @@ def _print_error(message: str) -> None:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        print(f"polyvox {__version__}")
+        from polyvox.revision import revision
+
+        commit = revision()
+        print(f"polyvox {__version__} ({commit})" if commit else f"polyvox {__version__}")
         raise typer.Exit
 
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -16,7 +15,8 @@ from polyvox.api.middleware.hosts import check_exposure
 from polyvox.config import Settings
 from polyvox.deploy.plan import EngineArgs, plans_for
 from polyvox.engines.catalog import Catalog
-from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
+from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.extras import RAY
 
 _READY_SECONDS = 30.0
 _TIMEOUT_MARGIN_SECONDS = 60.0
@@ -41,8 +41,7 @@ def serve_on_ray(settings: Settings, catalog: Catalog) -> None:
 @contextmanager
 def cluster() -> Iterator[None]:
     """A connection to Ray: to the cluster of RAY_ADDRESS, or to a local one that ends with this process."""
-    if find_spec("ray") is None:
-        raise UnavailableError(f"Ray Serve is not installed; install it with: {install_hint('ray')}")
+    RAY.check()
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry unless the operator asks for it

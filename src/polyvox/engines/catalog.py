@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from polyvox.config import Settings, SettingsSection
+from polyvox.container_image import pull_hint
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.qwen3tts.spec import QWEN3TTS
@@ -75,7 +76,7 @@ class Catalog:
         spec = self.spec(model)
         if not spec.has_files(model, settings):
             return (
-                f"The model {model!r} is not installed; run: polyvox pull {spec.bundle_of(model)}. If its files are "
+                f"The model {model!r} is not installed; run: {pull_hint(spec.bundle_of(model))}. If its files are "
                 "elsewhere, add it to the setting 'models'."
             )
         try:

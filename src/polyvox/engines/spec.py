@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from polyvox.config import Settings, SettingsSection
 from polyvox.engines.kit.tuning import Tuning
-from polyvox.errors import NotServedError, install_hint
+from polyvox.errors import NotServedError
+from polyvox.extras import install_hint
 from polyvox.types import Voice
 
 if TYPE_CHECKING:

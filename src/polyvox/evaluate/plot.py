@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
+from polyvox.errors import InvalidRequestError
 from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.report import Spread, VoiceSummary, summarize
 from polyvox.evaluate.wer import WerResult
+from polyvox.extras import PLOT
 from polyvox.voices.recognition.similarity import SAME_SPEAKER
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def check_plottable(file: Path, evaluation: Evaluation) -> None:
         raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
     if len(evaluation.voices) > MAX_ROWS:
         raise InvalidRequestError(f"A plot has room for {MAX_ROWS} voices; leave some out.", field="plot")
-    if find_spec("matplotlib") is None:
-        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
+    PLOT.check()
 
 
 def save_plot(

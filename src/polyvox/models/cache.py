@@ -38,6 +38,14 @@ class LayerCache:
         self._keep_last(joined, length, -1)
         return joined
 
+    def rows_before(self, new: Tensor, length: int) -> Tensor:
+        """The last `length` rows before `new` [batch, time, width], zeros at the start; `keep_rows` keeps the next."""
+        return new.new_zeros(len(new), length, new.shape[2]) if self._fresh else next(self._past)
+
+    def keep_rows(self, joined: Tensor, length: int) -> None:
+        """Keep the last `length` of rows [batch, time, width]."""
+        self._keep_last(joined, length, -2)
+
     def append(self, new: Tensor) -> Tensor:
         """Keys or values `new` behind all cached ones; the last `window` of them are kept."""
         joined = new if self._fresh else torch.cat((next(self._past), new), dim=-2)

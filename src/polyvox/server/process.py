@@ -5,7 +5,6 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -17,7 +16,8 @@ from polyvox.api.dialects.wyoming.server import WyomingServer, check_wyoming_exp
 from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.errors import UnavailableError
+from polyvox.extras import GRANIAN, GRPC
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.server.certificate import Certificate
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
@@ -135,8 +135,7 @@ def _http_server(
     certificate: Certificate | None,
 ) -> HttpServer:
     if service.settings.server == "granian":
-        if find_spec("granian") is None:
-            raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
+        GRANIAN.check()
         from polyvox.server.granian_server import GranianServer
 
         return GranianServer(app, listener, service, BACKLOG, capacity, certificate)
@@ -148,8 +147,7 @@ def _http_server(
 def _grpc_server(service: SpeechService, voices: VoiceService, capacity: int) -> "GrpcServer | None":
     if service.settings.grpc_port is None:
         return None
-    if not all(map(find_spec, ("grpc", "grpc_health", "grpc_reflection"))):
-        raise UnavailableError(f"gRPC is not installed; install it with: {install_hint('grpc')}")
+    GRPC.check()
     from polyvox.api.dialects.grpc.server import GrpcServer
 
     return GrpcServer(service, voices, capacity)

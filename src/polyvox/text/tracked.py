@@ -1,12 +1,19 @@
 """Text that keeps, for each of its characters, the span of the raw text it stands for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from polyvox.types import Span
 
 Replacement = str | Callable[[re.Match[str]], str | None]
+
+
+class Finder(Protocol):
+    """A pattern, or what finds its matches in another way: from left to right, none over another."""
+
+    def finditer(self, string: str, /) -> Iterator[re.Match[str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ class TrackedText:
         start = len(self.text) - len(self.text.lstrip())
         return self[start : max(start, len(self.text.rstrip()))]
 
-    def sub(self, pattern: re.Pattern[str], replacement: Replacement) -> "TrackedText":
+    def sub(self, pattern: Finder, replacement: Replacement) -> "TrackedText":
         """Replace every match, as `re.sub` does. A callable may return None to leave its match as it is."""
         parts: list[str] = []
         starts: list[int] = []

@@ -78,9 +78,14 @@ async def door(models_dir, tmp_path, **settings):
             await voices.close()
 
 
-@pytest.fixture
-async def client(models, tmp_path):
-    async with door(models, tmp_path) as made:
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def client(models, tmp_path_factory, anyio_backend):
+    async with door(models, tmp_path_factory.mktemp("door")) as made:
         yield made
 
 

@@ -8,13 +8,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pytest
 
+from helpers.fork_server import forked_python
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.narration.chapter_audio import ChapterAudio
 from polyvox.books.narration.journal import BrokenNarrationError
@@ -83,7 +83,7 @@ async def bound(folder, **formats):
 @pytest.mark.long
 def test_a_narration_killed_three_times_ends_byte_for_byte_like_one_never_killed(tmp_path):
     for killed_after in (30, 71, 2):
-        command = [sys.executable, "-m", "tests.helpers.narrated_book", str(tmp_path / "killed"), str(killed_after)]
+        command = [forked_python(), "-m", "tests.helpers.narrated_book", str(tmp_path / "killed"), str(killed_after)]
         assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     narrate(tmp_path / "killed")
     narrate(tmp_path / "whole")

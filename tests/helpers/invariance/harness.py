@@ -37,11 +37,12 @@ class Item:
     heard: str = ""
     also: tuple[str, ...] = ()
 
-    def spellings(self) -> Iterator[str]:
+    def spellings(self, turn: int) -> Iterator[str]:
+        """All spellings, those with a space once more with another kind of it: each kind in its turn."""
         for spelling in (self.written, *self.also):
             yield spelling
             if " " in spelling:
-                yield from (spelling.replace(" ", space) for space in SPACES)
+                yield spelling.replace(" ", SPACES[(turn + len(spelling)) % len(SPACES)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,14 @@ def words(text: str) -> Words:
 
 def _changed(language: Language, kind: str, item: Item) -> Iterator[str]:
     heard = words(item.heard) if item.heard else _alone(language, item.written)
-    for spelling in item.spellings():
-        for context in language.contexts:
-            if kind in context.not_for:
-                continue
-            wanted = tuple(
-                _put(sentence, words(language.plain), heard)
-                for sentence in _plain(language.tag, context.with_item(language.plain))
-            )
+    for turn, context in enumerate(language.contexts):
+        if kind in context.not_for:
+            continue
+        wanted = tuple(
+            _put(sentence, words(language.plain), heard)
+            for sentence in _plain(language.tag, context.with_item(language.plain))
+        )
+        for spelling in item.spellings(turn):
             raw = context.with_item(spelling)
             found = spoken(language.tag, raw)
             if found != wanted:

@@ -1,16 +1,23 @@
 """The server's metrics."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from polyvox.errors import STATUS, OverloadedError, StalledError, TextError
+import polyvox
+from polyvox.errors import STATUS, OverloadedError, RefusalReason, StalledError, TextError
 from polyvox.runtime.stage import BatchReport
-from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.jobs.record import JobStatus
+from polyvox.service.session import SessionState
+from polyvox.service.telemetry import known_labels
+from polyvox.service.telemetry.metrics import UNKNOWN_MODEL, Metrics
 from polyvox.types import AudioChunk
+
+SOURCE = Path(polyvox.__file__).parent
 
 
 @pytest.fixture
@@ -53,6 +60,44 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
         "polyvox_stage_run_seconds",
     }
     assert metrics.content_type.startswith("text/plain")
+
+
+def test_every_kind_reason_and_limit_that_is_known_is_shown_as_0_before_it_happens(metrics: Metrics) -> None:
+    shown = metrics.registry.get_sample_value
+    for name, label, values in (
+        ("polyvox_failures_total", "kind", [status.code for status in STATUS.values()]),
+        ("polyvox_refused_total", "reason", list(RefusalReason)),
+        ("polyvox_refused_connections_total", "limit", known_labels.CONNECTION_LIMITS),
+        ("polyvox_refused_bodies_total", "limit", known_labels.BODY_LIMITS),
+        ("polyvox_dropped_spans_total", "reason", known_labels.SPAN_LOSSES),
+        ("polyvox_speech_cache_events_total", "event", known_labels.SPEECH_CACHE_EVENTS),
+        ("polyvox_session_seconds_count", "state", known_labels.SESSION_ENDS),
+        ("polyvox_ended_jobs_total", "status", known_labels.JOB_ENDS),
+    ):
+        assert {value: shown(name, {label: value}) for value in values} == dict.fromkeys(values, 0), name
+    metrics.expect(["openai"], ["tone"])
+    for model in ("tone", UNKNOWN_MODEL):
+        assert shown("polyvox_requests_total", {"door": "openai", "model": model}) == 0
+    for event in known_labels.MODEL_EVENTS:
+        assert shown("polyvox_model_events_total", {"model": "tone", "event": event}) == 0
+
+
+def test_the_known_labels_are_those_that_the_code_counts() -> None:
+    for folder, call, values in (
+        ("server", r"(?:reports\.closed|_make_room|self\._close)\(", known_labels.CONNECTION_LIMITS),
+        ("api/dialects/wyoming", r"self\._report\(", known_labels.CONNECTION_LIMITS),
+        (".", r"count_refusal\(", known_labels.BODY_LIMITS),
+        ("service/telemetry", r"_on_dropped\(", known_labels.SPAN_LOSSES),
+        ("service/cache", r"metrics\.speech_cache\(", known_labels.SPEECH_CACHE_EVENTS),
+        ("service/registry", r"self\._events\(slot\.name, ", known_labels.MODEL_EVENTS),
+    ):
+        code = "\n".join(path.read_text(encoding="utf-8") for path in sorted((SOURCE / folder).rglob("*.py")))
+        lines = re.findall(rf"{call}(.*)", code)
+        assert lines, call
+        named = {word for line in lines for word in re.findall(r'"([a-z_]+)"', line)}
+        assert named <= set(values), call
+    assert {JobStatus.CANCELLED, JobStatus.DONE, JobStatus.FAILED, JobStatus.PAUSED} == set(known_labels.JOB_ENDS)
+    assert {SessionState.CANCELLED, SessionState.DONE, SessionState.FAILED} == set(known_labels.SESSION_ENDS)
 
 
 def test_batches_that_were_stopped_are_counted_by_stage(metrics: Metrics) -> None:

@@ -14,10 +14,11 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import running, tone_service, tone_settings
 from helpers.traces import TRACE, KeptSpans, collector, trace_of
+from polyvox import extras
 from polyvox.errors import UnavailableError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.telemetry import span_queue, tracer_choice, tracing
+from polyvox.service.telemetry import span_queue, tracing
 from polyvox.service.telemetry.span_queue import SpanQueue
 from polyvox.service.telemetry.tracer_choice import open_tracer
 from polyvox.types import Utterance
@@ -75,7 +76,7 @@ def test_what_sends_spans_is_not_imported_where_nobody_asks():
 
 
 def test_without_the_extra_a_setting_is_an_error_and_a_variable_a_warning(monkeypatch):
-    monkeypatch.setattr(tracer_choice, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="otel"):
         open_tracer(tone_settings(otlp_endpoint="http://127.0.0.1:4318"), Lost())
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")

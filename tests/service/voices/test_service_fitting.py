@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from helpers.cloning import Studio, opened, sample
 from helpers.fakes import ToneEngine
 from helpers.scripted_fits import OFFSET, ScriptedFits, fitting_service, style
+from polyvox import extras
 from polyvox.errors import (
     BundleError,
     ConflictError,
@@ -197,7 +198,7 @@ async def test_old_jobs_are_forgotten(studio, monkeypatch):
 
 
 def test_without_pytorch_the_error_names_the_remedy(studio_settings, monkeypatch):
-    monkeypatch.setattr(fitting, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[torch\]'"):
         check_possible(studio_settings)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from polyvox import extras
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.installation import load_settings
-from polyvox.voices.storage import location
 from polyvox.voices.storage.breaker import REST_SECONDS, Breaker, UnreachableError
 from polyvox.voices.storage.location import FolderLocation, location_of
 from polyvox.voices.storage.recording_copies import RecordingCopies
@@ -49,7 +49,7 @@ def test_a_wrong_address_is_named_without_its_secrets(name, value, tmp_path):
 
 
 def test_without_the_drivers_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(location, "find_spec", lambda module: None)
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
     with pytest.raises(UnavailableError, match="cluster"):
         location_of(load_settings(data_dir=tmp_path, **SHARED))
 

@@ -28,6 +28,11 @@
 {{- if and (include "polyvox.several" .) .Values.settings.mcp (ne .Values.service.sessionAffinity "ClientIP") -}}
 {{- fail "MCP sessions live in one pod: with several pods set service.sessionAffinity to ClientIP, or settings.mcp to false." -}}
 {{- end -}}
+{{- range $door := list "grpc" "wyoming" -}}
+{{- if hasKey $given (printf "%s_port" $door) -}}
+{{- fail (printf "A port that is no part of the Service is reached by nobody: remove %s_port from settings, and set service.%s.enabled and service.%s.port." $door $door $door) -}}
+{{- end -}}
+{{- end -}}
 {{- if hasKey .Values.settings "ssl_certfile" -}}
 {{- fail "Pods speak plain HTTP, also to Kubernetes' probes: remove ssl_certfile, and let the ingress end TLS (ingress.tlsSecret)." -}}
 {{- end -}}

@@ -54,6 +54,11 @@ models_dir: /models
 {{- if .Values.service.grpc.enabled }}
 grpc_port: {{ .Values.service.grpc.port }}
 {{- end }}
+{{- if .Values.service.wyoming.enabled }}
+wyoming_host: 0.0.0.0
+wyoming_port: {{ .Values.service.wyoming.port }}
+wyoming_allow_without_key: true
+{{- end }}
 {{- if ne .Values.voices.store "files" }}
 max_dictionaries: 0
 max_jobs: 0

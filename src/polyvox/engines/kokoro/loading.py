@@ -3,14 +3,14 @@
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from polyvox.bundles.validate import Bundle
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis, SerialSynthesis
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.errors import UnavailableError
+from polyvox.extras import TORCH, install_hint
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 
@@ -36,7 +36,7 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     on_cpu = _wren_on_onnx_runtime if settings.decoder == "wren" else _on_onnx_runtime
     if executor == "onnx" or (executor == "auto" and not _gpu_expected(settings)):
         return on_cpu(settings, bundle)
-    if find_spec("torch") is None:
+    if not TORCH.installed:
         raise UnavailableError(f"Kokoro needs PyTorch to run natively; install it with: {install_hint('torch')}")
     from polyvox.engines.kokoro.native_loading import load_anywhere, load_on_gpu
 
@@ -50,7 +50,7 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
 
 def _gpu_expected(settings: KokoroSettings) -> bool:
     """Return whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
-    if settings.device == "cpu" or find_spec("torch") is None:
+    if settings.device == "cpu" or not TORCH.installed:
         return False
     return settings.device == "cuda" or any(map(_can_load, _DRIVERS))
 

@@ -76,9 +76,9 @@ class CodecStreams:
         self._kept_voices = kept_voices
         if has_triton(decoder.codebooks.device):
             # Triton is only installed on machines with a GPU.
-            from polyvox.models.qwen3tts.snake_kernels import snake_beta
+            from polyvox.models.qwen3tts.snake_kernels import activated
 
-            decoder.use_kernel(snake_beta)
+            decoder.use_kernel(activated)
         self._rows = buckets(max_batch)
         self._state = decoder.begin(_RESERVED + slots)
         self._allocator = BlockAllocator(_RESERVED, _RESERVED + slots)

@@ -23,6 +23,7 @@ from polyvox.engines.qwen3tts.bundle import (
 from polyvox.engines.qwen3tts.codec_streams import CodecHop, CodecStreams, DecodedHop
 from polyvox.engines.qwen3tts.conditioning import Condition, Conditioner, model_language
 from polyvox.engines.qwen3tts.frame_steps import PredictorSteps
+from polyvox.engines.qwen3tts.room import fitting_streams, stream_bytes
 from polyvox.engines.qwen3tts.settings import Qwen3TtsSettings
 from polyvox.engines.qwen3tts.synthesis import SAMPLE_RATE, Passage, SynthesisParts, UtteranceSynthesis
 from polyvox.engines.qwen3tts.tuning import Qwen3TtsTuning
@@ -143,8 +144,11 @@ class Qwen3TtsEngine:
             await thread.run(partial(use_own_stream, networks.device, urgent=urgent))
         self.location = EngineLocation(str(networks.device))
         recorder = CudaGraphs if networks.device.type == "cuda" and self._settings.graphs else None
-        streams, codec_warning = await codec_thread.run(partial(self._streams, networks, recorder))
-        scheduler, lm_warning = await lm_thread.run(partial(self._scheduler, networks, lm_thread, recorder, sampling))
+        count, room_warning = self._fitting_streams(networks)
+        streams, codec_warning = await codec_thread.run(partial(self._streams, networks, count, recorder))
+        scheduler, lm_warning = await lm_thread.run(
+            partial(self._scheduler, networks, count, lm_thread, recorder, sampling)
+        )
         parts = SynthesisParts(
             scheduler=scheduler,
             lm_thread=lm_thread,
@@ -153,7 +157,7 @@ class Qwen3TtsEngine:
                 f"{self.name} codec",
                 streams.decode,
                 executor=codec_thread,
-                max_batch=self._settings.streams,
+                max_batch=count,
                 key=streams.key,
                 observer=self._observer,
             ),
@@ -163,7 +167,7 @@ class Qwen3TtsEngine:
             max_frames=self._settings.max_frames,
             max_text=MAX_TEXT,
         )
-        self.warning = " ".join(filter(None, (warning, lm_warning, codec_warning)))
+        self.warning = " ".join(filter(None, (warning, room_warning, lm_warning, codec_warning)))
         executors = (codec_thread, lm_thread, text, hearing)
         self._running = _Running(networks, encoder, sampling, parts, text, hearing, executors)
         if self.voices:
@@ -171,14 +175,19 @@ class Qwen3TtsEngine:
             async for _ in self.speak(utterance):
                 continue
 
-    def _streams(self, networks: Qwen3TtsNetworks, recorder: Callable[[], Replay] | None) -> tuple[CodecStreams, str]:
-        make = partial(
-            CodecStreams,
-            networks.decoder,
-            2 * self._settings.streams,
-            self._settings.streams,
-            kept_voices=self._settings.voice_states,
-        )
+    def _fitting_streams(self, networks: Qwen3TtsNetworks) -> tuple[int, str]:
+        if networks.device.type != "cuda":
+            return self._settings.streams, ""
+        import torch
+
+        free, _ = torch.cuda.mem_get_info(networks.device)
+        each = stream_bytes(networks, _PROMPT_POSITIONS + self._settings.max_frames)
+        return fitting_streams(self._settings.streams, each, free)
+
+    def _streams(
+        self, networks: Qwen3TtsNetworks, count: int, recorder: Callable[[], Replay] | None
+    ) -> tuple[CodecStreams, str]:
+        make = partial(CodecStreams, networks.decoder, 2 * count, count, kept_voices=self._settings.voice_states)
         if recorder is None:
             return make(), ""
 
@@ -192,13 +201,14 @@ class Qwen3TtsEngine:
     def _scheduler(
         self,
         networks: Qwen3TtsNetworks,
+        count: int,
         thread: DeviceExecutor,
         recorder: Callable[[], Replay] | None,
         sampling: SamplingDefaults,
     ) -> tuple[LmScheduler, str]:
         settings, float8 = self._settings, self._settings.weights == "float8"
         config = LmSchedulerConfig(
-            slots=settings.streams,
+            slots=count,
             capacity=_PROMPT_POSITIONS + settings.max_frames,
             prefill_rows=settings.prefill_rows,
             prefix_bytes=settings.prefix_bytes,
@@ -208,7 +218,7 @@ class Qwen3TtsEngine:
 
         def make(replay: Replay | None) -> LmScheduler:
             fused = replay is not None
-            frames = PredictorSteps(networks.talker, settings.streams, MAX_TEXT, fused=fused, float8=float8)
+            frames = PredictorSteps(networks.talker, count, MAX_TEXT, fused=fused, float8=float8)
             lm = TalkerLm(networks.talker)
             return LmScheduler(lm, config, executor=thread, observer=self._report, replay=replay, frames=frames)
 

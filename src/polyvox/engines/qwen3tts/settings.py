@@ -35,7 +35,9 @@ class Qwen3TtsSettings(SettingsSection):
         description="How a text that is there whole is read. `streaming`: along with the speech; `whole`: before it; "
         "`auto`: as the original does, which streams it for cloned voices.",
     )
-    streams: int = Field(64, ge=1, le=512, description="Sentences that are spoken at once.")
+    streams: int = Field(
+        64, ge=1, le=512, description="Sentences that are spoken at once; fewer where a GPU's memory ends."
+    )
     max_frames: int = Field(
         1000, ge=25, le=8192, description="Longest stretch of speech, in frames (12.5 are a second)."
     )

@@ -14,7 +14,7 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.errors import install_hint
+from polyvox.extras import TENSORRT
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -58,7 +58,7 @@ def import_tensorrt() -> Untyped:
     try:
         return importlib.import_module("tensorrt")
     except ImportError as error:
-        raise RuntimeError(f"TensorRT is not installed; install it with: {install_hint('tensorrt')}") from error
+        raise RuntimeError(TENSORRT.absence) from error
 
 
 class TensorRtGraph:

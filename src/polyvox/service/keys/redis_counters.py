@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from polyvox.errors import BundleError, install_hint
+from polyvox.extras import REDIS
 from polyvox.service.keys.counters import MINUTE, Level, MemoryCounters, Reservation, request_level, reserve_levels
 
 _TIMEOUT_SECONDS = 0.5
@@ -199,10 +199,9 @@ class RedisCounters:
 
 
 def _client(url: str) -> Any:  # noqa: ANN401 - its types are of an optional package
-    try:
-        from redis.asyncio import BlockingConnectionPool, Redis
-    except ImportError as error:
-        raise BundleError(f"Limits in Redis need its client: {install_hint('redis')}.") from error
+    REDIS.check()
+    from redis.asyncio import BlockingConnectionPool, Redis
+
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=_MOST_CONNECTIONS,

@@ -1,15 +1,16 @@
 """The server's metrics in Prometheus' text format; labels are few and never come from a caller's text."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from polyvox.errors import OverloadedError, PolyvoxError, status_of
+from polyvox.errors import STATUS, OverloadedError, PolyvoxError, RefusalReason, status_of
 from polyvox.runtime.gpu_usage import GpuMonitor
 from polyvox.runtime.stage import BatchReport
+from polyvox.service.telemetry import known_labels as known
 from polyvox.service.telemetry.key_names import OTHERS
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
@@ -153,6 +154,11 @@ class Metrics:
             "polyvox_voice_store_available", "1 if registered voices can be used, 0 if not.", registry=registry
         )
         self._voice_store.set(1)
+        self._voice_store_failures = Counter(
+            "polyvox_voice_store_failures",
+            "Calls of the voice store, by requests or by its own check, that found it out of order.",
+            registry=registry,
+        )
         self._preparation = Histogram(
             "polyvox_voice_preparation_seconds",
             "Time to make a voice of an engine from a recording.",
@@ -260,6 +266,38 @@ class Metrics:
         self._ended_jobs = Counter(
             "polyvox_ended_jobs", "Jobs that came to an end or a halt, by their status.", ["status"], registry=registry
         )
+
+        self._start_at_zero()
+
+    def _start_at_zero(self) -> None:
+        """Show every series whose labels are known."""
+        labels: dict[Counter | Histogram, Iterable[str]] = {
+            self.failures: (status.code for status in STATUS.values()),
+            self._refused: RefusalReason,
+            self._closed_connections: known.CONNECTION_LIMITS,
+            self._refused_bodies: known.BODY_LIMITS,
+            self._dropped_spans: known.SPAN_LOSSES,
+            self._speech_cache: known.SPEECH_CACHE_EVENTS,
+            self.session_seconds: known.SESSION_ENDS,
+            self._ended_jobs: known.JOB_ENDS,
+        }
+        for instrument, values in labels.items():
+            for value in values:
+                instrument.labels(value)
+
+    def expect(self, doors: Iterable[str], models: Sequence[str]) -> None:
+        """Show the series of these doors and models before their first request."""
+        for model in models:
+            for instrument in (self._first_audio, self._audio_seconds, self._chunks, self._underruns):
+                instrument.labels(model)
+            for event in known.MODEL_EVENTS:
+                self._models.labels(model, event)
+        for door in doors:
+            for model in (UNKNOWN_MODEL, *models):
+                self.requests.labels(door, model)
+
+    def voice_store_failed(self) -> None:
+        self._voice_store_failures.inc()
 
     def watch_keys(self, works: Callable[[], bool]) -> None:
         """Read from this function at every scrape whether the keys can be read."""
@@ -395,7 +433,7 @@ class Metrics:
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)
-        self._underruns.labels(model)  # shown as 0, and not as unknown, while there are none
+        self._underruns.labels(model)  # 0, and not unknown, also of a model that was loaded for a request
 
     def underrun(self, model: str) -> None:
         self._underruns.labels(model).inc()

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 
 import structlog
 
 from polyvox.config import Settings
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.extras import OTEL
 from polyvox.service.telemetry.tracing import RequestTracer
 
 _STANDARD_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -25,11 +24,10 @@ def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> R
         return None
     if _is_disabled(os.environ):
         return None
-    if not _is_installed():
-        message = f"Traces need OpenTelemetry, which is not installed; install it with: {install_hint('otel')}"
-        if asked:
-            raise UnavailableError(message)
-        log.warning(message)  # its variables may be set for every program of a cluster
+    if asked:
+        OTEL.check()
+    elif not OTEL.installed:
+        log.warning(OTEL.absence)  # its variables may be set for every program of a cluster
         return None
     from polyvox.service.telemetry.otlp_tracer import otlp_tracer
 
@@ -40,10 +38,3 @@ def _is_disabled(environment: Mapping[str, str]) -> bool:
     """Return whether OpenTelemetry's own variables say so."""
     off = environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return off or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
-
-
-def _is_installed() -> bool:
-    try:
-        return all(map(find_spec, ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")))
-    except ModuleNotFoundError:  # of a parent package
-        return False

@@ -5,6 +5,7 @@ import asyncio
 import structlog
 
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.engines.base import Engine
 from polyvox.errors import PolyvoxError, UnavailableError
 from polyvox.service.delivery import closing
@@ -81,7 +82,9 @@ class DefaultVoice:
             registered = await self._store.find(name, SHARED_OWNER)
         except UnavailableError as error:
             return error.message
-        remedy = f"run: polyvox pull {self._presets.model}, or set default_voice to a registered voice"
+        remedy = "set default_voice to a registered voice"
+        if (source := self._presets.model) is not None:
+            remedy = f"run: {pull_hint(source)}, or {remedy}"
         return "" if registered is not None else f"The model {info.id!r} has no voice {name!r}; {remedy}."
 
     async def _prepare(self, name: str, engine: Engine) -> str:

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib.util import find_spec
 from typing import Protocol
 from uuid import uuid4
 
@@ -21,8 +20,8 @@ from polyvox.errors import (
     NotServedError,
     OverloadedError,
     PolyvoxError,
-    install_hint,
 )
+from polyvox.extras import TORCH, install_hint
 from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.fit_worker import FitStep, fit_in_process, installed_fitting
 from polyvox.service.voices.voices import Transcribe, VoiceService
@@ -39,7 +38,7 @@ _KEPT_JOBS = 100
 
 def check_possible(settings: Settings) -> None:
     """Raise the typed error where this installation cannot fit voices at all."""
-    if find_spec("torch") is None:
+    if not TORCH.installed:
         raise NotServedError(f"Fitting a voice needs PyTorch; install it with: {install_hint('torch')}")
     for name in installed_fitting().bundles:
         open_bundle(name, settings.models_dir)

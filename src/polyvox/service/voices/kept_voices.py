@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, NotServedError, UnknownVoiceError
 from polyvox.service.keys.operations import Operation
@@ -53,7 +54,7 @@ class KeptVoices:
         pack = await self._voices.run(partial(read_pack, data))
         preset = self._voices.presets.any_of(details.language or _ENGLISH)
         if preset is None:
-            raise NotServedError(f"Voice packs need their model; run: polyvox pull {self._model}", field="pack")
+            raise NotServedError(f"Voice packs need their model; run: {pull_hint(self._model)}", field="pack")
         preset = replace(preset, voice=details.name or "")
         async with self._voices.keeping:
             style, presets = MixedStyle((), pack), self._voices.presets

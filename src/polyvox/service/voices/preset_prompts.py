@@ -13,6 +13,7 @@ import structlog
 
 from polyvox.audio.decode import decode
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt
@@ -152,7 +153,7 @@ class PresetPrompts:
                 yield engine
             except BundleError as error:
                 raise NotServedError(
-                    f"The voice {voice!r} belongs to another model; send a recording, or run: polyvox pull {model}",
+                    f"The voice {voice!r} belongs to another model; send a recording, or run: {pull_hint(model)}",
                     field="voice",
                 ) from error
             finally:

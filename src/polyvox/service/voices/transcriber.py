@@ -9,6 +9,7 @@ import structlog
 
 from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.errors import AudioDecodeError, BundleError, NotServedError
 from polyvox.types import Pcm, Span
 from polyvox.voices.recognition.similarity import BUNDLE as SPEAKER_BUNDLE
@@ -82,4 +83,4 @@ def _bundle(name: str, folder: Path, purpose: str) -> Bundle:
         return open_bundle(name, folder)
     except BundleError as error:
         log.warning("model for recordings missing", model=name, reason=error.message)
-        raise NotServedError(f"{purpose} this server needs another model; run: polyvox pull {name}") from error
+        raise NotServedError(f"{purpose} this server needs another model; run: {pull_hint(name)}") from error

@@ -40,8 +40,9 @@ class AsyncVoiceStore:
     is created with the first voice that is registered, by this process or another.
     """
 
-    def __init__(self, location: StoreLocation) -> None:
+    def __init__(self, location: StoreLocation, on_failure: Callable[[], None] = lambda: None) -> None:
         self._location = location
+        self._on_failure = on_failure
         self._store: VoiceStore | None = None
         self._executor = DeviceExecutor("polyvox-voices", _THREADS)
         self._opening = asyncio.Lock()
@@ -54,8 +55,12 @@ class AsyncVoiceStore:
         await asyncio.to_thread(self._executor.close)
 
     async def run(self, fn: Callable[[], Result]) -> Result:
-        """Run a blocking call on a thread."""
-        return await self._executor.run(fn)
+        """Run a blocking call on a thread; one that finds the store out of order is reported."""
+        try:
+            return await self._executor.run(fn)
+        except UnavailableError:
+            self._on_failure()
+            raise
 
     async def opened(self) -> VoiceStore:
         """The store, created if there is none."""

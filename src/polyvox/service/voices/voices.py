@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import structlog
 
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
@@ -165,7 +166,7 @@ class VoiceService:
             transcriber=transcriber,
             metrics=speech.metrics,
         )
-        store = AsyncVoiceStore(location_of(settings))
+        store = AsyncVoiceStore(location_of(settings), speech.metrics.voice_store_failed)
         speech.metrics.watch_voice_store(lambda: store.state.available)
         access = access or speech.accounts.access
         voices = cls(settings, speech.registry, prompts, store, access, speech.fingerprints.of)
@@ -184,9 +185,9 @@ class VoiceService:
         lacking = []
         if not self.presets.is_installed:
             there = f" other than {', '.join(self.presets.names)}" if self.presets.names else ""
-            lacking.append(f"Built-in voices{there} need another model; run: polyvox pull kokoro.")
+            lacking.append(f"Built-in voices{there} need another model; run: {pull_hint('kokoro')}.")
         if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
-            lacking.append(f"Recordings need a transcript, unless you run: polyvox pull {ASR_BUNDLE}.")
+            lacking.append(f"Recordings need a transcript, unless you run: {pull_hint(ASR_BUNDLE)}.")
         return tuple(lacking)
 
     async def readiness(self, state: Readiness) -> Readiness:

@@ -9,6 +9,7 @@ import structlog
 from polyvox.audio.word_layout import lay_out, without_quiet_edges
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
+from polyvox.container_image import pull_hint
 from polyvox.errors import BundleError
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Lazy
 from polyvox.text.segmentation.spoken_length import spoken_seconds
@@ -122,7 +123,7 @@ class WordTimer:
             return self._aligner.get()
         except BundleError as error:
             if not self._reported:
-                log.warning("word times are estimates", fix=f"polyvox pull {ASR_BUNDLE}", reason=error.message)
+                log.warning("word times are estimates", fix=pull_hint(ASR_BUNDLE), reason=error.message)
             self._reported = True
             return None
 

@@ -211,7 +211,9 @@ _LINK: Final = re.compile(rf"\[(?P<text>[^\[\]\n]*)\]{_TARGET}")
 _AUTOLINK: Final = re.compile(r"<(?P<text>[^\s<>]*[@/][^\s<>]*)>")
 _TICKS: Final = re.compile(r"`+")
 _STRIKES: Final = re.compile(r"~~+")
-_STARS: Final = re.compile(r"(?<![\w*\\])\*{1,3}(?=[^\s*])|(?<=[^\s*\\])\*{1,3}(?![\w*])")
+_STARS: Final = re.compile(
+    r"(?<![\w*\\])\*{1,3}(?=[^\s*=])(?!(?<=[a-z] \*)\d{2,4}(?![\w*]))|(?<=[^\s*\\])\*{1,3}(?![\w*])"
+)
 _UNDERSCORES: Final = re.compile(r"(?<![^\s(\"'“‘*~—])_{1,3}(?=[^\s_])|(?<=[^\s_\\])_{1,3}(?![^\s.,;:!?)\"'”’*~—])")
 _ESCAPE: Final = re.compile(r"\\(?=[\\`*_{}\[\]()#+.!|~>-])")
 _SPACES: Final = re.compile(r" {2,}")

@@ -9,6 +9,7 @@ from polyvox.text.normalize.english import (
     abbreviations,
     addresses,
     british,
+    clinical,
     codes,
     dates,
     figures,
@@ -16,8 +17,11 @@ from polyvox.text.normalize.english import (
     identifiers,
     labels,
     money,
+    music,
     phones,
     roman,
+    scripture,
+    sports,
     symbols,
     times,
     units,
@@ -36,7 +40,7 @@ class Variant(Enum):
 
 
 _DIGIT: Final = re.compile(r"\d")
-_OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
+_OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
@@ -57,8 +61,11 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(fold(text).sub(_QUOTED, r"“\g<item>”"), options)
-    if options.optional_pluralization_normalization:
+    text = fold(text)
+    if "'" in text.text or "‘" in text.text:
+        text = text.sub(_QUOTED, r"“\g<item>”")
+    text = _addresses(text, options)
+    if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
@@ -66,7 +73,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     text = addresses.read(text)
     if _DIGIT.search(text.text):
         text = _quantities(text, options, variant)
-    text = roman.read(abbreviations.read(dates.read_names(text)))
+    text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
     if _DIGIT.search(text.text):
         text = codes.read(text)
     if options.replace_remaining_symbols:
@@ -80,6 +87,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
 
 def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
+    text = clinical.read(music.read(sports.read(scripture.read(text))))
     text = codes.read_dimensions(abbreviations.read_before_figures(text))
     text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
     if options.phone_normalization:

@@ -1,9 +1,9 @@
-"""The Japanese normaliser; words in Latin letters and whole numbers are left to the reader of words."""
+"""The Japanese normaliser; English words and whole numbers are left to the reader of words."""
 
 import re
 from typing import Final
 
-from polyvox.text.normalize.japanese import addresses, dates_times, figures, measures
+from polyvox.text.normalize.japanese import addresses, dates_times, figures, latin, measures
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -27,10 +27,11 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         urls=options.url_normalization,
         phones=options.phone_normalization,
     )
+    text = latin.read_names(text)
     text = measures.read_shares(measures.read_money(dates_times.read(text)))
     if options.unit_normalization:
         text = measures.read_units(text)
-    text = figures.read(text)
+    text = latin.read_initials(figures.read(text))
     if options.replace_remaining_symbols:
         text = figures.read_signs(text).sub(_NOTE, " ")
     text = text.sub(_DOT_IN_NAME, "").sub(_WAVE, "")

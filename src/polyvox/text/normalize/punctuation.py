@@ -26,11 +26,17 @@ _OTHER_DIGIT: Final = re.compile(
 _HYPHEN: Final = re.compile("[\u2010-\u2012\ufe63]|\u2212(?=[.\\d])")
 _SOLIDUS: Final = re.compile("[\u2044\u2215]")
 _APOSTROPHE: Final = re.compile(r"(?<=[^\W\d_])[’‘ʼ`´](?=[^\W\d_])")
+# All other characters than those of plain European text, which have one form only.
+_FOLDABLE: Final = re.compile("[^ -_a-~\n\u00a1-\u00ac\u00ae-\u00b3\u00b5-\u024f]")
 
 
 def fold(text: TrackedText) -> TrackedText:
     """One form for each character: plain digits and letters, one kind of space, hyphen and apostrophe."""
+    if _FOLDABLE.search(text.text) is None:
+        return text
     text = text.sub(_SPACE, " ").sub(_INVISIBLE, "")
+    if text.text.isascii():
+        return text.sub(_APOSTROPHE, "'") if "`" in text.text else text
     text = text.sub(_COMPATIBLE, lambda match: unicodedata.normalize("NFKC", match.group()))
     text = text.sub(_SQUARE_UNIT, lambda match: unicodedata.normalize("NFKC", match.group()).translate(_POWERS))
     text = text.sub(_OTHER_DIGIT, lambda match: str(unicodedata.digit(match.group())))
@@ -68,12 +74,18 @@ _TIGHT: Final = re.compile(
     '(?<=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff”)])[,.;:!?…]++[”")]*+(?=[^\\s—])'
     '|(?<![,.;:!?…])[,.;:!?…]++[”")]*+(?=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff“(])'
 )
+# Words with one mark and one space between them, in which there is nothing to do.
+_TIDY: Final = re.compile(r"[^\W_]++(?:(?:[.,;:!?]? |['-])[^\W_]++)*+[.!?]?")
 
 
 def tidy(text: TrackedText, *, keep_symbols: bool = False) -> TrackedText:
     """Marks in the voices' forms, nothing repeated, and nothing left that has no sound."""
-    text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
-    text = text.sub(_FULL_STOP, ".").sub(_COMMA, ",").sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
+    if _TIDY.fullmatch(text.text):
+        return text
+    if not text.text.isascii() or "''" in text.text or "``" in text.text:
+        text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_FULL_STOP, ".").sub(_COMMA, ",")
+        text = text.sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
+    text = text.sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
     text = text.sub(_ELLIPSIS, "…").sub(_LONG_DASH, "—").sub(_SHORT_DASH, "-")
     text = text.sub(_SHOUTED, _calmer).sub(_REPEATED, r"\1")
     text = (

@@ -1,15 +1,11 @@
 """Packages that a language needs and that are not installed here, found without loading it."""
 
-import importlib.util
 import shutil
 from collections.abc import Iterable
-from typing import Final
 
-from polyvox.errors import install_hint
+from polyvox.extras import JAPANESE, install_hint
 from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK, VOICES
 from polyvox.text.phonemes.espeak_library import find_library
-
-_JAPANESE_PACKAGES: Final = ("fugashi", "unidic_lite")
 
 
 def missing_extra(language: str, espeak: str) -> str:
@@ -17,7 +13,7 @@ def missing_extra(language: str, espeak: str) -> str:
     if language in VOICES:
         installed = shutil.which(espeak) or (espeak == ANY_ESPEAK and find_library())
         return "" if installed else "espeak"
-    if language == "ja" and not all(importlib.util.find_spec(package) for package in _JAPANESE_PACKAGES):
+    if language == "ja" and not JAPANESE.installed:
         return "ja"
     return ""
 

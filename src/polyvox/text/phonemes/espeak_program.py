@@ -8,7 +8,9 @@ from threading import Timer
 from typing import Final
 
 from polyvox.child_process import start_blocking_child
-from polyvox.errors import EngineError, NotServedError, install_hint
+from polyvox.container_image import this_image
+from polyvox.errors import EngineError, NotServedError
+from polyvox.extras import install_hint
 from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
 
 _log = logging.getLogger(__name__)
@@ -68,8 +70,8 @@ class EspeakProgram:
 
 def espeak_missing(language: str, program: str) -> str:
     """The advice to install something for a language."""
+    system = "" if this_image() else " or with `apt-get install espeak-ng` or `brew install espeak-ng`;"
     return (
         f"The language {language!r} needs espeak-ng; neither its Python package nor the program {program!r} is here;"
-        f" get it with {install_hint('espeak')}; or with `apt-get install espeak-ng` or `brew install espeak-ng`;"
-        " or set POLYVOX_ESPEAK to where the program is."
+        f" get it with {install_hint('espeak')};{system} or set POLYVOX_ESPEAK to where the program is."
     )

@@ -20,6 +20,7 @@ from polyvox.text.phonemes.word_classes import (
     GO_LIVE,
     HAVE,
     LEADEN,
+    LEADING,
     LET,
     MASS_CUES,
     MODALS,
@@ -57,10 +58,17 @@ _BECOMING: Final = frozenset(
     "grows growing grew grown turn turned even".split()
 )
 _BEFORE_TINY: Final = frozenset("has have had show shows of with in these those many some all even see".split())
+_COUNTING: Final = frozenset("one per last next every each th".split())
 _BEFORE_SMALL: Final = frozenset("is are was were so very almost seem seems".split())
 _OF_READING: Final = frozenset(
-    "pa pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
+    "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
+_CERTAIN: Final = frozenset("it your that his her their them this".split())
+_HABIT: Final = frozenset(
+    "every always usually often never sometimes rarely daily weekly if before until unless while as how will would can "
+    "do does should could must might to may let while".split()
+)
+_BEFORE_SURNAME: Final = frozenset("mayor mister missus miz doctor senator karen lance professor".split())
 _NEAR: Final = 16  # words to either side that may tell the time of a sentence
 _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.PLAIN: (),
@@ -98,7 +106,9 @@ def _general(words: Sequence[str], index: int) -> Role:
     if by_left is not None:
         return by_left
     if _is_break(left):
-        return Role.VERB if _is_command(words, index) else Role.PLAIN
+        named = _is_plural(words[index]) or _at(words, index + 1) in AUXILIARIES
+        plain = Role.NOUN if named else Role.PLAIN
+        return Role.VERB if _is_command(words, index) else plain
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
@@ -112,6 +122,8 @@ def _from_left(words: Sequence[str], index: int, left: str) -> Role | None:
         return Role.PAST if words[index] in PAST_FORMS else _nominal(words, index)
     if left in BE:
         return _predicate(words, index)
+    if left == "one" and _at(words, index - 2) == "no":
+        return Role.VERB
     if left in SUBJECTS or left in SINGULAR_SUBJECTS:
         return _after_subject(words, index, left)
     if left in DETERMINERS or left in PREPOSITIONS or left == "to" or left.endswith("'s") or left.isdigit():
@@ -212,10 +224,16 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.PAST
     near = words[max(0, index - _NEAR) : index + _NEAR]
     past = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
-    if past:
+    if past or _tells_of_once(words, index, left):
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
     return Role.VERB if known or _is_plural(left) else Role.PAST
+
+
+def _tells_of_once(words: Sequence[str], index: int, left: str) -> bool:
+    """`I read it on Monday`: one certain thing, and nothing said of a habit or a condition."""
+    certain = left in ("i", "we", "they") and _at(words, index + 1) in _CERTAIN
+    return certain and _HABIT.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
 
 
 def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:
@@ -284,7 +302,8 @@ def _close(words: Sequence[str], index: int) -> Role:
         return role
     if role is Role.NOUN:
         return Role.NOUN if following == "of" else Role.ADJECTIVE
-    beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind", "at")
+    beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind")
+    beside = beside or (following == "at" and _at(words, index + 2) in ("hand", "heel"))
     return Role.VERB if following in OBJECTS or (_is_plural(left) and not beside) else Role.ADJECTIVE
 
 
@@ -293,7 +312,11 @@ def _lead(words: Sequence[str], index: int) -> Role:
     left, following = _left(words, index), _at(words, index + 1)
     if _from_left(words, index, left) is Role.VERB or following in ("to", "by", "with", "us", "them", "you", "me"):
         return Role.PLAIN
-    if following in LEADEN:
+    if following in OBJECTS and left not in DETERMINERS and left not in PREPOSITIONS:
+        return Role.PLAIN
+    if following in LEADING:
+        return Role.PLAIN
+    if following in LEADEN or (following == "out" and _at(words, index - 2) in ("get", "gets", "got")):
         return Role.OTHER
     if not CONTEST.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR]):
         return Role.PLAIN
@@ -319,6 +342,8 @@ def _tear(words: Sequence[str], index: int) -> Role:
 
 def _bass(words: Sequence[str], index: int) -> Role:
     """The fish, against the voice and the instrument that somebody plays or sings."""
+    if _at(words, index - 1) in _BEFORE_SURNAME:
+        return Role.OTHER
     played = _left(words, index).startswith(("play", "sing", "sang", "drum"))
     return Role.OTHER if not (played or _at(words, index + 1) in PLAYED) and _is_hinted(words, index) else Role.PLAIN
 
@@ -333,6 +358,8 @@ def _number(words: Sequence[str], index: int) -> Role:
 def _minute(words: Sequence[str], index: int) -> Role:
     """Tiny, against the time: before a plural that no figure counts."""
     following, left = _at(words, index + 1), _at(words, index - 1)
+    if left in _COUNTING:
+        return Role.PLAIN
     tiny = _is_plural(following) and following != "hands" and left in _BEFORE_TINY
     described = left in _BEFORE_SMALL and (_is_break(following) or following in ("but", "and", "compared", "in"))
     return Role.OTHER if tiny or described or _is_hinted(words, index) else Role.PLAIN
@@ -347,6 +374,13 @@ def _reading(words: Sequence[str], index: int) -> Role:
     ends = _is_break(following) or following in AUXILIARIES or following in PREPOSITIONS
     led = _at(words, index - 1) in ("to", "from", "in", "near", "via", "at", "outside")
     return Role.OTHER if ends and led else Role.PLAIN
+
+
+def _nice(words: Sequence[str], index: int) -> Role:
+    """The city, for the word with a capital: behind a preposition of place, with nothing that it could describe."""
+    following = _at(words, index + 1)
+    ends = _is_break(following) or following in CONJUNCTIONS or following in PREPOSITIONS or following in AUXILIARIES
+    return Role.OTHER if ends and _at(words, index - 1) in ("in", "to", "from", "near", "via", "and") else Role.PLAIN
 
 
 def _resume(words: Sequence[str], index: int) -> Role:
@@ -400,6 +434,23 @@ def _content(words: Sequence[str], index: int) -> Role:
     return Role.NOUN
 
 
+def _entrance(words: Sequence[str], index: int) -> Role:
+    """The way in; the verb has somebody whom it enchants."""
+    return Role.VERB if _at(words, index + 1) in OBJECTS else Role.NOUN
+
+
+def _invalid(words: Sequence[str], index: int) -> Role:
+    """`her permit's invalid` tells of a permit; `the invalid` is ill."""
+    described = _left(words, index).endswith("'s") and _is_break(_at(words, index + 1))
+    return Role.ADJECTIVE if described else _general(words, index)
+
+
+def _participle(words: Sequence[str], index: int) -> Role:
+    """`a learned man` has its last syllable, `was blessed` and `we learned` have none."""
+    described = _left(words, index) in DETERMINERS and not _is_break(_at(words, index + 1))
+    return Role.ADJECTIVE if described else Role.PLAIN
+
+
 def _that(words: Sequence[str], index: int) -> Role:
     """`that` that points (and is heard), against `that` that joins."""
     left, following = _at(words, index - 1), _at(words, index + 1)
@@ -412,6 +463,7 @@ _PARTICULAR: Final = {
     "minute": _minute,
     "number": _number,
     "reading": _reading,
+    "nice": _nice,
     "read": _read,
     "reread": _read,
     "used": _used,
@@ -430,6 +482,12 @@ _PARTICULAR: Final = {
     "does": _does,
     "dove": _dove,
     "that": _that,
+    "blessed": _participle,
+    "cursed": _participle,
+    "dogged": _participle,
+    "learned": _participle,
+    "entrance": _entrance,
+    "invalid": _invalid,
 }
 
 
@@ -470,7 +528,7 @@ def _after_article(words: Sequence[str], index: int) -> bool:
 def _is_command(words: Sequence[str], index: int) -> bool:
     """Return whether a clause that opens with the word is an order: its object follows, or whom it goes to."""
     following = _at(words, index + 1)
-    return following in OBJECTS or (following in ("to", "with") and words[index] not in ADJECTIVES)
+    return following in OBJECTS or (following in ("to", "with", "between") and words[index] not in ADJECTIVES)
 
 
 def _is_bare_infinitive(words: Sequence[str], index: int, left: str) -> bool:

@@ -3,14 +3,16 @@
 import logging
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, pairwise, zip_longest
 from threading import Lock
 from typing import Any, Final
 
-from polyvox.errors import NotServedError, install_hint
+from polyvox.errors import NotServedError
+from polyvox.extras import install_hint
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
@@ -18,58 +20,30 @@ from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.japanese_counters import (
     ASKED_AND_COUNTER,
     LONGEST_NUMBER,
+    MYRIADS,
     NUMBER_AND_COUNTER,
     NUMERAL_AND_COUNTER,
     asked_kana,
     counted_kana,
+    in_digits,
     number_kana,
     numeral_value,
 )
+from polyvox.text.phonemes.japanese_words import known_words, sound_behind
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
 _log = logging.getLogger(__name__)
 _KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
-_STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d+(?![A-Za-z]))+")
+_STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d++(?![A-Za-z]))+")
 _HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
 _NUMBER: Final = re.compile(r"\d+")
 _HAN: Final = re.compile(f"[{HAN}]")
-# Words that the dictionary cuts and reads by their parts.
-_WHOLE_WORDS: Final = {
-    **{
-        f"{day}曜日": f"{sound}よーび"
-        for day, sound in zip("月火水木金土日", "げつ か すい もく きん ど にち".split(), strict=True)
-    },
-    "三日月": "みかづき",
-    "株式会社": "かぶしきがいしゃ",
-    "有限会社": "ゆーげんがいしゃ",
-    "今日中": "きょーじゅー",
-    "明日中": "あしたじゅー",
-    "今年中": "ことしじゅー",
-    "一日中": "いちにちじゅー",
-    "一年中": "いちねんじゅー",
-    "一晩中": "ひとばんじゅー",
-    "世界中": "せかいじゅー",
-    "日本中": "にほんじゅー",
-    "日本": "にほん",
-    "誕生日": "たんじょーび",
-    "記念日": "きねんび",
-    "給料日": "きゅーりょーび",
-    "発売日": "はつばいび",
-    "定休日": "てーきゅーび",
-    "締切日": "しめきりび",
-    "最終日": "さいしゅーび",
-    "一昨日": "おととい",
-    "私": "わたし",
-    "大谷": "おーたに",
-}
-# 今日中国 is China today.
-_WHOLE_WORD: Final = re.compile(
-    "|".join(
-        word + ("(?![国学止心間央東])" if word.endswith("中") else "")
-        for word in sorted(_WHOLE_WORDS, key=len, reverse=True)
-    )
+# Digits and letters that the normaliser called by their names, which the dictionary would cut anyhow.
+_SPELLED_OUT: Final = re.compile(
+    "(?<![ァ-ヶー])(?:ゼロ|マル|イチ|ニー|サン|ヨン|ゴー|ロク|ナナ|ハチ|キュー|エー|ビー|シー|ディー|イー|エフ|ジー"
+    "|エイチ|アイ|ジェー|ケー|エル|エム|エヌ|オー|ピー|アール|エス|ティー|ユー|ブイ|ダブリュー|エックス|ワイ|ゼット|ツー|スリー|フォー)++(?![ァ-ヶー])"
 )
 _MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十毎今来先翌同])月の?$")
 # What makes 1日 the first of a month and no length of time.
@@ -79,6 +53,8 @@ _FROM_THE_FIRST: Final = re.compile(
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"
+_DECIMAL: Final = re.compile("[零一二三四五六七八九十百千万]点(?P<digits>[零一二三四五六七八九]{1,16})(?![十百千])")
+_DECIMALS: Final = dict(zip(_DIGITS, "れー いち に さん よん ご ろく なな はち きゅー".split(), strict=True))
 _OPENING: Final = ("“", "(")
 
 
@@ -86,6 +62,8 @@ _OPENING: Final = ("“", "(")
 class _Morpheme:
     surface: str
     reading: str
+    is_noun: bool = False
+    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +90,15 @@ class JapanesePhonemizer:
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         text = text.sub(_HALF_WIDTH, lambda match: unicodedata.normalize("NFKC", match.group()))
         text, counted = _with_numerals(text)
+        starts = [one.start for one in counted]
         spoken: list[Spoken] = []
         start = 0
         for match in _STRETCH.finditer(text.text):
             spoken += self._latin(text[start : match.start()], inserts)
             for place in range(match.start(), match.end(), _MAX_STRETCH_CHARS):
-                spoken += self._words(text[place : min(place + _MAX_STRETCH_CHARS, match.end())], counted, place)
+                end = min(place + _MAX_STRETCH_CHARS, match.end())
+                inside = counted[bisect_left(starts, place) : bisect_left(starts, end)]
+                spoken += self._words(text[place:end], inside, place)
             start = match.end()
         spoken += self._latin(text[start:], inserts)
         ends_open = text.text[-1:].isspace()
@@ -142,7 +123,11 @@ class JapanesePhonemizer:
         return words
 
     def _morphemes(self, text: str) -> list[_Morpheme]:
-        return [_Morpheme(node.surface, _reading(node)) for node in self._tagger(text)]
+        morphemes = [
+            _Morpheme(node.surface, _reading(node), node.feature.pos1 == "名詞", node.feature.pos2 == "固有名詞")
+            for node in self._tagger(text)
+        ]
+        return [_behind(before, one) for before, one in zip([None, *morphemes], morphemes, strict=False)]
 
 
 def _torn(morphemes: Sequence[_Morpheme], counted: Sequence[_Joined], offset: int) -> list[int]:
@@ -170,19 +155,33 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         if len(number) <= LONGEST_NUMBER and not (len(number) > 1 and number[0] == "0"):
             before = match.string[max(0, match.start() - 3) : match.start()]
             dated = _MONTH_BEFORE.search(before) is not None or _FROM_THE_FIRST.match(match.string, match.end())
-            reading = counted_kana(number, counter, in_month=bool(dated)) if counter else number_kana(int(number))
+            part = before.endswith(("分の", "年"))
+            reading = (
+                counted_kana(number, counter, in_month=bool(dated), as_part=part)
+                if counter
+                else number_kana(int(number))
+            )
             counted.append(_Joined(start, start + len(characters), hiragana(reading), certain=True))
         grown += len(characters) - len(match.group())
         return characters
 
     text = text.sub(_NUMBER, lambda match: "".join(str(int(char)) for char in match.group()))
+    text = text.sub(MYRIADS, lambda match: in_digits(match.groupdict(default="0")))
     text = text.sub(NUMBER_AND_COUNTER, numeral)
-    found = {*counted} | {*_numerals(text.text)}
     words = [
-        _Joined(*match.span(), _WHOLE_WORDS[match.group()], certain=len(match.group()) > 2, closed=True)
-        for match in _WHOLE_WORD.finditer(text.text)
+        _Joined(word.start, word.end, word.reading, certain=word.certain, closed=True)
+        for word in known_words(text.text)
     ]
-    return text, _apart(sorted([*words, *found], key=lambda joined: (joined.start, -joined.end)))
+    found = [*counted, *words, *_numerals(text.text), *_called(text.text)]
+    return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
+
+
+def _called(text: str) -> Iterator[_Joined]:
+    """Digits and letters that are called by their names, and the figures behind a decimal point."""
+    for match in _SPELLED_OUT.finditer(text):
+        yield _Joined(*match.span(), hiragana(match.group()), certain=True)
+    for match in _DECIMAL.finditer(text):
+        yield _Joined(*match.span("digits"), "".join(_DECIMALS[digit] for digit in match["digits"]), certain=True)
 
 
 def _numerals(text: str) -> Iterator[_Joined]:
@@ -217,6 +216,14 @@ def _with_counted(morphemes: list[_Morpheme], counted: Sequence[_Joined], offset
             surface = "".join(morpheme.surface for morpheme in morphemes[first:last])
             morphemes = [*morphemes[:first], _Morpheme(surface, number.reading), *morphemes[last:]]
     return morphemes
+
+
+def _behind(before: _Morpheme | None, morpheme: _Morpheme) -> _Morpheme:
+    """A last part of a name or a compound, which the dictionary reads as if it stood alone."""
+    if before is None or not (before.is_name or before.is_noun):
+        return morpheme
+    sound = sound_behind(before.surface, morpheme.surface, morpheme.reading, name=before.is_name)
+    return replace(morpheme, reading=sound) if sound else morpheme
 
 
 def _reading(node: Any) -> str:  # noqa: ANN401

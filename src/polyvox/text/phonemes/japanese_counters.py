@@ -1,6 +1,7 @@
 """Readings of Japanese numbers, alone and before a counter, as katakana with long vowels marked."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 _ONES: Final = ("ゼロ", "イチ", "ニ", "サン", "ヨン", "ゴ", "ロク", "ナナ", "ハチ", "キュー")
@@ -16,23 +17,28 @@ def _table(pairs: str) -> dict[str, str]:
 
 
 # The sounds that a counter gives to the last word of the number, by the consonant that it begins with.
-_BEFORE_K: Final = {"イチ": "イッ", "ロク": "ロッ", "ハチ": "ハッ", "ジュー": "ジュッ", "ヒャク": "ヒャッ"}
+_HUNDRED: Final = {"ヒャク": "ヒャッ", "ビャク": "ビャッ", "ピャク": "ピャッ"}
+_BEFORE_K: Final = {"イチ": "イッ", "ロク": "ロッ", "ハチ": "ハッ", "ジュー": "ジュッ", **_HUNDRED}
 _BEFORE_S: Final = {"イチ": "イッ", "ハチ": "ハッ", "ジュー": "ジュッ"}
 _BEFORE_H: Final = {**_BEFORE_K, "ハチ": "ハッ"}
 _TEN_ONLY: Final = {"ジュー": "ジュッ"}
 _FOUR_AND_NINE: Final = {"ヨン": "ヨ", "キュー": "ク", "ナナ": "シチ"}
 
 _K: Final = _table(
-    "回:カイ 個:コ 箇所:カショ か所:カショ ヶ所:カショ カ所:カショ か月:カゲツ ヶ月:カゲツ "
-    "カ月:カゲツ ケ月:カゲツ か国:カコク カ国:カコク ヶ国:カコク 件:ケン 缶:カン 巻:カン 曲:キョク "
-    "機:キ 期:キ 区:ク 階:カイ 軒:ケン 回目:カイメ 個目:コメ 階建て:カイダテ か月間:カゲツカン "
-    "ヶ月間:カゲツカン カ月間:カゲツカン 回戦:カイセン 校:コー"
+    "回:カイ 個:コ 箇所:カショ か所:カショ ヶ所:カショ カ所:カショ か月:カゲツ ヶ月:カゲツ カ月:カゲツ "
+    "ケ月:カゲツ か国:カコク カ国:カコク ヶ国:カコク 件:ケン 缶:カン 巻:カン 曲:キョク 機:キ 期:キ 区:ク "
+    "階:カイ 軒:ケン 回目:カイメ 個目:コメ 階建て:カイダテ か月間:カゲツカン ヶ月間:カゲツカン "
+    "カ月間:カゲツカン 回戦:カイセン 校:コー 級:キュー 球:キュー 項:コー 項目:コーモク 画:カク 斤:キン 戸:コ "
+    "県:ケン 拠点:キョテン 系統:ケートー 回転:カイテン 教科:キョーカ 区間:クカン 気圧:キアツ 口座:コーザ "
+    "回裏:カイウラ 回表:カイオモテ"
 )
 _S: Final = _table(
-    "冊:サツ 歳:サイ 才:サイ 足:ソク 社:シャ 週間:シューカン 種類:シュルイ 周:シュー 周年:シューネン "
-    "食:ショク 章:ショー 世紀:セーキ 席:セキ 隻:セキ センチ:センチ センチメートル:センチメートル "
-    "世帯:セタイ 勝:ショー セット:セット 頭:トー 点:テン 通:ツー 丁目:チョーメ 着:チャク 体:タイ "
-    "種:シュ 丁:チョー 滴:テキ 店:テン 店舗:テンポ 等:トー 銭:セン トン:トン 等分:トーブン"
+    "冊:サツ 歳:サイ 才:サイ 足:ソク 社:シャ 週間:シューカン 種類:シュルイ 周:シュー 周年:シューネン 食:ショク "
+    "章:ショー 世紀:セーキ 席:セキ 隻:セキ センチ:センチ センチメートル:センチメートル 世帯:セタイ 勝:ショー "
+    "セット:セット 頭:トー 点:テン 通:ツー 丁目:チョーメ 着:チャク 体:タイ 種:シュ 丁:チョー 滴:テキ 店:テン "
+    "店舗:テンポ 等:トー 銭:セン トン:トン 等分:トーブン 節:セツ 棟:トー 艇:テー 升:ショー 反:タン "
+    "町歩:チョーブ 週:シュー 週目:シューメ 週連続:シューレンゾク 色:ショク 種目:シュモク 室:シツ 首:シュ "
+    "世:セー 症例:ショーレー 党:トー 世代:セダイ 周目:シューメ 通話:ツーワ 体制:タイセー"
 )
 # Usual sound, sound behind a doubled consonant, and sound behind three.
 _H: Final = {
@@ -48,16 +54,39 @@ _H: Final = {
     "本目": ("ホンメ", "ポンメ", "ボンメ"),
     "敗": ("ハイ", "パイ", "パイ"),
     "品": ("ヒン", "ピン", "ピン"),
+    "分後": ("フンゴ", "プンゴ", "プンゴ"),
+    "分前": ("フンマエ", "プンマエ", "プンマエ"),
+    "分以内": ("フンイナイ", "プンイナイ", "プンイナイ"),
+    "分程度": ("フンテード", "プンテード", "プンテード"),
+    "杯目": ("ハイメ", "パイメ", "バイメ"),
+    "匹目": ("ヒキメ", "ピキメ", "ビキメ"),
+    "拍": ("ハク", "パク", "パク"),
+    "俵": ("ヒョー", "ピョー", "ビョー"),
+    "包": ("ホー", "ポー", "ポー"),
+    "編": ("ヘン", "ペン", "ペン"),
+    "遍": ("ヘン", "ペン", "ベン"),
 }
-_FOURTH_AS_P: Final = frozenset(("分", "分間", "泊"))
+_FOURTH_AS_P: Final = frozenset(("分", "分間", "分後", "分前", "分以内", "分程度", "泊", "敗"))
+# Behind one and two in their native forms.
+_NATIVE: Final = _table(
+    "部屋:ヘヤ 晩:バン 箱:ハコ 袋:フクロ 粒:ツブ 皿:サラ 切れ:キレ 束:タバ 株:カブ 房:フサ 玉:タマ 口:クチ "
+    "桁:ケタ 針:ハリ 筋:スジ 駅:エキ 山:ヤマ かけ:カケ つまみ:ツマミ 振り:フリ 組:クミ 揃い:ソロイ 筆:フデ "
+    "瓶:ビン 鍋:ナベ 片:カケ 通り:トーリ 言:コト かたまり:カタマリ 握り:ニギリ 盛り:モリ ふさ:フサ 鉢:ハチ "
+    "棹:サオ 区切り:クギリ 夏:ナツ 冬:フユ 手間:テマ"
+)
 _KILO: Final = {"キロ": "キロ", "キロメートル": "キロメートル", "キログラム": "キログラム"}
 _PLAIN: Final = _table(
     "円:エン 年:ネン 年間:ネンカン 年生:ネンセー 年前:ネンマエ 年目:ネンメ 年度:ネンド 時:ジ 時間:ジカン "
     "時間目:ジカンメ 月:ガツ 度:ド 番:バン 枚:マイ 台:ダイ 倍:バイ 秒:ビョー 名:メー 号:ゴー 号室:ゴーシツ "
-    "番地:バンチ 番線:バンセン 番目:バンメ 位:イ ドル:ドル メートル:メートル グラム:グラム 割:ワリ "
-    "問:モン 万:マン 代:ダイ 両:リョー 車線:シャセン 号車:ゴーシャ リットル:リットル ページ:ページ "
-    "パーセント:パーセント 行:ギョー 列:レツ 円玉:エンダマ 円札:エンサツ 話:ワ 部:ブ 段:ダン 段階:ダンカイ 畳:ジョー "
-    "坪:ツボ 字:ジ 文字:モジ 試合:シアイ 錠:ジョー 人前:ニンマエ 人乗り:ニンノリ"
+    "番地:バンチ 番線:バンセン 番目:バンメ 位:イ ドル:ドル メートル:メートル グラム:グラム 割:ワリ 問:モン "
+    "万:マン 代:ダイ 両:リョー 車線:シャセン 号車:ゴーシャ リットル:リットル ページ:ページ "
+    "パーセント:パーセント 行:ギョー 列:レツ 円玉:エンダマ 円札:エンサツ 話:ワ 部:ブ 段:ダン 段階:ダンカイ "
+    "畳:ジョー 坪:ツボ 字:ジ 文字:モジ 試合:シアイ 錠:ジョー 人前:ニンマエ 人乗り:ニンノリ 割引:ワリビキ "
+    "割引き:ワリビキ 円高:エンダカ 円安:エンヤス 円台:エンダイ 年ぶり:ネンブリ 連勝:レンショー 連敗:レンパイ "
+    "便:ビン 条:ジョー 打席:ダセキ 打点:ダテン 安打:アンダ 本塁打:ホンルイダ 秒間:ビョーカン 秒後:ビョーゴ "
+    "秒前:ビョーマエ 年代:ネンダイ 年後:ネンゴ 年来:ネンライ 時半:ジハン 時台:ジダイ 時頃:ジゴロ 時ごろ:ジゴロ "
+    "時過ぎ:ジスギ 時前:ジマエ 時以降:ジイコー 時発:ジハツ 番町:バンチョー 番出口:バンデグチ 番手:バンテ "
+    "番人気:バンニンキ 番乗り:バンノリ 塁:ルイ 塁打:ルイダ 膳:ゼン 輪:リン 軍:グン 羽:ワ 人称:ニンショー"
 )
 _DAYS: Final = dict(
     zip(
@@ -66,18 +95,50 @@ _DAYS: Final = dict(
         strict=True,
     )
 )
-_DAY_COUNTERS: Final = {"日": "", "日間": "カン", "日目": "メ", "日前": "マエ", "日後": "ゴ"}
-_PEOPLE: Final = {"人": "", "人目": "メ", "人組": "グミ", "人分": "ブン", "人用": "ヨー"}
+_DAY_COUNTERS: Final = {"日": ""} | _table(
+    "日間:カン 日目:メ 日前:マエ 日後:ゴ 日夜:ヨル 日朝:アサ 日未明:ミメー 日分:ブン "
+    "日以内:イナイ 日ぶり:ブリ 日連続:レンゾク 日おき:オキ"
+)
+_PEOPLE: Final = {"人": ""} | _table(
+    "人目:メ 人組:グミ 人分:ブン 人用:ヨー 人家族:カゾク 人部屋:ベヤ 人掛け:ガケ 人暮らし:グラシ "
+    "人以上:イジョー 人制:セー"
+)
 _THINGS: Final = dict(
     enumerate("ヒトツ フタツ ミッツ ヨッツ イツツ ムッツ ナナツ ヤッツ ココノツ トー".split(), start=1)
 )
 _FOUR_AS_YO: Final = frozenset(
-    ("円", "円玉", "人前", "人乗り", "年", "年間", "年生", "年前", "年目", "年度", "時", "時間", "時間目")
+    (
+        "円",
+        "円玉",
+        "人前",
+        "人乗り",
+        "年",
+        "年間",
+        "年生",
+        "年前",
+        "年目",
+        "年度",
+        "時",
+        "時間",
+        "時間目",
+        "年ぶり",
+        "年代",
+        "年来",
+        "円高",
+        "円安",
+        "円台",
+    )
 )
-COUNTERS: Final = frozenset((*_K, *_S, *_H, *_KILO, *_PLAIN, *_DAY_COUNTERS, *_PEOPLE, "つ"))
+_HOURS: Final = frozenset(counter for counter in _PLAIN if counter.startswith("時"))
+COUNTERS: Final = frozenset((*_K, *_S, *_H, *_NATIVE, *_KILO, *_PLAIN, *_DAY_COUNTERS, *_PEOPLE, "つ", "つ目"))
 # Between two numbers: the line of a fraction, and a score.
 _BETWEEN: Final = {"分の": "ブンノ", "対": "タイ"}
 _ANY: Final = "|".join(sorted(COUNTERS, key=len, reverse=True))
+# A number that names its myriads: 1億2400万.
+MYRIADS: Final = re.compile(
+    r"(?<![0-9.点])(?=[0-9]+[兆億万])(?:(?P<trillions>[0-9]{1,4})兆)?(?:(?P<hundred_millions>[0-9]{1,4})億)?"
+    r"(?:(?P<myriads>[0-9]{1,4})万)?(?P<ones>[0-9]{1,4}(?![千百0-9]))?(?![点0-9])"
+)
 NUMBER_AND_COUNTER: Final = re.compile(rf"(?P<number>[0-9]+)(?P<counter>(?:{'|'.join(_BETWEEN)})(?=[0-9])|{_ANY})?")
 
 _FIGURES: Final = {char: value for value, char in enumerate("零一二三四五六七八九")}
@@ -86,10 +147,10 @@ _UNITS: Final = {"十": 10, "百": 100, "千": 1000}
 _BEHIND_CHARACTERS: Final = (
     "時間|時(?![代期点計給差速節])|分間|分(?![の裂割析類別担離岐散布目咲丈袖])|人前|人(?![気間物口生類材事格])|年生|年間|年度|年目|年"
     "|か月|ヶ月|カ月|か国|カ国|月|円玉|円|週間|世紀|種類|日間|日目|(?<!一)日(?![本曜々常光程中月])|点(?![一二三四五六七八九零])|足(?![先早飛跳])"
-    "|[本匹杯冊回個階歳才枚台頭軒泊票話章件曲社]"
+    "|[本匹杯冊回個階歳才枚台頭軒泊票話章件曲社周首室]"
 )
 NUMERAL_AND_COUNTER: Final = re.compile(
-    rf"(?<![一二三四五六七八九十百千万億数何幾])(?!(?<!時)十分(?!間|後|前|待|ほど|程|以|く|お|経|か[かっ]))"
+    rf"(?<![一二三四五六七八九十百千万億数何幾点])(?!(?<!時)十分(?!間|後|前|待|ほど|程|以|く|お|経|か[かっ]))"
     rf"(?P<numeral>[一二三四五六七八九十百千]{{1,9}})(?P<counter>{_BEHIND_CHARACTERS})"
 )
 ASKED_AND_COUNTER: Final = re.compile(f"何(?P<counter>{'|'.join(_H)}|階|軒|足)")
@@ -98,6 +159,12 @@ ASKED_AND_COUNTER: Final = re.compile(f"何(?P<counter>{'|'.join(_H)}|階|軒|�
 def asked_kana(counter: str) -> str:
     """何 before a counter that changes behind it: "ナンボン"."""
     return "ナン" + (_H[counter][2] if counter in _H else {"階": "ガイ", "軒": "ゲン", "足": "ゾク"}[counter])
+
+
+def in_digits(groups: Mapping[str, str]) -> str:
+    """The figures of a match of `MYRIADS`, whose groups are 0 where they are missing."""
+    names = ("trillions", "hundred_millions", "myriads", "ones")
+    return "".join(groups[name].zfill(4) for name in names).lstrip("0") or "0"
 
 
 def numeral_value(numeral: str) -> int:
@@ -119,7 +186,9 @@ def number_kana(value: int) -> str:
     for power, name in reversed(list(enumerate(_MYRIADS))):
         group = value // 10_000**power % 10_000
         if group:
-            words += _joined(_below_myriad(group, lone_thousand="イッセン" if power else "セン"), name)
+            words += _joined(
+                _below_myriad(group, lone_thousand="イッセン" if power and group == 1000 else "セン"), name
+            )
     return words
 
 
@@ -140,8 +209,12 @@ def _below_myriad(number: int, *, lone_thousand: str) -> str:
     return words + (_ONES[ones] if ones else "")
 
 
-def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
-    """A number with its counter; `in_month` where a month stands before, so that 1日 is the first."""
+def counted_kana(digits: str, counter: str, *, in_month: bool = False, as_part: bool = False) -> str:
+    """A number with its counter.
+
+    `in_month` where a month stands before, so that 1日 is the first; `as_part` where the number is no count: the top
+    of a fraction, or the class of a school year.
+    """
     value = int(digits)
     number = number_kana(value)
     if counter in _BETWEEN:
@@ -151,15 +224,18 @@ def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
     if counter in _PEOPLE:
         people = {1: "ヒトリ", 2: "フタリ"}.get(value) or _changed(number, {"ヨン": "ヨ"}) + "ニン"
         return people + _PEOPLE[counter]
-    if counter == "つ":
-        return _THINGS.get(value) or number + "ツ"
+    if counter in ("つ", "つ目"):
+        return (_THINGS.get(value) or number + "ツ") + ("メ" if counter == "つ目" else "")
+    if counter in _NATIVE:
+        native = None if as_part else {1: "ヒト", 2: "フタ"}.get(value)
+        return (native or number) + _NATIVE[counter]
     if counter in ("歳", "才") and value == 20:
         return "ハタチ"
     if counter in _H:
         return _with_h(number, counter)
     if counter == "月":
         return _changed(number, {"ヨン": "シ", "ナナ": "シチ", "キュー": "ク"}) + "ガツ"
-    if counter in ("時", "時間", "時間目"):
+    if counter in _HOURS:
         return ("レー" if value == 0 else _changed(number, _FOUR_AND_NINE)) + _PLAIN[counter]
     return _plain(number, counter)
 
@@ -172,7 +248,7 @@ def _plain(number: str, counter: str) -> str:
         voiced = "ゾク" if counter == "足" and number.endswith("サン") else None
         return _changed(number, _BEFORE_S) + (voiced or _S[counter])
     if counter in _KILO:
-        return _changed(number, {"ロク": "ロッ", "ジュー": "ジュッ", "ヒャク": "ヒャッ"}) + _KILO[counter]
+        return _changed(number, {"ロク": "ロッ", "ジュー": "ジュッ", **_HUNDRED}) + _KILO[counter]
     if counter in ("パーセント", "ページ"):
         return _changed(number, _TEN_ONLY) + counter
     return (_changed(number, {"ヨン": "ヨ"}) if counter in _FOUR_AS_YO else number) + _PLAIN[counter]

@@ -108,6 +108,56 @@ PHRASES: Final = {
     "当做": "dang4 zuo4",
     "不得不": "bu4 de2 bu4",
     "只得": "zhi3 de2",
+    "弹吉他": "tan2 ji2 ta1",
+    "弹起": "tan2 qi3",
+    "弹奏": "tan2 zou4",
+    "猪圈": "zhu1 juan4",
+    "圈养": "juan4 yang3",
+    "撒盐": "sa3 yan2",
+    "撒上": "sa3 shang4",
+    "撒点": "sa3 dian3",
+    "撒些": "sa3 xie1",
+    "撒一": "sa3 yi1",
+    "照片": "zhao4 pian4",
+    "相片": "xiang4 pian4",
+    "落下": "luo4 xia4",
+    "和泥": "huo2 ni2",
+    "和牌": "hu2 pai2",
+    "扇耳光": "shan1 er3 guang1",
+    "大喝一声": "da4 he4 yi4 sheng1",
+    "降魔": "xiang2 mo2",
+    "整宿": "zheng3 xiu3",
+    "跟帖": "gen1 tie3",
+    "发帖": "fa1 tie3",
+    "回帖": "hui2 tie3",
+    "马尾": "ma3 wei3",
+    "献血": "xian4 xue4",
+    "采血": "cai3 xue4",
+    "抽血": "chou1 xue4",
+    "炸鸡": "zha2 ji1",
+    "炸薯条": "zha2 shu3 tiao2",
+    "炸至": "zha2 zhi4",
+    "炸成": "zha2 cheng2",
+    "下锅炸": "xia4 guo1 zha2",
+    "创可贴": "chuang1 ke3 tie1",
+    "曾国藩": "zeng1 guo2 fan1",
+    "系领带": "ji4 ling3 dai4",
+    "系安全带": "ji4 an1 quan2 dai4",
+    "系好": "ji4 hao3",
+    "系上": "ji4 shang4",
+    "系紧": "ji4 jin3",
+    "嚼碎": "jiao2 sui4",
+    "细嚼慢咽": "xi4 jiao2 man4 yan4",
+    "属相": "shu3 xiang4",
+    "褪色": "tui4 se4",
+    "褪去": "tui4 qu4",
+    "粘性": "nian2 xing4",
+    "单县": "shan4 xian4",
+    "作死": "zuo1 si3",
+    "混蛋": "hun2 dan4",
+    "一溜小跑": "yi2 liu4 xiao3 pao3",
+    "路还长": "lu4 hai2 chang2",
+    "时间还长": "shi2 jian1 hai2 chang2",
 }
 # Readings of words as the tokenizer cut them, which pypinyin does not know.
 WORDS: Final = {
@@ -388,9 +438,16 @@ _PARTICLES: Final[Mapping[str, Callable[[str, str], str | None]]] = {
 
 
 def _phrases(text: str) -> Iterator[tuple[int, str]]:
-    for match in _phrase_pattern().finditer(text):
-        for offset, reading in enumerate(PHRASES[match.group()].split()):
-            yield match.start() + offset, reading
+    """The readings of the phrases in a text; none begins inside another."""
+    phrases = _phrases_by_first()
+    behind = 0
+    for place, char in enumerate(text):
+        if place < behind or char not in phrases:
+            continue
+        phrase = next((phrase for phrase in phrases[char] if text.startswith(phrase, place)), None)
+        if phrase:
+            behind = place + len(phrase)
+            yield from enumerate(PHRASES[phrase].split(), start=place)
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -420,5 +477,9 @@ def _lone_places(words: Sequence[str]) -> frozenset[int]:
 
 
 @cache
-def _phrase_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(sorted(PHRASES, key=len, reverse=True)))
+def _phrases_by_first() -> Mapping[str, Sequence[str]]:
+    """The phrases by their first characters, the longest first."""
+    found: dict[str, list[str]] = {}
+    for phrase in sorted(PHRASES, key=len, reverse=True):
+        found.setdefault(phrase[0], []).append(phrase)
+    return found

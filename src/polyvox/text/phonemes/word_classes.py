@@ -72,6 +72,10 @@ LEADEN: Final = _words(
     "glaze level levels paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
     "solder toxicity weight weights"
 )
+LEADING: Final = _words(
+    "actor actress attorney author car character counsel designer detective developer engineer guitar guitarist "
+    "investigator negotiator plaintiff role runner singer story time up vocalist vocals writer"
+)
 PLAYED: Final = _words(
     "amp clef drum drums drop guitar guitars guitarist line lines note notes part player players solo voice "
     "strings singer"
@@ -82,7 +86,7 @@ SIZES: Final = _words(
 )
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
 EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
-STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer ribbon hair string strings")
+STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer archer's ribbon hair string strings")
 MASS_CUES: Final = _words("no any some much contain contains contained containing absorb absorbs added adding use used")
 
 # Words near a heteronym that give its rarer sense away, whatever its part of speech.

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english import abbreviations as english
+from polyvox.text.normalize.english import addresses, scripture
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
@@ -18,11 +19,24 @@ _LAST_WORDS: Final = re.compile(
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
-_MAY_END: Final = frozenset(english.ANYWHERE) | _CALENDAR | {"St"}
-_INSIDE_BEFORE_SMALL: Final = frozenset(malay.ANYWHERE) | frozenset(
-    "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
-    "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ adic qté max "
-    "r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
+_SHORTENED: Final = frozenset(english.SHORTENED) - english.CHATTED
+_MAY_END: Final = (
+    frozenset(english.ANYWHERE)
+    | frozenset(english.BEHIND_NAMES)
+    | _SHORTENED
+    | frozenset(map(str.capitalize, _SHORTENED))
+    | frozenset(addresses.STATES_BY_STOP)
+    | _CALENDAR
+    | {"St"}
+)
+_INSIDE_BEFORE_SMALL: Final = (
+    frozenset(malay.ANYWHERE)
+    | frozenset(english.GOING_ON)
+    | frozenset(
+        "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+        "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
+        "adic qté max ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
+    )
 )
 _NEVER_ENDS: Final = (
     frozenset(english.TITLES)
@@ -31,20 +45,30 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
     | frozenset(
-        "Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM Profa Dpto dpto Depto depto डॉ प्रो कि".split()
+        "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
+        "Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
-_BEFORE_FIGURES: Final = frozenset(english.BEFORE_FIGURES) | frozenset(
-    "Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb abr ago dic janv févr juil déc "
-    "giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo apto chap bât lett rif réf núms vie mié jue "
-    "sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs bin conj cj disp adic pl P.le रु रू अनु Seks".split()
+_BEFORE_FIGURES: Final = (
+    frozenset(english.BEFORE_FIGURES)
+    | frozenset(scripture.SHORT)
+    | frozenset(
+        "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
+        "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
+        "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
+        "bin conj cj disp adic pl P.le रु रू अनु Seks".split()
+    )
 )
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
-        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es",
-        "a C", "d C", "av J", "ap J", "p b", "C civ", "C pén", "C trav", "disp adic",
-        "R da", "R das", "R do", "R dos", "R de",
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex",
+        "p es", "a C", "d C", "av J", "ap J", "p b", "C civ", "Bs As", "op cit", "Op cit", "art cit", "art cité",
+        "cl en", "M le", "M et", "n verde", "Es n", "cod civ", "Cod prod", "trad it", "Trad it", "t ind",
+        "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
+        "R do", "R dos", "R de", "dir financier", "imp des",
+        "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
+        "Conf no", "conf no", "ref no", "Ref no",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -54,10 +78,25 @@ _NUMERALS: Final = frozenset(
     "zero due quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici venti trenta "
     "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
 )
+# Short words of the Romance languages: before a small letter, before a figure, before a name.
+_ROMANCE_INSIDE: Final = frozenset(
+    "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
+    "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
+    "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
+    "spect".split()
+)
+_ROMANCE_FIGURES: Final = frozenset(
+    "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
+    "prezzo rif stag arr dép".split()
+)
+_ROMANCE_NAMES: Final = frozenset(
+    "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
+    "Fco Vte Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
+)
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
-_BEFORE_NAMES: Final = frozenset("av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
-_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc".split())
+_BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
+_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp".split())
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES
@@ -66,6 +105,9 @@ _UNDECIDED: Final = (
     | _MAY_END
     | _INSIDE_BEFORE_SMALL
     | _UNITS
+    | _ROMANCE_INSIDE
+    | _ROMANCE_FIGURES
+    | _ROMANCE_NAMES
     | {pair.split()[0] for pair in _PAIRS}
 )
 
@@ -83,7 +125,7 @@ def may_abbreviate(word: str) -> bool:
 
 def never_ends(word: str) -> bool:
     """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
-    return word in _NEVER_ENDS or word in _BEFORE_FIGURES
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES or word in _SHORTENED or word in _UNITS or word == "mo"
 
 
 _SPELLED = re.compile(r"(?<!\w)[A-Z] I [A-Z]\Z")  # as V I H, and no "I" before an initial
@@ -107,13 +149,13 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     word, before = last["word"], last["before"] or ""
     if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or _leads_to(word, following):
         return True
-    if word in _INSIDE_BEFORE_SMALL:
+    if word in _INSIDE_BEFORE_SMALL or (word in _ROMANCE_INSIDE and following[0].islower()):
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
     if word in ("no", "nos", "ref", "Ref"):
         return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
-    if word in ("N", "E", "S", "W", "L", "R", "D") and following[0].isdigit():
+    if word in ("N", "E", "S", "W", "L", "R", "D", "P", "K") and following[0].isdigit():
         return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
         return _begins_line(text, stop, word)
@@ -137,11 +179,13 @@ def _leads_to(word: str, following: str) -> bool:
     """Return whether a short word stands before the figure or the name that it belongs to."""
     if word in _BEFORE_LETTERS and len(following) == 1:
         return True
+    if len(word) == 1 and word.isupper() and english.SPECIES.fullmatch(following):
+        return True
     if word == "s":  # a century
         return _ROMAN.fullmatch(following) is not None
-    if word in _BEFORE_NAMES and following[0].isupper():
+    if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
         return following not in STARTERS
-    return word in _BEFORE_FIGURES and _is_figure(following)
+    return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
 
 
 def _begins_line(text: str, stop: int, word: str) -> bool:

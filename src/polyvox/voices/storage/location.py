@@ -1,12 +1,12 @@
 """Places where registered voices are kept: in a folder of this machine, or in a database and a bucket."""
 
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
+from polyvox.errors import InvalidRequestError
+from polyvox.extras import CLUSTER
 from polyvox.voices.storage.contract import VoiceStore
 from polyvox.voices.storage.store import DATABASE, FileVoiceStore
 
@@ -56,9 +56,7 @@ class SharedLocation:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        for module in ("psycopg", "minio"):
-            if find_spec(module) is None:
-                raise UnavailableError(f"Voices of several servers need: {install_hint('cluster')}.")
+        CLUSTER.check()
         self.open().close()  # so that a wrong address ends the start, not the first request
 
     def exists(self) -> bool:

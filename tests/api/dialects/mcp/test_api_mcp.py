@@ -16,9 +16,9 @@ from helpers.cloning import Studio, sample
 from helpers.fakes import tone_service
 from helpers.serving import called, served, wait_for
 from helpers.tables import each_row
+from polyvox import extras
 from polyvox.api import app as application
 from polyvox.api.app import create_app
-from polyvox.api.dialects.mcp import package
 from polyvox.api.dialects.mcp.http import _PatientSend
 from polyvox.api.dialects.mcp.session_shares import SessionShares
 from polyvox.errors import OverloadedError, UnavailableError
@@ -104,7 +104,7 @@ async def test_without_the_setting_there_is_nothing_and_the_answer_says_how_to_t
 
 @pytest.mark.anyio
 async def test_without_the_package_the_server_does_not_start_and_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(package, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     app = create_app(tone_service(mcp=True))
     with pytest.raises(UnavailableError, match=r"\.\[mcp\]"):
         async with application._lifespan(app):

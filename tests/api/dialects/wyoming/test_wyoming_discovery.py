@@ -8,6 +8,7 @@ from zeroconf import ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from helpers.wyoming import served_wyoming
+from polyvox import extras
 from polyvox.api.dialects.wyoming import discovery
 from polyvox.api.dialects.wyoming.discovery import SERVICE_TYPE
 from polyvox.errors import UnavailableError
@@ -46,7 +47,7 @@ async def test_the_network_hears_of_the_server_for_as_long_as_it_runs() -> None:
 
 
 async def test_without_the_package_the_server_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[wyoming\]'"):
         async with served_wyoming(wyoming_mdns=True):
             pass

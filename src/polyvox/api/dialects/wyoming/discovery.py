@@ -2,12 +2,11 @@
 
 import ipaddress
 import socket
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import structlog
 
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.extras import WYOMING
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncZeroconf
@@ -22,8 +21,7 @@ class Announcement:
     """Tells the local network about a listening socket, for as long as it is started."""
 
     def __init__(self, listener: socket.socket) -> None:
-        if find_spec("zeroconf") is None:
-            raise UnavailableError(f"zeroconf is not installed; install it with: {install_hint('wyoming')}")
+        WYOMING.check()
         self._host, self._port = listener.getsockname()[:2]
         self._zeroconf: AsyncZeroconf | None = None
 

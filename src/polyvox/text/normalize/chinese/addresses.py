@@ -16,6 +16,9 @@ _DOMAIN: Final = re.compile(
 _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
+_FOLDER: Final = re.compile(
+    r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
+)
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
 _MARKS: Final = {
@@ -40,9 +43,11 @@ _LANDLINE: Final = re.compile(
 )
 _ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
+_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
+_PREFIX: Final = re.compile(r"(?<![\d.])\d{3,4}(?=开头|打头|号段)")
+_ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][幺零二九五], )1(?:10|19|20|22){_NO_COUNT}")
 _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
-_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
 _HOTLINE: Final = re.compile(
     rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
     rf"|(?<=[或和])1(?:10|19|20|22){_NO_COUNT}"
@@ -58,9 +63,12 @@ _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
-    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室))"
-    r"\d{3,4}(?![\d元块人个万名位米号]|[.,:]\d)"
-    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
+    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
+    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
+    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)"
+    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
+    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
 )
 _PLATE: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
@@ -68,11 +76,15 @@ _PLATE: Final = re.compile(
 _PLATE_DIGITS: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z] )[A-Z\d]{5,6}(?![A-Z\d])"
 )
+_PLATE_SIGN: Final = re.compile("[\u4e00-\u9fff][A-Z][·• A-Z0-9]")
+_VERSION_SIGN: Final = re.compile("[.vV][0-9]")
 _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(?!\d)")
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
+_TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
+_TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}{_NO_COUNT}(?!强|多|余|[A-Za-z/])")
 # A dot inside a file's or an object's name, not behind an initial.
@@ -89,13 +101,15 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
+    if "/" in text.text:
+        text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
     return text.sub(_DOTTED, " 点 ")
 
 
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _EXTENSION):
+    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 
@@ -104,13 +118,18 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
-    text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
-    text = text.sub(_PLATE, lambda match: match.group()[0] + " ").sub(
-        _PLATE_DIGITS, lambda match: _letters(match.group())
-    )
+    if "-" in text.text:
+        text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
+    if _PLATE_SIGN.search(text.text):
+        text = text.sub(_PLATE, lambda match: match.group()[0] + " ")
+        text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_ROOM, lambda match: spelled(match.group()))
+    if _VERSION_SIGN.search(text.text) is None:
+        return text
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
+    if _TRIAL_SIGN.search(text.text):
+        text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
     return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
 
 

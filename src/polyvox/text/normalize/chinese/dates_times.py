@@ -18,7 +18,9 @@ _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
 _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
-_YEAR: Final = re.compile(r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月)")
+_YEAR: Final = re.compile(
+    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
+)
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,])[5-9017][05](?=后(?!来|面|续|天|期))")
 _TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
@@ -26,19 +28,24 @@ _TIME: Final = re.compile(
     r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
 )
 _HOUR: Final = re.compile(r"(?<![\dA-Za-z])(?<!\d[:.,])(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
+_HALF_DAY: Final = re.compile("[0-9 ][aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
-    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ]))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
-    rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行))"
+    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ])|(?<=预计))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
+    rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
+    r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
+    r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
     rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到])"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])[:： ]?(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
+    rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _INCIDENT: Final = re.compile(
     r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大|阅兵|打假|维权)))(\d{1,2})(?!\d)"
 )
+_INCIDENT_SIGN: Final = re.compile(r"\d[·•・.]\d")
 # A month and a day with a stop between, where the words around cannot belong to a number.
 _DOTTED_DAY: Final = re.compile(
     rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
@@ -47,15 +54,24 @@ _DOTTED_DAY: Final = re.compile(
     rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
 )
 _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
-_REIGN: Final = re.compile(r"(?<=\()(\d{3,4})年? ?(?:[—–]+ ?(\d{3,4})(?=年?\))|[-~～] ?(\d{3,4})(?=年\)))")
+_REIGN: Final = re.compile(
+    r"(?<=\()(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
+)
+_PERSON: Final = re.compile("[人帝宗祖家者将相臣僧王公]")
+_BEFORE_OUR_TIME: Final = re.compile(r"(?:(?<=前\d\d)|(?<=前\d{3})|(?<=前\d{4}))年? ?[-–—~～]+ ?(?=前\d)")
 _WON: Final = (
     "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
-    "完胜|输给|反超|扳平|晋级|夺冠)"
+    "完胜|输给|反超|扳平|晋级|夺冠|胜出)"
 )
 _POINTS: Final = r"\d{1,3}:\d{1,3}(?![\d:])"
-_SCORE: Final = re.compile(rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON}))")
-_SCORED: Final = re.compile(f"比分|{_WON}|[局盘]")
+_TAKEN: Final = "(?:拿下|赢|输掉|先下|再下|扳回|锁定|结束|收官|再胜|先胜|的比分)"
+_SCORE: Final = re.compile(
+    rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON})|(?<=以){_POINTS}(?={_TAKEN}))"
+)
+_SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
+_YEAR_DIGITS: Final = 4
+_NAME_CHARS: Final = 8
 _NEAR: Final = 16
 _DAWN: Final = 5
 _EVENING: Final = 7
@@ -66,6 +82,7 @@ _UNTIL: Final = re.compile(
     rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
+_LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=\))"
@@ -82,23 +99,28 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, years digit by digit, times with minutes, and what lies between two of them."""
     if _PARTED.search(text.text):
         text = _read_dates(text)
-    text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2])).sub(_SALE, _spelled)
+    if _INCIDENT_SIGN.search(text.text):
+        text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2]))
+    text = text.sub(_SALE, _spelled)
     if "(" in text.text:
-        text = text.sub(_REIGN, _reign)
-    text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
+        text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
+    if "年" in text.text or "赛季" in text.text:
+        text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
         text = text.sub(_TIMES, "到").sub(_TIME, _time)
-    return text.sub(_HOUR, _hour)
+    return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
 
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
-    text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
-    text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
-    text = text.sub(_DOTTED_DAY, _dotted_day)
-    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date).sub(_HOLIDAY, _holiday)
+    if _LONG_DATE.search(text.text):
+        text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
+        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+    if "." in text.text:
+        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday)
+    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date) if "/" in text.text else text
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -158,8 +180,12 @@ def _dotted_day(match: re.Match[str]) -> str:
 
 
 def _reign(match: re.Match[str]) -> str | None:
-    """The years of a life or a dynasty in brackets, digit by digit."""
-    first, last = match[1], match[2] or match[3]
+    """The years of a life or a dynasty in brackets, digit by digit; with a hyphen only if they are surely years."""
+    first, last = match["first"], match["last"]
+    years = first[0] in "12" and len(first) == len(last) == _YEAR_DIGITS
+    named = _PERSON.search(match.string, max(0, match.start() - _NAME_CHARS), match.start())
+    if match["dash"] in "-~～" and not (match["year"] or years or named):
+        return None
     return f"{spelled(first)}到{spelled(last)}" if int(first) < int(last) < 2100 else None
 
 
@@ -174,7 +200,7 @@ def _score(match: re.Match[str]) -> str | None:
 
 
 def _holiday(match: re.Match[str]) -> str:
-    return "到".join(_month_day(*match[end].split(".")) for end in ("first", "last"))
+    return match["gap"] + "到".join(_month_day(*match[end].split(".")) for end in ("first", "last"))
 
 
 def _month_day(month: str, day: str) -> str:

@@ -25,6 +25,8 @@ _SCORES: Final = re.compile(
 _SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
 _PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _POINTS_DASH: Final = re.compile(DASH)
+_SPAN_SIGN: Final = re.compile("[-–—~～至到]")
+_DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
@@ -37,10 +39,12 @@ _BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
+_LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
+_RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
-    r"(?<=\d米)\d{2}(?![\d年月个人多余]|[.:]\d)|(?<=\d秒)\d{2}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
+    r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
 )
 _CHEER: Final = re.compile(
     r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
@@ -62,9 +66,9 @@ _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
-    "股份秒万亿千百金银铜胜代]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米)"
+    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
-_PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
+_PAIR: Final = re.compile(rf"(?<![\d.第排])(?<!\d,)2(?={_MEASURE_WORD})")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
@@ -89,23 +93,49 @@ _SIGNS: Final = {
     "°": "度",
     "№": "第",
     "√": "根号",
+    "∈": "属于",
+    "∠": "角",
+    "∵": "因为",
+    "∴": "所以",
+    "⊥": "垂直于",
+    "∥": "平行于",
+    "△": "三角形",
+    "∪": "并",
+    "∩": "交",
+    "⊂": "包含于",
     "∞": "无穷大",
     "π": "派",
+    "α": "阿尔法",
+    "β": "贝塔",
+    "γ": "伽马",
+    "δ": "德尔塔",
+    "Δ": "德尔塔",
+    "θ": "西塔",
+    "λ": "兰姆达",
+    "σ": "西格玛",
+    "Σ": "西格玛",
+    "φ": "斐",
+    "ω": "欧米伽",
+    "ε": "艾普西龙",
+    "ρ": "柔",
+    "Ω": "欧姆",
     "²": "的平方",
     "³": "的立方",
 }
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _EACH: Final = re.compile(
-    "(?<=[元块角令吉仙币镑升克瓶斤次米里吨帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
-    "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百])"
+    "(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
+    "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英票餐堂针株棵条双对根盘份罐听扎捆车趟轮局集章题])"
 )
 _MINUS: Final = re.compile(
-    r"(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
+    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])"
+    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
+_DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
-_STAR: Final = re.compile(r"(?<!\d)(?<!\d )\*|\*(?! ?\d)")
+_STAR: Final = re.compile(r"(?<![\d零一二两三四五六七八九十百千万亿])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])")
 _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -138,16 +168,23 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_RANK, "第").sub(_EACH, "每")
-    text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
-    text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
-    text = (
-        text.sub(_SCORE_LIST, _scores)
-        .sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
-        .sub(_HEIGHT, _spelled)
-    )
-    text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    text = text.sub(_CHEER, _spelled).sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
+    text = text.sub(_RANK, "第")
+    if "/" in text.text:
+        text = text.sub(_EACH, "每").sub(_DIVIDED, "除以")
+        text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
+        text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
+        text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
+    if _DIGIT.search(text.text) is None:
+        return text
+    if _SPAN_SIGN.search(text.text):
+        text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
+    text = text.sub(_HEIGHT, _spelled)
+    if ":" in text.text:
+        text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
+    text = text.sub(_CHEER, _spelled)
+    if _SPAN_SIGN.search(text.text):
+        text = text.sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
+    text = text.sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
 
@@ -164,7 +201,8 @@ def _power(match: re.Match[str]) -> str:
     digits = raised.lstrip("-")
     power = cardinal(digits) if digits.isdigit() else digits
     base = cardinal(match["base"]) if match["base"].isdigit() else match["base"]
-    named = "" if below else {"2": "平方", "3": "立方"}.get(digits, "")
+    unit = base[-1:] in "十百千" and match.string[match.end() : match.end() + 1] in _LENGTHS
+    named = "" if below or unit else {"2": "平方", "3": "立方"}.get(digits, "")
     return f"{base}的{named}" if named else f"{base}的{'负' if below else ''}{power}次方"
 
 

@@ -115,7 +115,9 @@ _MONEY_BEHIND: Final = re.compile(
 )
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
-_PER_UNIT: Final = re.compile(r"(?<=[方个次升克粒元])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])")
+_PER_UNIT: Final = re.compile(
+    r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
+)
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
@@ -124,6 +126,8 @@ _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
 )
+_CURRENCY_SIGN: Final = re.compile("[¥￥$€£￡₩₽₹฿]|R[MB]|[A-Z]{3}")
+_MANY: Final = re.compile("[0-9][kKw]")
 _POWERS_OF_TEN: Final = {"k": 3, "m": 6, "b": 9, "bn": 9, "t": 12}
 _IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|[美欧港日加澳]元|英镑|令吉))")
 _PERCENT: Final = re.compile(
@@ -134,6 +138,8 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
+_UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
@@ -151,22 +157,29 @@ _RAISED: Final = re.compile(
 
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code, and wages from so many thousands to so many."""
-    text = text.sub(_IDLE_NOUGHTS, "").sub(_SHORTENED, _written_out).sub(_TEN_THOUSANDS, "万")
-    return text.sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money).sub(_THOUSANDS, _thousands)
+    if "." in text.text:
+        text = text.sub(_IDLE_NOUGHTS, "")
+    if _CURRENCY_SIGN.search(text.text):
+        text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
+    return text.sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands) if _MANY.search(text.text) else text
 
 
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand."""
-    return text.sub(_PERCENT, _percent)
+    return text.sub(_PERCENT, _percent) if "%" in text.text or "‰" in text.text else text
 
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if _RAISED_SIGN.search(text.text):
         text = text.sub(_RAISED, _raised)
+    if _DEGREE_SIGN.search(text.text):
+        text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees)
+    if _UNIT_LETTER.search(text.text) is None:
+        return text
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
-    return text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    return text.sub(_MEASURE, _measure)
 
 
 def read_rates(text: TrackedText) -> TrackedText:
@@ -227,6 +240,8 @@ def _percent(match: re.Match[str]) -> str:
 def _degrees(match: re.Match[str]) -> str:
     sign = match["sign"]
     name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
+    if match["minus"] and match["upto"] and not match["below"] and name != "度":
+        return f"零下{counted(match['amount'])}{name}到{counted(match['upto'])}{name}"
     words = _amounts(match, negative="零下" if name != "度" else "负")
     if match["below"]:
         words = words.replace("到", "到零下")

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import code, spelled
+from polyvox.text.normalize.english.context import ends_sentence
+from polyvox.text.normalize.english.numbers import cardinal, code, spelled
 from polyvox.text.tracked import TrackedText
 
 _STATES: Final = {
@@ -58,11 +59,62 @@ _STATES: Final = {
     "WI": "Wisconsin",
     "WY": "Wyoming",
 }
+# As newspapers shorten them, behind a city or a party.
+STATES_BY_STOP: Final = {
+    "Ala": "Alabama",
+    "Ariz": "Arizona",
+    "Ark": "Arkansas",
+    "Calif": "California",
+    "Colo": "Colorado",
+    "Conn": "Connecticut",
+    "Del": "Delaware",
+    "Fla": "Florida",
+    "Ga": "Georgia",
+    "Ill": "Illinois",
+    "Ind": "Indiana",
+    "Kan": "Kansas",
+    "Ky": "Kentucky",
+    "La": "Louisiana",
+    "Md": "Maryland",
+    "Mass": "Massachusetts",
+    "Mich": "Michigan",
+    "Minn": "Minnesota",
+    "Miss": "Mississippi",
+    "Mo": "Missouri",
+    "Mont": "Montana",
+    "N.C": "North Carolina",
+    "N.D": "North Dakota",
+    "N.H": "New Hampshire",
+    "N.J": "New Jersey",
+    "N.M": "New Mexico",
+    "N.Y": "New York",
+    "Neb": "Nebraska",
+    "Nev": "Nevada",
+    "Okla": "Oklahoma",
+    "Ore": "Oregon",
+    "Pa": "Pennsylvania",
+    "R.I": "Rhode Island",
+    "S.C": "South Carolina",
+    "S.D": "South Dakota",
+    "Tenn": "Tennessee",
+    "Tex": "Texas",
+    "Va": "Virginia",
+    "Vt": "Vermont",
+    "W.Va": "West Virginia",
+    "Wash": "Washington",
+    "Wis": "Wisconsin",
+    "Wyo": "Wyoming",
+}
 # States that are also a word in capitals, or initials that a comma may precede.
-_DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA ME MS OH OK OR PA".split())
+_DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA MD ME MS OH OK OR PA".split())
 _CITIES: Final = frozenset(
-    "Bangor Boise Boulder Boston Cincinnati Cleveland Columbus Dayton Denver Eugene Gary Hilo Honolulu Indianapolis "
-    "Jackson Norman Philadelphia Pittsburgh Portland Reading Salem Shreveport Toledo Tulsa Wilmington".split()
+    "Akron Angeles Allentown Annapolis Ann Aspen Augusta Baltimore Bangor Bend Berkeley Bethesda Bloomington Boise "
+    "Boulder Boston Bowie Cambridge Cincinnati Cleveland Columbia Columbus Dayton Denver Durango Easton Edmond Erie "
+    "Eugene Evansville Frederick Gaithersburg Gary Germantown Gulfport Harrisburg Hagerstown Hilo Honolulu "
+    "Indianapolis Jackson Kenner Lafayette Lancaster Laurel Lawton Lewiston Lowell Meridian Metairie Nampa Newark "
+    "Norman Orleans Park Philadelphia Pittsburgh Pocatello Portland Potomac Pueblo Reading Rockville Rouge Salem "
+    "Salisbury Scranton Shreveport Spring Springfield Springs Toledo Towson Tulsa Tupelo Vail Wayne Wilmington "
+    "Worcester York Youngstown City Beach Grove Hills Heights Falls Lake".split()
 )
 _COMPASS: Final = {
     "N": "North",
@@ -73,15 +125,27 @@ _COMPASS: Final = {
     "NW": "Northwest",
     "SE": "Southeast",
     "SW": "Southwest",
+    "NNE": "North-northeast",
+    "ENE": "East-northeast",
+    "ESE": "East-southeast",
+    "SSE": "South-southeast",
+    "SSW": "South-southwest",
+    "WSW": "West-southwest",
+    "WNW": "West-northwest",
+    "NNW": "North-northwest",
 }
 _SUFFIX: Final = (
-    r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
+    r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
     r"Highway|Circle|Terrace|Square|Way|Broadway|Row|Close|Crescent|Gardens|Hill)\b"
 )
-_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?)"
+_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.|[A-Z])"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
+_FINE_POINT: Final = r"(?:[NS][NS][EW]|[EW][NS][EW]|[NS][EW]|[NESW])"
+_SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
+    "W\\.V", "W\\. ?V"
+)
 
-_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESW](?![A-Za-z'])")
+_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.")
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -90,19 +154,68 @@ _STATE: Final = re.compile(
 )
 _CITY: Final = re.compile(r"(?:\b(?P<led>in|from|to|near|of|at|via|outside|around) )?(?P<city>[A-Z][A-Za-z.]+), $")
 _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
-_ZIP_CUE: Final = re.compile(r"\b(?:[A-Z]{2} |D\.C\. |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
+_ZIP_CUE: Final = re.compile(
+    r"\b(?:[A-Z]{2} |NYC |D\.C\. |(?:" + "|".join(_STATES.values()) + r") |(?i:zip|postal code|postcode)\b[^\n]{0,32})$"
+)
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
-_BEFORE_POINT: Final = ("on ", "onto ", "at ", "to ", "of ", "and ", "down ", "along ")
-_PARTY: Final = re.compile(rf"(?<=\()(?P<party>[DRI])-(?P<state>{'|'.join(_STATES)})(?=\))")
+_BEFORE_POINT: Final = (
+    "on ",
+    "onto ",
+    "at ",
+    "to ",
+    "of ",
+    "and ",
+    "& ",
+    "down ",
+    "along ",
+    "near ",
+    "off ",
+    "corner ",
+)
+_PARTY: Final = re.compile(
+    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\.)"
+    r"|(?<=\()(?P<member>[DR])-(?P<home>[A-Z]{2})-(?P<district>\d{1,2})(?=\))"
+)
+_SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
+_TURN: Final = re.compile(
+    r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
+    r"the (?:1st|2nd|3rd|next|first)|on (?:the|your)(?= [LR] (?:past|after|before|at))) )"
+    r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
+    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto) [A-Z])"
+)
+_NUMBERED_STREET: Final = re.compile(
+    r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
+)
+_CORNER: Final = re.compile(
+    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:corner|cor\.|side|end|entrance|bank|exit|wing|coast|of [A-Z])\b)"
+)
+_POSTCODE: Final = re.compile(
+    r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
+)
+# The part of a country or a region.
+_PART: Final = re.compile(
+    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
+    r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
+)
+_LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
+_COUNTY: Final = re.compile(r"\b(?:Co|Cnty)\.? (?:Rd|Road)\b\.?(?= \d)")
+# Places whose postal codes have six figures.
+_SIX_FIGURES: Final = re.compile(
+    r"(?P<place>\b(?:Singapore|India|Delhi|Mumbai|Chandigarh|Bangalore|Bengaluru|Chennai|Kolkata|Hyderabad|Pune|Jaipur|"
+    r"Beijing|Shanghai|Shenzhen|Moscow)(?: ?[-–] ?| ))(?P<code>\d{6}|\d{3} \d{3})(?![\w,])"
+)
 _FLOOR: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[fF]l(?:\.(?!\s*$)|(?=[.,;)]|\s|$))")
 _NEAR: Final = 48
-_BEHIND_STREET: Final = re.compile(rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)")
-_BEHIND_ROAD: Final = re.compile(
-    r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
+_BEHIND_STREET: Final = re.compile(
+    rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)(?:\.(?=,| &| and| at| between))?"
 )
-_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d] )(?P<point>{_POINT})(?= of (?:[A-Z]|the\b))")
+_BEHIND_ROAD: Final = re.compile(
+    r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
+)
+_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
-    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blocks?|meters|feet)\.? (?:due )?)(?P<point>{_POINT})\.?"
+    rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blks?|blocks?|meters|feet)\.? (?:due )?)"
+    rf"(?P<point>{_FINE_POINT})\.?"
     r"(?= (?:of|on|along|from)\b|[,;)])"
 )
 _HEADED: Final = re.compile(
@@ -115,16 +228,61 @@ def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
     if _ANY.search(text.text) is None:
         return text
-    if "(" in text.text:
-        text = text.sub(_PARTY, lambda match: f"{match['party']}, {_STATES[match['state']]}")
+    if any(party in text.text for party in ("D-", "R-", "I-", "D–", "R–", "I–")):
+        text = text.sub(_PARTY, _party)
+    if ", " in text.text and "." in text.text:
+        text = text.sub(_SHORT_STATE, _short_state)
+    if ". " in text.text:
+        text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
+    text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
+    if "Rd" in text.text or "Road" in text.text:
+        text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
-    for pattern in (_BEHIND_STREET, _BEHIND_ROAD):
+    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
-    for pattern in (_FAR, _HEADED):
+    for pattern in (_FAR, _HEADED, _CORNER):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
+
+
+def _turn(match: re.Match[str]) -> str:
+    side = "left" if "L" in (match["side"], match["then"]) else "right"
+    return (match["lead"] or match["comma"]) + side
+
+
+def _postcode(match: re.Match[str]) -> str:
+    """A British postcode: "S W one A two A A"."""
+    part = f" {match['part']}" if match["part"] else ""
+    outward = f"{'.'.join(match['area'])} {cardinal(match['district'])}{part}"
+    return f"{outward} {cardinal(match['sector'])} {'.'.join(match['unit'])}"
+
+
+def _six_figures(match: re.Match[str]) -> str:
+    return f"{match['place'].rstrip(' -–')} {spelled(match['code'].replace(' ', ''))}"
+
+
+def _party(match: re.Match[str]) -> str | None:
+    if match["member"]:
+        home = _STATES.get(match["home"])
+        return f"{match['member']}, {home} {match['district']}" if home else None
+    state = _STATES[match["state"]] if match["state"] else _state_by_stop(match["short"])
+    return f"{match['party']}, {state}"
+
+
+def _short_state(match: re.Match[str]) -> str | None:
+    if _CITY.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is None:
+        return None
+    return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
+
+
+def _led_state(match: re.Match[str]) -> str:
+    return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
+
+
+def _state_by_stop(short: str) -> str:
+    return STATES_BY_STOP[short.replace(" ", "")]
 
 
 def _state(match: re.Match[str]) -> str | None:

@@ -21,25 +21,49 @@ from polyvox.text.tracked import TrackedText
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
+_LETTERS: Final = re.compile(r"(?<=[a-z]s [A-Z])[-–](?=[A-Z](?!\w))")
+_CENTRAL: Final = re.compile(r"(?<![\w.,/])(?P<eastern>\d{1,2})/(?P<central>\d{1,2})c(?!\w)")
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
 _MODEL: Final = re.compile(r"(?:(?<=[A-Z])|(?<=\b[A-Z]\d)|(?<=\b[A-Z]\d\d))-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_BEHIND_ZONE: Final = re.compile(r"(?<=\bGMT|\bUTC)[-−–](?=\d)")
+_NAMED: Final = re.compile(r"(?P<name>\b[A-Z][a-z]+)-(?P<digits>\d{3})(?!\w|[.,-]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
-_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
-_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])")
+_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}})(?!\w|\.\d)")
+_SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
+_SCALED_MEASURE: Final = re.compile(
+    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?)\b)"
+)
+_MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
+_SEVERAL: Final = re.compile(
+    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb)\b)"
+)
+_REGION: Final = re.compile(
+    r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
+)
+_TIMES: Final = re.compile(
+    rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
+)
+_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
     r"(?<=[a-z] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))"
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
+_BOEING: Final = re.compile(
+    r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
+)
 _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
-    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
+    r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -48,8 +72,9 @@ _SIDE: Final = re.compile(
     r"(?:[cmk]?m|in|ft|yd|px|inch(?:es)?|feet|meters?|pixels?|[″′])"
     r"(?![A-Za-z])"
     r"|\d+(?:×\d+)* (?:arrays?|blocks?|boards?|convolutions?|cubes?|filters?|grids?|images?|inputs?|kernels?|"
-    r"matri(?:x|ces)|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
+    r"matri(?:x|ces)|MIMO|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
 )
+_GRID: Final = re.compile(r"\b(?:array|board|cube|grid|kernel|matrix|tensor)\b|\b[Aa] \d{1,2}\Z")
 _SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|TB|tab(?:let)?s?)(?![A-Za-z])")
 _SUM: Final = re.compile(r"= ?[\d.,]+\Z")
 _RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
@@ -62,7 +87,8 @@ _PROGRAMS: Final = frozenset(
     "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
     "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
     "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
-    "npm pip pnpm python tvOS watchOS webpack yarn node java".split()
+    "npm pip pnpm python tvOS watchOS webpack yarn node java "
+    "nginx postgres redis mysql alpine".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
@@ -81,22 +107,35 @@ _SCALES: Final = {
     "B": "billion",
     "tn": "trillion",
 }
+_FORMATS: Final = frozenset("2 4 5 6 8 12 16".split())
+"""Thousands of pixels: "4K TVs"."""
 _RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
-    "a as better bigger cheaper daily denser each every faster fewer greater heavier higher larger less lighter "
-    "longer lower monthly more per shorter slower smaller stronger taller the thicker weekly wider worse yearly".split()
+    "a around as back better bigger cheaper daily denser each every faster fewer greater heavier higher larger less "
+    "lighter longer lower monthly more per platinum in on over shorter slower smaller stronger taller the thicker "
+    "weekly wider worse yearly "
+    "earnings ebitda forward fwd leverage revenue revenues sales trailing".split()
 )
 
 
+_HONORED: Final = frozenset("champ champion winner MVP All medalist finalist nominee Grammy Oscar NBA NFL Pro".split())
+
+
 def read_dimensions(text: TrackedText) -> TrackedText:
-    """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
+    """ "1920x1080", "12 x 14 ft", "2e8 m": to be read before the units, which see their own figure only."""
+    text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "x" in text.text or "×" in text.text:
+        text = text.sub(_MULTIPLES, "").sub(_SEVERAL, " ")
+    if "W" in text.text:
+        text = text.sub(_OIL, lambda match: f"{cardinal(match[1])} W {cardinal(match[2])}")
     if "×" in text.text:
         text = text.sub(_TIMES_TEN, " times ").sub(_CROSS, _cross)
     text = (
         text.sub(_TIMES_TEN, " times ")
         .sub(_FOR_DAYS, "times ")
+        .sub(_GARMENT, r"\g<waist> by \g<length>")
         .sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
     )
     return text.sub(_DIMENSION, " by ")
@@ -105,17 +144,23 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
+    text = text.sub(_LETTERS, " to ").sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
-        text.sub(_WIRELESS, _wireless)
-        .sub(_SCIENTIFIC, _scientific)
-        .sub(_IP, _ip)
-        .sub(_VERSION, _version)
-        .sub(_DOTTED, _dotted)
-        .sub(_DASHED, _dashed)
+        text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
-    text = text.sub(_AGENT, "double oh seven")
-    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_SERIAL, _serial).sub(_HYPHENED, " ")
-    return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
+    text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
+    text = text.sub(_REGION, lambda match: ".".join(match.group().upper()))
+    text = (
+        text.sub(_BEHIND_ZONE, " minus ")
+        .sub(_NAMED, lambda match: f"{match['name']} {code(match['digits'])}")
+        .sub(_MODEL, lambda match: " " + code(match["digits"]))
+        .sub(_SERIAL, _serial)
+        .sub(_HYPHENED, " ")
+    )
+    text = text.sub(_SCALED, _scaled).sub(_TIMES, _times)
+    if "." in text.text:
+        text = text.sub(_DECIMAL_NAME, _decimal_name)
+    return text.sub(_MIXED, _mixed)
 
 
 def _cross(match: re.Match[str]) -> str | None:
@@ -126,6 +171,8 @@ def _cross(match: re.Match[str]) -> str | None:
     )
     if computed or _SHARE.match(match.string, end, end + _NEAR):
         return " times "
+    if _GRID.search(match.string, max(0, match.start() - _NEAR // 2), match.start()) and not match["gap"]:
+        return " by "
     small = _DIGITS_BESIDE.match(match.string, match.start() - 1)
     doubtful = match["gap"] or small
     return None if doubtful and _SIDE.match(match.string, end, end + _NEAR) is None else " by "
@@ -136,12 +183,24 @@ def _wireless(match: re.Match[str]) -> str:
     return f"eight oh two point {cardinal(match['group'])}" + (f" {'.'.join(letters)}" if letters else "")
 
 
+def dotted_quad(parts: list[str]) -> str:
+    """The address of a machine: long parts digit by digit, the others as numbers."""
+    return " dot ".join(spelled(part) if len(part) > 2 else cardinal(part) for part in parts)
+
+
 def _ip(match: re.Match[str]) -> str | None:
     address, _, port = match.group().partition(":")
     parts = address.split(".")
     if any(int(part) > 255 for part in parts):
         return None
-    return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
+    return dotted_quad(parts) + (f" colon {code(port)}" if port else "")
+
+
+def _aircraft(match: re.Match[str]) -> str:
+    """ "747-8", "A320-200"."""
+    letter = "A " if match["model"][0] == "A" else ""
+    kind = f" {match['kind']}" if match["kind"] else ""
+    return f"{letter}{code(match['model'].lstrip('A'))} {code(match['version'])}{kind}"
 
 
 def _serial(match: re.Match[str]) -> str:
@@ -187,13 +246,27 @@ def _dashed(match: re.Match[str]) -> str:
 
 
 def _scientific(match: re.Match[str]) -> str:
-    sign = "minus " if match[2] == "-" else ""
-    return f"{number(match[1])} times ten to the {sign}{cardinal(match[3])}"
+    """The power of ten as print has it, behind which a unit is read as well."""
+    return f"{match[1]} × 10{(match[2] + str(int(match[3]))).translate(_SUPERSCRIPTS)}"
+
+
+def _scaled_measure(match: re.Match[str]) -> str:
+    return f" {_SCALES[match['scale']]} "
+
+
+def _decimal_name(match: re.Match[str]) -> str:
+    """The figures of "1.5T" and "2.0.1rc1"."""
+    parts = match.group()
+    return (_points(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
 
 
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
-    counted = match["scale"] not in ("K", "B") or any(mark in match["amount"] for mark in ".,")
+    counted = (
+        match["scale"] not in ("K", "B")
+        or any(mark in match["amount"] for mark in ".,")
+        or (match["amount"] not in _FORMATS and word_after(match) not in _RACES and is_plural(word_after(match)))
+    )
     if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
     return f"{number(match['amount'])} {_SCALES[match['scale'].strip()]}" if counted else None
@@ -211,6 +284,8 @@ def _times(match: re.Match[str]) -> str:
     """A multiple, of times or of size: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
     upto = f" to {number(match['upto'])}" if match["upto"] else ""
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
+    if word_after(match).rstrip("s") in _HONORED:
+        return f"{number(match['amount'])}{upto} time"
     compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
@@ -218,7 +293,7 @@ def _times(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
     if len(runs) >= _SERIAL_RUNS or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs):
-        return " ".join(spelled(run) if run.isdigit() else run.upper() for run in runs)
+        return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)

@@ -5,6 +5,7 @@ from typing import Final
 
 _BEFORE: Final = re.compile(r"([A-Za-z][A-Za-z'.]*) $")
 _AFTER: Final = re.compile(r"[ -]([A-Za-z][A-Za-z']*)")
+_TOKEN: Final = re.compile(r"[a-z0-9]+")
 _REACH: Final = 24
 
 # Words that seldom follow an abbreviation inside a sentence when they have a capital.
@@ -34,13 +35,16 @@ _NOT_NOUNS: Final = frozenset(
         "while who why wide will with within without would yesterday you your"
     ).split()
 )
+_LETTER_A: Final = re.compile(r"[a-z] A $")
+_CONTRACTIONS: Final = frozenset("it's he's she's that's there's here's what's who's where's how's let's one's".split())
 _OWNERS: Final = frozenset("the my this your our their his her its that every another".split())
 
 
 _COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
 _NOT_PLURAL: Final = frozenset(
     "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
-    "says marks starts brings remains".split()
+    "says marks starts brings remains allows comes costs draws equals gets gives goes leads leaves looks lets lasts "
+    "makes means needs offers reads requires runs seems shows supports takes uses weighs works".split()
 )
 
 # What is sold, run or built by measure, so that the unit before it stays singular: "500 ml bottles", "200 m fly".
@@ -48,7 +52,7 @@ _MEASURED: Final = frozenset(
     (
         "babies backstroke bag bags bar bars barrel barrels batteries battery beam beams block blocks board "
         "boards bottle bottles box boxes break breaks breaststroke brick bricks bulb bulbs burger burgers "
-        "butterfly cable cables call can cans canister capsule capsules carton cartons class classes clip clips "
+        "butterfly cable cables call cans canister capsule capsules carton cartons class classes clip clips "
         "container containers contract contracts course cup cups cylinder dash disk disks dose doses drive drives "
         "dumbbell dumbbells engine engines episode episodes fence final finals flight flights fly freestyle glass "
         "glasses hike hikes hose hoses hurdles interval intervals jar jars jug jugs lap lease leases lens "
@@ -58,11 +62,16 @@ _MEASURED: Final = frozenset(
         "sachet sachets screen screens serving servings session sessions sheets shift shifts slice slices "
         "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
         "trip trips tube tubes tv tvs version versions vial vials video videos walk walks wall walls warranties "
-        "warranty waves weights wire wires"
+        "warranty waves weights wire wires chunks clusters files modules partitions process"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.
 _EXTENTS: Final = frozenset("deep high long tall thick wide".split())
+
+
+def has_word(text: str, words: frozenset[str]) -> bool:
+    """Return whether one of some words in small letters is in the text: far cheaper than a search for all of them."""
+    return not words.isdisjoint(_TOKEN.findall(text.lower()))
 
 
 def word_before(match: re.Match[str]) -> str:
@@ -106,11 +115,16 @@ def is_adjective(match: re.Match[str]) -> bool:
         return True
     if following.lower() in _MEASURED and match.string[match.end()] == " ":
         return True
-    before = word_before(match).lower()
+    before = word_before(match)
+    if before == "A" and _LETTER_A.search(match.string[max(0, match.start() - _REACH) : match.start()]):
+        return False
+    before = before.lower()
     if before in ("a", "an"):
         if following in _EXTENTS:
             return True
         return following.lower() not in _NOT_NOUNS and following not in STARTERS
+    if before.endswith("'s") and before not in _CONTRACTIONS and len(following) > 1 and not is_plural(following):
+        return following not in STARTERS and following not in _NOT_NOUNS
     if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (

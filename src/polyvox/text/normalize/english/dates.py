@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Final
 
-from polyvox.text.normalize.english.context import ends_sentence, word_before
+from polyvox.text.normalize.english.context import ends_sentence, has_word, word_before
 from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
 
@@ -25,12 +25,30 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
-_CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]|[,;)]|$)")
-_DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z][ (])|(?<=[A-Za-z.,] ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
+_HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}|\d\d)(?![\w-])", re.IGNORECASE)
+_DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \Z")
+_HOUR_BEHIND: Final = re.compile(r",? (?:@|at) \d")
+_MEASURED: Final = re.compile(r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|tb?sp|share|split|[+=*×-] )")
+# Days that no common fraction is counted by.
+_DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
+_CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
+# The days on which a class meets; "M/F" and "T/F" are something else.
+_CLASS_DAYS: Final = re.compile(
+    r"(?<![\w/])(?:M/W(?:/F)?|M/T(?:u|ues?)?/W/Th(?:/F)?|T(?:u|ue|ues)?/Th(?:ur|urs?)?|W/F|M/Th|Tu/F|MWF|TTh|TuTh|Sa/Su)(?![\w/])"
+)
+_CLASS_DAY: Final = re.compile(r"M|Tu?(?!h)(?:es|e)?|W|Th(?:urs|ur)?|F|Sa|Su")
+_LETTERS_OF_DAYS: Final = {
+    "M": "Monday", "T": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday", "Sa": "Saturday", "Su": "Sunday",
+}  # fmt: skip
+_DAYS_OF_MONTHS: Final = re.compile(
+    r"(?<![\w/.,$-])(\d{1,2})/(\d{1,2})(?: ?[-–—] ?| to | through | thru )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)"
+)
+_WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening) of $")
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
-_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d))", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d|@ ?\d|at \d))", re.IGNORECASE)
 _LONE_WEEKDAY: Final = re.compile(
     r"(?<![\w.'@#/-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
 )
@@ -45,8 +63,16 @@ _LONE_MONTH: Final = re.compile(
 )
 _BESIDE_MONTH: Final = re.compile(rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_MONTH}", re.IGNORECASE)
 _MONTH_BESIDE: Final = re.compile(rf"\b{_ANY_MONTH}(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE)
-_DOTTED_WEEKDAY: Final = re.compile(r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?<=[\w,;:] )S(?:at|un))\.(?!\w)")
+_DOTTED_WEEKDAY: Final = re.compile(
+    r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?<=[\w,;:] )S(?:at|un)|S(?:at|un)(?=\.:))\.(?!\w)"
+)
 _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_MONTH})(?! ?\d)", re.IGNORECASE)
+_DATE_TO_DATE: Final = re.compile(
+    rf"(?<=\d)(?P<suffix>{_SUFFIX}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
+    rf"|(?<=\d)(?P<year>,? \d{{4}}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)",
+    re.IGNORECASE,
+)
+_SLASHED_TO: Final = re.compile(r"(?<=\d/\d\d)(?:\d\d)? ?[-–—] ?(?=\d{1,2}/\d{1,2}/\d\d)")
 _MONTH_DAY: Final = re.compile(
     rf"\b({_ANY_MONTH}) (\d{{1,2}}){_SUFFIX}(?: ?[-–—] ?(\d{{1,2}}){_SUFFIX})?(?:,? (\d{{4}}))?{ITEM_END}",
     re.IGNORECASE,
@@ -58,11 +84,29 @@ _DAY_MONTH: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
+_SHORT_NAMES: Final = frozenset((*_MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DATE: Final = frozenset(
-    ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    (
+        "on",
+        "due",
+        "dated",
+        "date",
+        "date's",
+        "deadline",
+        "until",
+        "til",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    )
 )
 _AROUND_DATE: Final = frozenset(
-    "is was by before after from since through till starts starting begins ends expires renews closes opens".split()
+    "is was by before after from since through thru till starts starting begins ends expires renews "
+    "closes opens".split()
 )
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
@@ -74,15 +118,28 @@ _BEFORE_MONTH: Final = frozenset(
 def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
+    text = text.sub(_SLASHED_TO, lambda match: match.group().rstrip(" -–—") + " to ") if "/" in text.text else text
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
+    if "/" in text.text:
+        text = text.sub(_DAYS_OF_MONTHS, partial(_days_of_months, day_first=day_first))
+    if "-" in text.text:
+        text = text.sub(_HYPHENED, _hyphened)
     text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
+    if any(dash in text.text for dash in "-–—"):
+        text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or ''} to ")
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
 
 def read_names(text: TrackedText) -> TrackedText:
     """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
-    text = text.sub(_WEEKDAYS, _weekdays).sub(_DOTTED_WEEKDAY, _dotted_weekday)
-    text = text.sub(_MONTH_RANGE, _months).sub(_DOTTED_MONTH, _dotted_month)
+    if "/" in text.text or "MWF" in text.text or "Th" in text.text:
+        text = text.sub(_CLASS_DAYS, _class_days)
+    if not has_word(text.text, _SHORT_NAMES):
+        return text
+    if any(joint in text.text for joint in ("-", "–", "—", " to ")):
+        text = text.sub(_WEEKDAYS, _weekdays).sub(_MONTH_RANGE, _months)
+    if "." in text.text:
+        text = text.sub(_DOTTED_WEEKDAY, _dotted_weekday).sub(_DOTTED_MONTH, _dotted_month)
     return text.sub(_LONE_WEEKDAY, _lone_weekday).sub(_LONE_MONTH, _lone_month)
 
 
@@ -107,11 +164,29 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     first, mark, second, figures = int(match[1]), match[2], int(match[3]), match[4]
     if len(figures) == 2 and mark != "/":
         return None
-    full_year = int(figures) if len(figures) == 4 else int(figures) + (2000 if int(figures) < 70 else 1900)
+    full_year = int(figures) if len(figures) == 4 else int(figures) + (2000 if int(figures) < 40 else 1900)
     orders = [(first, second), (second, first)]
     if mark == "." or day_first:
         orders.reverse()
     return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
+
+
+def _hyphened(match: re.Match[str]) -> str | None:
+    """ "02-Mar-24", written as a date that the readers behind know."""
+    day, month, figures = match.groups()
+    century = "" if len(figures) == 4 else "20" if int(figures) < 70 else "19"
+    return f"{int(day)} {_month_name(month)} {century}{figures}" if 1 <= int(day) <= 31 else None
+
+
+def _days_of_months(match: re.Match[str], *, day_first: bool) -> str | None:
+    """Two days without a year and what lies between; one of them must be no fraction, as in "12/26-1/2"."""
+    pairs = [(int(match[1]), int(match[2])), (int(match[3]), int(match[4]))]
+    months = [(last, first) if day_first else (first, last) for first, last in pairs]
+    if not all(_is_day(month, day) for month, day in months):
+        return None
+    if not any(first > last or last > 16 for first, last in pairs):
+        return None
+    return " to ".join(_date(month, day) for month, day in months)
 
 
 def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
@@ -121,7 +196,19 @@ def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
         return None
     before = word_before(match).lower()
     unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
-    dated = before in _BEFORE_DATE or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+    certain = day in _DAYS_ONLY and _MEASURED.match(match.string, match.end()) is None
+    certain = certain or _HOUR_BEHIND.match(match.string, match.end()) is not None
+    if certain or _DAY_BEFORE.search(match.string, max(0, match.start() - 8), match.start()):
+        return _date(month, day)
+    lead = match.string[max(0, match.start() - 16) : match.start()]
+    named = lead.endswith("day, ") or (before == "of" and _WEEK_OF.search(lead))
+    padded = match[2][0] == "0" and match[2] != "0"
+    dated = (
+        before in _BEFORE_DATE
+        or named
+        or padded
+        or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
+    )
     return _date(month, day) if dated else None
 
 
@@ -138,6 +225,12 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 def _weekday(match: re.Match[str]) -> str | None:
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None
+
+
+def _class_days(match: re.Match[str]) -> str:
+    """ "M/W/F", "TuTh": each day by its name."""
+    days = [_LETTERS_OF_DAYS.get(day[:2]) or _LETTERS_OF_DAYS[day[0]] for day in _CLASS_DAY.findall(match.group())]
+    return " ".join(days) if len(days) > 2 else " and ".join(days)
 
 
 def _lone_weekday(match: re.Match[str]) -> str | None:

@@ -12,15 +12,18 @@ from polyvox.text.normalize.english.numbers import (
     TENS,
     amount,
     cardinal,
+    code,
     fraction,
     number,
     ordinal,
+    spelled,
     two_digits,
     year,
 )
 from polyvox.text.tracked import TrackedText
 
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
+_DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA: Final = re.compile(
@@ -31,16 +34,18 @@ _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
+_FRACTIONS: Final = re.compile(r"(?<=\d/\d) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
-_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
-_SET: Final = r"[0-7]-[0-7](?: ?\(\d{1,2}(?:-\d{1,2})?\))?"
+_RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
+_SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
-_POINTS: Final = re.compile(r"(\d{1,2})-(\d{1,2})")
+_POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
-_VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")
 _NUMBER: Final = re.compile(NUMBER)
 
 _FIXED_READINGS: Final = {
@@ -51,27 +56,41 @@ _FIXED_READINGS: Final = {
     "401(k)": "four oh one K",
     "403(b)": "four oh three B",
 }
-_SCRIPTURES: Final = frozenset(
-    "Acts Amos Chronicles Colossians Corinthians Daniel Deuteronomy Ecclesiastes Ephesians Esther Exodus "
-    "Ezekiel Ezra Galatians Genesis Habakkuk Haggai Hebrews Hosea Isaiah James Jeremiah Job Joel John Jonah "
-    "Joshua Jude Judges Kings Lamentations Leviticus Luke Malachi Mark Matthew Micah Nahum Nehemiah Numbers "
-    "Obadiah Peter Philemon Philippians Proverbs Psalm Psalms Quran Revelation Romans Ruth Samuel Surah "
-    "Thessalonians Timothy Titus Zechariah Zephaniah".split()
-)
-_DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
+_DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_SCORED: Final = frozenset("scored scoring scores got gets".split())
+_PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
+_LONGEST_END: Final = 4
+"""Digits without a comma that a range may end with; a longer one is the second part of a number."""
+_COUNTED_PARTS: Final = frozenset(
+    "chapter day episode lap level page part photo question round slide stage step track week".split()
+)
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
 )
 _BEHIND_RATING: Final = frozenset("for from on in and but or if because at overall would".split())
+# Plurals that a year says the time of, where others are counted by it: "2024 sales", but "1900 people".
+_OF_YEARS: Final = frozenset(
+    "accounts awards budgets championships cohorts deliveries earnings elections estimates expenses figures filings "
+    "finals floods forecasts games goals graduates grads guidelines midterms models numbers olympics plans playoffs "
+    "primaries profits protests rates resolutions results returns revenues riots sales standings statistics targets "
+    "taxes totals trends wildfires".split()
+)
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse).sub(_DECADE, _decade)
-    text = text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
+    if "0s" in text.text:
+        text = text.sub(_DECADES, _decades)
+    text = text.sub(_DECADE, _decade)
+    text = (
+        text.sub(_SHORT_DECADE, _short_decade)
+        .sub(_QUARTER_YEAR, " '")
+        .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
+    )
     return text.sub(_ERA, _era)
 
 
@@ -82,16 +101,11 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
+    if "/" in text.text:
+        text = text.sub(_FRACTIONS, " to ")
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
-    text = text.sub(_RATIO, _ratio)
+    text = text.sub(_RATIOS, lambda match: match.group().replace(":", " to ")).sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
-
-
-def _verse(match: re.Match[str]) -> str | None:
-    if word_before(match) not in _SCRIPTURES:
-        return None
-    words = f"{cardinal(match[1])} {cardinal(match[2])}"
-    return f"{words} to {cardinal(match[3])}" if match[3] else words
 
 
 def _tens_plural(tens: int) -> str:
@@ -104,6 +118,12 @@ def _decade(match: re.Match[str]) -> str:
     if tens:
         return f"{space}{cardinal(str(century))} {'tens' if tens == 1 else _tens_plural(tens)}"
     return f"{space}{year(century * 100)}s"
+
+
+def _decades(match: re.Match[str]) -> str:
+    """The joint of "1920s-30s"; the second decade gets the apostrophe that shows it to be one."""
+    mark = "" if match.string[match.end()] in "'’" else "'"
+    return f" {match.group().strip(' -–—') or 'to'} {mark}"
 
 
 def _short_decade(match: re.Match[str]) -> str | None:
@@ -123,6 +143,12 @@ def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
     if whole:
         return amount(match.group())
+    if word_after(match) in ("ARM", "ARMs"):
+        return f"{cardinal(top)} {cardinal(bottom)}"
+    if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
+        return f"{cardinal(top)} {cardinal(bottom)}"
+    if word_before(match).lower() in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
+        return f"{cardinal(top)} of {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
     adjective = match.string[match.end() : match.end() + 1] == "-"
@@ -136,8 +162,14 @@ def _is_rating(match: re.Match[str]) -> bool:
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
         return True
+    if before in _SCORED and int(match["bottom"]) > 4 and following != "of":
+        return True
+    if match["bottom"] == "10" and match["top"] in "6789" and following not in _PARTS_OF:
+        return True
     if match["bottom"] not in ("5", "10", "100"):
         return False
+    if match["bottom"] == "100" and len(match["top"]) > 1:
+        return True
     whole = match["top"] == match["bottom"]
     article = before in ("a", "an") and match["bottom"] != "5" and (not following or following in _BEHIND_RATING)
     return whole or article or before in _RATING_WORDS
@@ -154,7 +186,8 @@ def _year(match: re.Match[str]) -> str | None:
     """Four digits are a year unless things are counted; round hundreds sound alike either way."""
     figure = int(match[1])
     dated = word_before(match).lower().rstrip(".") in _YEAR_WORDS
-    counted = is_plural(word_after(match))
+    following = word_after(match)
+    counted = is_plural(following) and not (figure >= 1900 and following in _OF_YEARS)
     if figure < 1100:
         return year(figure) if dated and not counted else None
     return year(figure) if dated or not counted or figure % 100 == 0 else None
@@ -162,6 +195,10 @@ def _year(match: re.Match[str]) -> str | None:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
+    if last[0] == "0" and last.isdigit() and len(last) > 1:
+        return f"{code(first) if first.isdigit() else number(first)} {spelled(last)}"
+    if last.isdigit() and first.isdigit() and len(last) > _LONGEST_END and len(last) - len(first) > 1:
+        return f"{spelled(first)}, {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]

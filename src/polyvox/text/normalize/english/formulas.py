@@ -34,25 +34,54 @@ _ION: Final = re.compile(
 )
 _COUNTS: Final = {"²": "two ", "³": "three ", "⁴": "four "}
 _FUNCTION: Final = re.compile(
-    r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?\((?P<of>[A-Za-z0-9](?:, ?[A-Za-z0-9])*)\)"
+    r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?"
+    r"\((?P<of>[A-Za-z0-9](?:(?:, ?| [∩∪] | given )[A-Za-z0-9])*)\)"
 )
+_TRIGONOMETRY: Final = re.compile(
+    r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
+    r"|(?<![A-Za-z.])(?:ln(?=[ (][\dA-Za-z](?![A-Za-z]))|log(?P<base>\d{0,2})(?=\(|(?<=\d) ?[a-z\d](?![A-Za-z])))"
+)
+_FACTORIAL: Final = re.compile(r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?[=≈/×*+])")
+_GIVEN: Final = re.compile(r"(?<=P\()(?P<first>[A-Za-z]) ?\| ?(?P<last>[A-Za-z])(?=\))")
+_ABSOLUTE: Final = re.compile(
+    r"(?<![\w|])\|(?P<of>-?[A-Za-z0-9](?: ?[-+] ?[A-Za-z0-9])?)\|(?= ?(?:[<>=≤≥]|less|greater))"
+)
+_FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12
 
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
+    if any(name in text.text for name in ("sin", "cos", "tan", "ln", "log")):
+        text = text.sub(_TRIGONOMETRY, _trigonometry)
+    if "!" in text.text:
+        text = text.sub(_FACTORIAL, " factorial")
+    if "|" in text.text:
+        text = text.sub(_GIVEN, r"\g<first> given \g<last>").sub(_ABSOLUTE, r"the absolute value of \g<of>")
     if "(" in text.text:
         text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
     if not text.text.isascii():
         text = text.sub(_ION, _ion)
-    text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
+    text = text.sub(_COMPOUND, _compound)
+    if "=" in text.text or "equals" in text.text:
+        text = text.sub(_PRODUCT, _product).sub(_SIDE, _side)
     return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
 
 
 def read_tolerances(text: TrackedText) -> TrackedText:
     """ "+/-" as the sign that it stands for."""
     return text.sub(_PLUS_OR_MINUS, "±")
+
+
+def _trigonometry(match: re.Match[str]) -> str:
+    base = match["base"]
+    name = _FUNCTIONS.get(match["name"] or "", "natural log" if base is None else "log")
+    if base:
+        name += f" base {cardinal(base)}"
+    of = " of " if match.string.startswith("(", match.end()) else ""
+    gap = "" if match.string[match.end()] in "²³⁻(^ " else " "
+    return ("arc " if match["arc"] else "") + name + of + gap
 
 
 def _compound(match: re.Match[str]) -> str | None:
@@ -86,7 +115,7 @@ def _function(match: re.Match[str]) -> str:
     """ "F prime of X"."""
     primes = len((match["primes"] or "").replace("″", "′′"))
     prime = ("", " prime", " double prime", " triple prime")[primes]
-    return f"{match['name'].upper()}{prime} of {match['of'].upper()}"
+    return f"{match['name'].upper()}{prime} of {match['of'].upper().replace(' GIVEN ', ' given ')}"
 
 
 def _spelled(units: list[tuple[str, str]]) -> str:

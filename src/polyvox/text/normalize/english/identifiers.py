@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.letters import initials_as_capitals
-from polyvox.text.normalize.english.numbers import code
+from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
 
 EXTENSIONS: Final = (
@@ -12,10 +12,13 @@ EXTENSIONS: Final = (
     "mov|mp[34]|net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|swift|tar|toml|tsv|tsx?|txt|wav|webp|xlsx?|xml|"
     "ya?ml|zip"
 )
-_ANY: Final = re.compile(r"[/_]| -|[a-z](?:\.[A-Za-z_]|[A-Z])")
+_ANY: Final = re.compile(r"[/_]| -|0[xXbo]|[a-z](?:\.[A-Za-z_]|[A-Z])")
+_LITERAL: Final = re.compile(
+    r"(?<![\w.])0(?P<base>[xX](?=[0-9A-Fa-f]+\b)|b(?=[01]+\b)|o(?=[0-7]+\b))(?P<digits>[0-9A-Fa-f]{1,64})(?!\w)"
+)
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)"
 )
 # Folders and kinds of branches that only a path begins with.
@@ -24,8 +27,8 @@ _BRANCH: Final = re.compile(
     r"var|scripts|node_modules|dist|assets|static|packages)(?:/[\w.+-]*\w)++/?(?![\w/])"
 )
 _PROGRAM: Final = (
-    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
-    r"make|mkdir|mv|node|npm|npx|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
+    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|ffmpeg|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
+    r"make|mkdir|mv|node|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
 )
 _OPTION: Final = re.compile(
     r"(?<=[^\s-] )(?P<dashes>--?)(?P<name>[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++)*+)(?P<value>=(?=\w))?"
@@ -43,19 +46,26 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[~./_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash"}
 # Names and units that only look like camelCase.
-_PROPER: Final = frozenset("arXiv mmHg visionOS macOS watchOS tvOS deadmau".split())
+_PROPER: Final = frozenset("arXiv inHg mmHg visionOS macOS watchOS tvOS deadmau".split())
 
 
 def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
     if _ANY.search(text.text) is None:
         return text
+    text = text.sub(_LITERAL, _literal)
     if " -" in text.text:
         text = text.sub(_OPTION, _option)
     if "/" in text.text:
         text = text.sub(_PATH, _path).sub(_BRANCH, _path)
     text = text.sub(_DOTTED, _dotted)
     return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
+
+
+def _literal(match: re.Match[str]) -> str:
+    """A number of a program to the base of sixteen, eight or two: "zero X seven F"."""
+    digits = (spelled(digit) if digit.isdigit() else digit.upper() for digit in match["digits"])
+    return " ".join(("zero", match["base"].upper(), *digits))
 
 
 def _path(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![
 _ISSUED: Final = (
     "account|acct|badge|booking|card|case|claim|confirmation|customer|docket|employee|ID|imei|invoice|itin|licen[cs]e|"
     "member|membership|meter|npi|order|passport|part|patient|permit|policy|receipt|record|reference|ref|registration|"
-    "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher"
+    "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher|tkt|upc|ean|sku"
 )
 _LABEL: Final = re.compile(
     rf"\b(?:(?P<code>(?:pass|pin)?code|otp|pin|password|access code)|(?P<issued>{_ISSUED}))"
@@ -20,14 +20,19 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDING: Final = re.compile(
-    r"\b(?:card|account|acct|number)\b[^.!?\n]{0,24}\bend(?:s|ing) (?:in|with) $", re.IGNORECASE
+    r"\b(?:card|account|acct\.?|number|visa|mastercard|amex|debit|checking|savings)(?= )[^.!?\n]{0,24}"
+    r"\bend(?:s|ing) (?:(?:in|with) )?$",
+    re.IGNORECASE,
 )
 _GIVEN: Final = re.compile(
     r" (?:is|as) (?:your|the|my|our) (?:[A-Za-z-]+ ){0,3}(?:code|pin|otp|passcode|password)\b", re.IGNORECASE
 )
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
+_CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/-]\w)")
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
+_LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
+_CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
@@ -37,10 +42,11 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
+    "Amtrak Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
-    "status studio suite terminal train tram unit Error Status".split()
+    "status studio suite terminal train tram unit Error Status Port port ports".split()
 )
 # Round ones among them may be counted: "500 errors".
 _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 503 504".split())
@@ -48,6 +54,11 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "-" in text.text:
+        text = text.sub(_CODED, _coded)
+    if "umber " in text.text:
+        text = text.sub(_LONG, lambda match: spelled(match.group()))
+        text = text.sub(_CASE, lambda match: f"{code(match['year'])} {code(match['case'])}")
     text = (
         text.sub(_FREEWAY, lambda match: code(match.group()))
         .sub(_FIGURES, _labelled)
@@ -59,6 +70,14 @@ def read(text: TrackedText) -> TrackedText:
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
+
+
+def _coded(match: re.Match[str]) -> str | None:
+    """Groups of figures and capitals: "45-9981-B"."""
+    groups = match.group().split("-")
+    if len(groups) < 3 or not any(group.isalpha() for group in groups):
+        return None
+    return ", ".join(spelled(group) if group.isdigit() else " ".join(group) for group in groups)
 
 
 def _labelled(match: re.Match[str]) -> str | None:
@@ -111,5 +130,6 @@ def _runway(match: re.Match[str]) -> str | None:
 def _named(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
     label = word_before(match).rstrip(".").removesuffix("'s")
-    named = label in _NAMES or (label.isupper() and 1 < len(label) < 5 and len(match.group()) < 5)
+    initials = word_before(match).isupper()
+    named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
     return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None

@@ -1,14 +1,16 @@
 """Letters that are called by their names and not read as a word."""
 
 import re
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Final
 
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 _LONGEST_INITIALS: Final = 5
 # Initials that could be read as a word; in names of programs and in paths they stand in small letters.
 _INITIALISMS: Final = frozenset(
-    "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid sdk ui uid url urls uri usr "
-    "utf ux vm".split()
+    "ai api apis asr cli cpu db dns eof etl gid gpu gui id ids io ip iso llm nn os pid rsa sdk ui uid url urls uri usr "
+    "utf ux vm nvme".split()
 )
 
 
@@ -24,3 +26,10 @@ def initials_as_capitals(word: str) -> str:
 def spelled_pair(letters: str) -> str:
     """Capitals that are to be spelled; a pair keeps a stop between, since it is often a word as well (US, AM, IT)."""
     return ".".join(letters) if len(letters) == 2 else letters
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern for any of the words, grouped by first letter, so that a search tries only those that may match."""
+    groups = groupby(sorted(set(words)), key=lambda word: word[0])
+    tails = {first: sorted((re.escape(word[1:]) for word in group), key=len, reverse=True) for first, group in groups}
+    return "(?:" + "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in tails.items()) + ")"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective
+from polyvox.text.normalize.english.context import is_adjective, word_before
 from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, is_one, number
 from polyvox.text.tracked import TrackedText
 
@@ -88,12 +88,14 @@ _SCALES: Final = {
     "tr": "trillion",
 }
 
+_BEFORE_PRICE: Final = frozenset("about at by costs for from of only pay paid to".split())
 _EACH: Final = {
     "hr": "hour",
     "h": "hour",
     "mo": "month",
     "mth": "month",
     "yr": "year",
+    "nt": "night",
     "wk": "week",
     "min": "minute",
     "sec": "second",
@@ -103,6 +105,13 @@ _EACH: Final = {
     "kg": "kilogram",
     "g": "gram",
     "gal": "gallon",
+    "bbl": "barrel",
+    "sh": "share",
+    "pc": "piece",
+    "yd": "yard",
+    "t": "ton",
+    "mwh": "megawatt hour",
+    "doz": "dozen",
     "l": "liter",
     "ft": "foot",
     "sqft": "square foot",
@@ -133,9 +142,10 @@ _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reve
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
     r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
-    r"(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+    r"(?:\.(?= [a-z(+&@]|[,;)]))?(?![\w'/]))?+)?"
 )
-_NO_LETTER: Final = r"(?<![A-Za-z])"
+_PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]\d) ?(?:pp|p\.p\.?|p/p)(?![A-Za-z])(?P<per>/)?")
+_NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
     rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
@@ -146,17 +156,22 @@ _BEHIND: Final = re.compile(
 )
 _INNER_MINUS: Final = re.compile(r"(?<!\w)(?P<sign>[$€£¥₹]) ?[-−](?=\.?\d)")
 _FOR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
+_LOOSE_CENTS: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
+)
 _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢{_PER}")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
     return (
-        text.sub(_INNER_MINUS, r"-\g<sign>")
+        text.sub(_PER_PERSON, lambda match: f"{match['sum']} per person{' per ' if match['per'] else ''}")
+        .sub(_INNER_MINUS, r"-\g<sign>")
         .sub(_FOR_PRICE, " for ")
         .sub(_BEFORE, _sum)
         .sub(_BEHIND, _sum)
         .sub(_CENTS, _plain_cents)
+        .sub(_LOOSE_CENTS, _loose_cents)
     )
 
 
@@ -212,6 +227,11 @@ def _exact(amount: str, currency: EnglishCurrency, *, attribute: bool = False) -
     if whole.strip("0") == "":
         return small
     return f"{cardinal(whole)} {currency.one if attribute or is_one(whole) else currency.many} and {small}"
+
+
+def _loose_cents(match: re.Match[str]) -> str | None:
+    """ "45c" behind a word that prices follow; elsewhere it may be a label."""
+    return _plain_cents(match) if word_before(match).lower() in _BEFORE_PRICE else None
 
 
 def _plain_cents(match: re.Match[str]) -> str:

@@ -24,16 +24,29 @@ _TEXT_TO: Final = re.compile(r"(?<= to )\d{5,6}(?!\w|[.,:]\d)")
 _ASKED: Final = re.compile(
     r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
 )
-_TEXTED: Final = re.compile(r"\b(?:text|sms|send)\b", re.IGNORECASE)
+_TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
+_AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
+_PHONE: Final = re.compile(r"(?<!\w)Ph(?=[:.] ?[+(\d])\.?")
+_EXTENSION: Final = re.compile(r"(?<=\d{4}),? x\.? ?(?=\d{1,5}(?!\w))")
 _DIGITS: Final = re.compile(r"\d+")
 _CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin".split())
 
 
 def read(text: TrackedText) -> TrackedText:
     """Cards, American, international and short numbers, emergency numbers and extensions."""
-    text = text.sub(_CARD, _groups).sub(_AMERICAN, _groups).sub(_INTERNATIONAL, _international).sub(_LOCAL, _groups)
+    if "Ph" in text.text:
+        text = text.sub(_PHONE, "Phone")
+    if "(0" in text.text:
+        text = text.sub(_AREA, _groups)
+    text = (
+        text.sub(_EXTENSION, ", extension ")
+        .sub(_CARD, _groups)
+        .sub(_AMERICAN, _groups)
+        .sub(_INTERNATIONAL, _international)
+        .sub(_LOCAL, _groups)
+    )
     text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service).sub(_TEXT_TO, _texted)
     return text.sub(_SHORT, _short)
 

@@ -13,6 +13,14 @@ _NUMERAL: Final = re.compile(
     r"(?![\w&])(?!'[a-rt-z])(?!\.\w)"
 )
 
+_LETTERED: Final = re.compile(
+    r"\.(?=[A-Z](?![\w.]))"
+    r"(?:(?<=[nretk] [IVX]\.)|(?<=[nretk] [IVX]{2}\.)|(?<=[nretk] [IVX]{3}\.)|(?<=[nretk] [IVX]{4}\.))"
+)
+_SPAN: Final = re.compile(
+    r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
+)
+_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-C])(?P<digit>[1-3])?(?!\w)")
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -24,23 +32,34 @@ _LOWER_LABELS: Final = frozenset(
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy Figure Grade Level Mark Part "
-    "Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War act article book chapter class "
-    "grade level part phase scene section stage type volume".split()
+    "Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
+    "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
+    "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "
+    "Figure Grade Level Mark Part Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War "
+    "act article book chapter class grade level part phase scene section stage type volume".split()
 )
+# Games, films and phones whose fifth or tenth is written with one letter.
+_SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
 _RULERS: Final = frozenset(
-    "Albert Alexander Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward "
-    "Elizabeth Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John "
-    "Juan Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy "
-    "Ramesses Ramses Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
+    "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
+    "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
+    "Honorius Hugh Hussein Isabella Joan Justinian Kenneth Lothair Lucius Ludwig Manuel Margrethe Martin Matthias "
+    "Maximilian Michael Mithridates Mohammed Mustafa Osman Paschal Pedro Pepi Philippe Rama Sancho Seleucus Seti "
+    "Shapur Sigismund Stephen Suleiman Sylvester Theodosius Thutmose Wilhelmina Zog Albert Alexander Alfonso "
+    "Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward Elizabeth Felipe "
+    "Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John Juan Julius Leo "
+    "Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy Ramesses Ramses "
+    "Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
 )
 _TITLES: Final = frozenset("King Queen Pope Emperor Empress Tsar Czar Kaiser Prince Sultan Saint St".split())
 _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")
 _CLEAR: Final = re.compile(r"[IVX]{2,}")
 _GIVEN_NAMES: Final = _RULERS | frozenset(
     "Adam Andrew Anthony Arthur Benjamin Bill Daniel David Donald Douglas Franklin Harry Howard Jack Jacob Jerry Joe "
-    "Joseph Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy Stephen Steven "
-    "Theodore Thomas Thurston Timothy Walter".split()
+    "Joseph Harold Hank John Johnny Ken Kenny Kevin Luke Mark Mike Nate Robert Rob Roger Ron Steve Ted Tim Tom "
+    "Tony Vince Will Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy "
+    "Stephen Steven Theodore Thomas Thurston Timothy Walter".split()
 )
 _PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
 _AFTER_FIRST: Final = frozenset("is has of reigned ruled died dies reigns rules succeeded ascended".split())
@@ -55,11 +74,30 @@ _FIRST_CUE: Final = re.compile(
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
-    return text.sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
+    if "." in text.text:
+        text = text.sub(_LETTERED, " ")
+    if "tage " in text.text:
+        text = text.sub(_STAGE, _stage)
+    return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 
 def _war(numeral: str) -> str:
     return cardinal(numeral if numeral.isdigit() else _digits(numeral))
+
+
+def _stage(match: re.Match[str]) -> str:
+    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"], match["digit"])))
+
+
+def _span(match: re.Match[str]) -> str | None:
+    """Two numerals behind a word that is numbered, and what lies between: "Chapters XII-XV"."""
+    first, last = match["first"], match["last"]
+    shaped = all(_NUMERAL_SHAPE.fullmatch(numeral.lower()) for numeral in (first, last))
+    if not shaped or word_before(match).rstrip(".") not in _LABELS:
+        return None
+    joint = match.group()[len(first) : -len(last)].strip(" -–—")
+    word = {"": " to ", "&": " and ", ",": ", "}.get(joint, f" {joint} ")
+    return cardinal(_digits(first)) + word + cardinal(_digits(last))
 
 
 def _lower(match: re.Match[str]) -> str | None:
@@ -96,12 +134,14 @@ def _numeral(match: re.Match[str]) -> str | None:
         return ordinal(_digits(numeral))
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
-    if before in _LABELS:
+    if before in _LABELS and not (before == "Series" and len(numeral) == 1):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
         return f"the {ordinal(_digits(numeral))}"
     if _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
+    if before in _SEQUELS and numeral in "VX":
+        return cardinal(_digits(numeral))
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
     return None
@@ -120,7 +160,8 @@ def _is_ruler(match: re.Match[str], name: str) -> bool:
 def _is_first(match: re.Match[str]) -> bool:
     """Return whether the "I" behind a ruler's name is his number and not the speaker."""
     following = word_after(match)
-    if following in _AFTER_FIRST or match.string[match.end() : match.end() + 1] in (",", ".", ";", ")", ":", "'", ""):
+    behind = match.string[match.end() : match.end() + 2]
+    if following in _AFTER_FIRST or behind[:1] in (",", ".", ";", ")", ":", "'", "") or behind == " (":
         return True
     before = match.string[max(0, match.start() - 40) : match.start()]
     return following in _AFTER_FIRST_OR_PRONOUN and _FIRST_CUE.search(before) is not None
@@ -131,7 +172,7 @@ def _is_namesake(match: re.Match[str], numeral: str) -> bool:
     if numeral not in ("II", "III", "IV", "V"):
         return False
     person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])
-    return person is not None and person.group(1) in _GIVEN_NAMES
+    return person is not None and not _GIVEN_NAMES.isdisjoint(person.group().split()[:-1])
 
 
 def _digits(numeral: str) -> str:

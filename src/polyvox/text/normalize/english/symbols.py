@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import number, ordinal
+from polyvox.text.normalize.english.numbers import number, ordinal, spelled
 from polyvox.text.tracked import TrackedText
 
 _WORDS: Final = {
@@ -30,6 +30,18 @@ _WORDS: Final = {
     "≫": "much greater than",
     "∞": "infinity",
     "√": "square root of",
+    "∛": "cube root of",
+    "∩": "intersection",
+    "∪": "union",
+    "∅": "the empty set",
+    "⊂": "is a subset of",
+    "⊆": "is a subset of",
+    "⌘": "Command",
+    "⌥": "Option",
+    "⇧": "Shift",
+    "⌃": "Control",
+    "↑": "up",
+    "↓": "down",
     "∑": "sum of",
     "∏": "product of",
     "∫": "integral of",
@@ -73,7 +85,20 @@ _SHORT_FORMS: Final = {
     "w/o": "without",
     "w/": "with",
     "b/c": "because",
+    "w/in": "within",
+    "w/e": "whatever",
+    "j/k": "just kidding",
+    "b/w": "between",
+    "y/y": "year over year",
+    "q/q": "quarter over quarter",
+    "m/m": "month over month",
+    "w/out": "without",
+    "b/t": "between",
+    "a/k/a": "also known as",
     "c/o": "care of",
+    "d/b/a": "doing business as",
+    "f/k/a": "formerly known as",
+    "r/t": "round trip",
     "n/a": "not applicable",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
@@ -89,7 +114,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›]")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|[\w)] % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -97,26 +122,64 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
+_SHORT_FORM: Final = re.compile(
+    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
+)
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
-_BELOW: Final = re.compile(r"(?<=\))/(?=[\da-z(])")
+_BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
+_CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
+_NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
+_MODULO: Final = re.compile(r"(?:(?<=\d)|(?<=\b[a-z])|(?<=\))) % (?=\d)")
+_ALTERNATIVE_SIGN: Final = re.compile(r"(?<=\d)/[-−](?=\d)")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
-_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(]))")
-_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_FUNCTION: Final = re.compile(r"\b(?:sine|cosine|tangent|log)\Z")
+_POWER: Final = re.compile(
+    r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
+)
+_VARIABLE_SIGN: Final = re.compile(r"\$(?=\{?[A-Za-z_])")
+_NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
-_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
+_FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
-_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|[<>=+^²³≤≥≠≈∈]))")
+_VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
 """The one letter that would be read as an article."""
-_MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»] ?(?=[\"“*_]{0,2}[A-Z])")
+_MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»→] ?(?=[\"“*_]{0,2}[A-Z])")
+_CHOSEN: Final = re.compile(
+    r"\b(?:choose|click|go(?:es)? to|in|menu|navigate|open|press|select|tap|under|via|Settings|File|Edit|View|Tools)\b",
+    re.IGNORECASE,
+)
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+# Operators of programs between names or figures, and signs that are pressed on a telephone.
+_RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
+_OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
+_TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
+_PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z] )#(?=[.,;:)]?(?:\s|$))")
+_POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
+_DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
+_KEY: Final = re.compile(
+    r"(?:(?<=\+)|(?<= \+ )|(?<=\b[Pp]ress )|(?<=\b[Hh]old )|(?<=\b[Hh]it )|(?<=\b[Tt]he ))"
+    r"(?P<key>Del|Esc|Ins|PgUp|PgDn|PrtScn?|Bksp)(?!\w)"
+)
+_KEYS: Final = {
+    "Del": "Delete",
+    "Esc": "Escape",
+    "Ins": "Insert",
+    "PgUp": "Page Up",
+    "PgDn": "Page Down",
+    "PrtSc": "Print Screen",
+    "PrtScn": "Print Screen",
+    "Bksp": "Backspace",
+}
 _ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
 _ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
@@ -125,7 +188,8 @@ _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w
 _DIFFERENCE: Final = re.compile(
     r"(?:(?<![A-Za-z][A-Za-z])(?<=[A-Za-z\d])|(?<=\))|(?<=squared )|(?<=cubed )) - "
     r"(?=(?:[A-Za-z]|[\d(][\d.,()]*)(?![A-Za-z])[^\n]{0,24})"
-    r"|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
+    r"|(?:(?<=squared )|(?<=cubed )) - "
+    r"(?=[\d(]|[A-Za-z](?![A-Za-z])|[a-z]{3,9} [A-Z](?![A-Za-z]))|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
 )
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
 _BLANK: Final = re.compile(r"_{3,}")
@@ -140,6 +204,12 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "*" in text.text or "//" in text.text:
+        text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
+    if "#" in text.text:
+        text = text.sub(_POUND_KEY, "pound").sub(_NUMBER_WORD, "number")
+    text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
+    text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
@@ -150,6 +220,8 @@ def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     if _ANY.search(text.text) is None:
         return text
+    if "||" in text.text or "&&" in text.text:
+        text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
     text = text.sub(_HEART, "love").sub(_DECREMENT, r"\1 minus minus").sub(_GRADE, _grade)
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
@@ -157,10 +229,13 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_NEGATED, _negated)
         .sub(_SHARP, " sharp")
+        .sub(_FLAT, lambda match: " flat" if match.group() == "♭" else " natural")
         .sub(_ALL, " star ")
         .sub(_PRODUCT, " times ")
         .sub(_DIFFERENCE, _difference)
     )
+    if "$" in text.text:
+        text = text.sub(_VARIABLE_SIGN, "dollar ")
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
@@ -176,8 +251,29 @@ def _menu(match: re.Match[str]) -> str | None:
     """The sign between the steps of a menu, "Settings > Account"; between single letters it compares."""
     before = _LAST_WORD.search(match.string[max(0, match.start() - 24) : match.start()])
     following = match.string[match.end() : match.end() + 2].strip('"“*_')
-    named = before is not None and before[0][0].isupper() and len(before[0]) > 1
+    if "→" in match.group() and _CHOSEN.search(match.string, max(0, match.start() - 64), match.start()) is None:
+        return None
+    named = before is not None and not before[0].islower() and len(before[0]) > 1
     return ", " if named and following[1:].isalpha() else None
+
+
+def _operator(match: re.Match[str]) -> str:
+    return " times " if match.group() == "*" else " slash slash "
+
+
+def _pressed(match: re.Match[str]) -> str | None:
+    """A code that begins with a sign of the telephone: "dial star six seven"."""
+    if _DIALLED.search(match.string, max(0, match.start() - 3 * _NEAR), match.start()) is None:
+        return None
+    signs = {"*": "star", "#": "pound", None: ""}
+    if match["first"] == "#" and not match["last"]:
+        return None
+    return f"{signs[match['first']]} {spelled(match['digits'])} {signs[match['last']]}".rstrip()
+
+
+def _tilde(match: re.Match[str]) -> str:
+    """Between figures the ends of a range; behind a name the sign itself, as in "HEAD~3"."""
+    return " to " if match.string[match.start() - 1].isdigit() else " tilde "
 
 
 def _grade(match: re.Match[str]) -> str:
@@ -200,7 +296,7 @@ def _negated(match: re.Match[str]) -> str | None:
 def _difference(match: re.Match[str]) -> str | None:
     """A minus where an equation is near, on either side."""
     around = match.string[max(0, match.start() - 3 * _NEAR) : match.end() + 2 * _NEAR]
-    return " minus " if "=" in around or "equals" in around else None
+    return " minus " if "=" in around or "equal" in around else None
 
 
 def _superscript(match: re.Match[str]) -> str:
@@ -208,8 +304,9 @@ def _superscript(match: re.Match[str]) -> str:
     figures = match.group().translate(_DIGITS)
     before = match.string[max(0, match.start() - 2) : match.start()]
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    function = _FUNCTION.search(match.string, max(0, match.start() - 8), match.start()) is not None
     single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
-    if before[-1:].isdigit() or before.endswith(")") or single or (formula and before[-1:].isalpha()):
+    if before[-1:].isdigit() or before.endswith(")") or single or function or (formula and before[-1:].isalpha()):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 
@@ -223,4 +320,6 @@ def _raised(sign: str, exponent: str) -> str:
         return " squared " if exponent == "2" else " cubed "
     if not exponent.isdigit():
         return f" to the {'minus ' if sign == '-' else ''}{exponent} ".replace("  ", " ")
-    return f" to the {'minus ' + number(exponent) if sign == '-' else ordinal(exponent)} "
+    if sign == "-" or exponent == "0":
+        return f" to the {'minus ' if sign else ''}{number(exponent)} "
+    return f" to the {ordinal(exponent)} "

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence, word_after, word_before
-from polyvox.text.normalize.english.numbers import ITEM_END, cardinal, two_digits
+from polyvox.text.normalize.english.numbers import ITEM_END, cardinal, spelled, two_digits
 from polyvox.text.tracked import TrackedText
 
 _START: Final = r"(?<![\w:-])(?<!\d[.,/])(?<![\s/]/)"
@@ -12,11 +12,16 @@ _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
 )
-_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?![\w.])")
+_ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
+_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
+_SHORT_HALVES: Final = re.compile(
+    rf"{_START}(?P<first>\d{{1,2}})(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}})(?P<to>[ap])(?!\w)"
+)
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
-    rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d++)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d)"
+    rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?"
+    rf"(?P<zone>Z|[+-]\d\d:?\d\d)?"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?!\w|:\d|,\d{{3}})"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
 _SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")
@@ -24,11 +29,21 @@ _SHIFT: Final = re.compile(
     r"(?<![\w:.,/-])(0\d|1\d|2[0-3])([0-5]\d)(?: ?[-–—] ?| to )([01]\d|2[0-3])([0-5]\d)"
     rf"(?: ?(?P<hours>h|hrs|hours))?{ITEM_END}"
 )
-_MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)([0-5]\d)(?![\w:]|[.,]\d)")
+_MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?![\w:]|[.,]\d)")
+# Before a moment of the day, where elsewhere hours, minutes and seconds are how long something took.
+_MOMENTS: Final = frozenset("at by until till since from after before around to between and".split())
+_SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
+_BEFORE_RATIO: Final = frozenset("ratio dilute diluted scale odds proportion mixed".split())
+_BEHIND_RATIO: Final = frozenset("ratio scale dilution mix mixture odds blend".split())
+_ZONES: Final = frozenset("UTC GMT CET CEST BST IST EST EDT PST PDT JST Uhr".split())
+_DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
+    if "ish" in text.text:
+        text = text.sub(_ROUGHLY, "-ish")
+    text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
@@ -39,6 +54,12 @@ def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
     if hour > 24 or minute > 59:
         return None
+    if not match["half"] and (word_before(match).lower() in _BEFORE_RATIO or word_after(match) in _BEHIND_RATIO):
+        return f"{cardinal(str(hour))} to {cardinal(str(minute))}"
+    if _is_duration(match):
+        if match["second"] is None:
+            return _duration(0, 0, match["minute"])
+        return _duration(hour, minute, match["second"], match["part"] or "")
     if match["half"]:
         words = [cardinal(str(hour))]
         words += [two_digits(minute)] if minute else []
@@ -49,6 +70,31 @@ def _time(match: re.Match[str]) -> str | None:
     words += [_half(match)] if match["half"] else []
     words += ["hours"] if match["hours"] and not match["half"] else []
     return " ".join(words) + _zone(match["zone"] or "")
+
+
+def _is_duration(match: re.Match[str]) -> bool:
+    """Return whether the figures tell how long something took or has left: "2:01:09", "0:42"."""
+    if match["half"] or match["zone"] or match["hours"] or word_after(match) in _ZONES:
+        return False
+    if match["second"] is None:
+        return match["hour"] == "0"
+    before = word_before(match).lower()
+    if before in _SPANS:
+        return True
+    short = len(match["hour"]) == 1 or match["hour"] == "00"
+    start = match.start()
+    dated = _DATED.search(match.string[max(0, start - 4) : start])
+    told = bool(before) or match.string.endswith(": ", 0, start)
+    return short and told and before not in _MOMENTS and dated is None
+
+
+def _duration(hours: int, minutes: int, seconds: str, part: str = "") -> str:
+    """ "two hours, one minute and nine seconds"; what is zero is left out."""
+    counts = ((hours, "hour"), (minutes, "minute"), (0 if part else int(seconds), "second"))
+    words = [f"{cardinal(str(count))} {unit}{'' if count == 1 else 's'}" for count, unit in counts if count]
+    if part:
+        words.append(f"{cardinal(str(int(seconds)))} point {spelled(part)} seconds")
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or "zero seconds"
 
 
 def _on_24_hours(hour: int, minute: int, following: str, *, called: bool) -> str:
@@ -97,7 +143,13 @@ def _on_the_radio(figures: str) -> str:
 
 
 def _military(match: re.Match[str]) -> str | None:
-    if word_after(match) not in ("hours", "hrs") and word_before(match) not in ("at", "by", "until", "from"):
+    """A time without a colon: with "hrs" behind it, or before "hours" and behind "at" and such."""
+    following = word_after(match)
+    signed = match.string.endswith("@ ", 0, match.start())
+    at_moment = signed or word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
+    early = match[1][0] == "0"
+    if not (
+        following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")
+    ):
         return None
-    hour, minute = match.groups()
-    return f"oh {cardinal(hour)} {two_digits(int(minute)) if int(minute) else 'hundred'}"
+    return _on_the_radio(match.group())

@@ -19,7 +19,22 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_PLURALS: Final = {"foot": "feet", "inch": "inches", "lux": "lux", "horsepower": "horsepower", "dozen": "dozen"}
+_PLURALS: Final = {
+    "foot": "feet",
+    "inch": "inches",
+    "lux": "lux",
+    "kelvin": "kelvin",
+    "henry": "henries",
+    "nanomolar": "nanomolar",
+    "micromolar": "micromolar",
+    "millimolar": "millimolar",
+    "gigaflops": "gigaflops",
+    "teraflops": "teraflops",
+    "petaflops": "petaflops",
+    "horsepower": "horsepower",
+    "dozen": "dozen",
+}
+
 
 _UNITS: Final = {
     # length, area
@@ -40,6 +55,7 @@ _UNITS: Final = {
     "nmi": "nautical mile",
     "ha": "hectare",
     "px": "pixel",
+    "nts": "night",
     # mass
     "µg": "microgram",
     "mcg": "microgram",
@@ -161,6 +177,49 @@ _UNITS: Final = {
     "µl": "microliter",
     "Mpx": "megapixel",
     "acre": "acre",
+    "t": "ton",
+    "Mt": "megaton",
+    "Gt": "gigaton",
+    "pF": "picofarad",
+    "nF": "nanofarad",
+    "µF": "microfarad",
+    "uF": "microfarad",
+    "mF": "millifarad",
+    "nH": "nanohenry",
+    "µH": "microhenry",
+    "mH": "millihenry",
+    "µA": "microamp",
+    "µV": "microvolt",
+    "µW": "microwatt",
+    "kVA": "kilovolt amp",
+    "J": "joule",
+    "mJ": "millijoule",
+    "GJ": "gigajoule",
+    "Nm": "newton meter",
+    "Js": "joule second",
+    "kgm": "kilogram meter",
+    "VA": "volt amp",
+    "GPa": "gigapascal",
+    "mbar": "millibar",
+    "eV": "electron volt",
+    "keV": "kilo electron volt",
+    "MeV": "mega electron volt",
+    "GeV": "giga electron volt",
+    "ly": "light year",
+    "kbit": "kilobit",
+    "Mbit": "megabit",
+    "Gbit": "gigabit",
+    "tok": "token",
+    "nM": "nanomolar",
+    "µM": "micromolar",
+    "mM": "millimolar",
+    "µSv": "microsievert",
+    "Mpc": "megaparsec",
+    "GFLOPS": "gigaflops",
+    "TFLOPS": "teraflops",
+    "PFLOPS": "petaflops",
+    "req": "request",
+    "reqs": "request",
     "atm": "atmosphere",
     # as typed in shops, sports and notices
     "ast": "assist",
@@ -190,8 +249,15 @@ _UNITS: Final = {
     "pkts": "packet",
     "pts": "point",
     "qts": "quart",
+    "wkt": "wicket",
+    "wkts": "wicket",
     "reb": "rebound",
+    "rds": "round",
     "rebs": "rebound",
+    "ov": "over",
+    "tbs": "tablespoon",
+    "Tbs": "tablespoon",
+    "tbl": "tablespoon",
     "sqft": "square foot",
     "sqm": "square meter",
     "stl": "steal",
@@ -202,11 +268,13 @@ _UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ah ast atm btu cal cap deg ha hr hrs in iu kn kt kts ng pc pcs pg mi min mo mol mp ms ns pa pt reb sec stl "
-    "tab".split()
+    "ah ast atm btu cal cap deg ev gpa gt ha hr hrs in iu js kn kt kts ly mf mh mi min mo mol mp ms mt nf ng nh ns pa "
+    "pc pcs pf pg pt reb sec stl tab va".split()
 )
 _AS_TYPED: Final = {
-    symbol.lower(): name for symbol, name in _UNITS.items() if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS
+    symbol.lower(): name
+    for symbol, name in _UNITS.items()
+    if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS and (symbol.islower() or symbol.lower() not in _UNITS)
 } | {"gb": "gigabyte", "mb": "megabyte", "mw": "megawatt"}
 # Symbols that stand for a whole phrase.
 _RATES: Final = {
@@ -221,6 +289,9 @@ _RATES: Final = {
     "psi": ("pound", "per square inch"),
     "ppm": ("part", "per million"),
     "ppb": ("part", "per billion"),
+    "wpm": ("word", "per minute"),
+    "gpm": ("gallon", "per minute"),
+    "inHg": ("inch", "of mercury"),
     "dpi": ("dot", "per inch"),
     "ppi": ("pixel", "per inch"),
     "bps": ("bit", "per second"),
@@ -231,11 +302,33 @@ _RATES: Final = {
 }
 _RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
-_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL".split())
-_BASIS_POINTS: Final = re.compile(
-    r"\bby [\d.]+|\b(?:rates?|yields?|spreads?|fed|bank|hike[sd]?|cuts?|inflation|mortgage|basis|margins?)\b",
+_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
+_OF_DATA: Final = re.compile(
+    r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
 )
+_BASIS_POINTS: Final = 1000
+"""The figure from which on "bps" are bits."""
+
+
+def _cue(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+_GAME: Final = _cue(
+    "armou?r|boss|cooldown|crits?|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp"
+)
+_GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
+_GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
+_PAIRED: Final = frozenset(("mmHg", "mpg"))
+# Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
+_SHOWN: Final = {
+    "A": ("amp", _cue(r"amps?|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|\d+ ?V")),
+    "K": ("kelvin", _cue(r"absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|melts?|temperatures?|zero")),
+    "N": ("newton", _cue(r"force|newtons?|pull(?:s|ed)?|push(?:es|ed)?|thrust|weighs|weight|tension")),
+    "T": ("tesla", _cue(r"MRI|magnet\w*|scanner")),
+}
+_ENGINE: Final = re.compile(r" (?:[VIWH]\d|inline|straight|flat|turbo\w*|diesel|petrol|hybrid|engine|[A-Z][a-z]+[A-Z])")
 _SEATS: Final = frozenset(
     "apartment apt bay block bus exit flat gate grid hall lane lot pier platform road room route row runway seat "
     "section stall stand suite door deck floor cell terminal track unit".split()
@@ -247,9 +340,17 @@ _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
 )
 _OF_CROWDS: Final = frozenset("are died face fled had have lack live lost need remain voted watched were".split())
+_STOP: Final = re.compile(r"\.(?:\s+[A-Z\d]|\s*\Z)")
 _IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
+_SCORING: Final = frozenset("bonus deduction each extra for if lead off per question rise".split())
 _PAPERS: Final = frozenset("book booklet brief doc document essay paper pdf report".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
+# The same measure in two systems, with a slash between: "23 kg/50 lb".
+_SAME: Final = (
+    frozenset(("kg", "g", "lb", "lbs", "oz")),
+    frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
+    frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+)
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
 _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
@@ -257,17 +358,34 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/(?:(?P<each>\d{{1,4}}) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?!\w|'\w)"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
+    rf"(?:\.?/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?:(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[a-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
+_SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
+_SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
+_BY: Final = re.compile(r"(?<=wide|deep|high|long) ?[x×] ?(?=\d)")
+_WIND: Final = re.compile(r"(?:(?<=\b[Ww]ind )|(?<=\b[Ww]inds ))(?P<from>[NSEW]{1,3})(?= (?:\d|at\b))")
+_WINDS: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+_INVERSE: Final = re.compile(
+    r"(?<=[A-Za-z\d⁰¹²³⁴⁵⁶⁷⁸⁹])[ ·⋅](?P<unit>s|m|min|h|yr|mol|kg|g|L|mL|K|M)⁻(?P<power>[¹²])(?![\w⁰¹²³⁴⁵⁶⁷⁸⁹])"
+)
+_UNIT_PRODUCT: Final = re.compile(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?P<gap> ?)(?P<first>[NJWV]|kg)[·⋅∙*-](?P<last>[smhA])(?!\w)")
+_PRODUCT_SIGN: Final = re.compile("[·⋅∙]|N[*-]m")
+_TORQUE: Final = re.compile(r"(?<=\d) ?(?P<first>lb|ft|in)[-–·⋅ ]?(?P<last>ft|lb)[fs]?\b(?:\.(?= [a-z(]|[,;)]))?(?!\w)")
 _HOURS_MINUTES: Final = re.compile(
-    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
-    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?{ITEM_END}"
+    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?\.?) ?(?P<minutes>[0-5]?\d)"
+    rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]|[,;)]))?)?{ITEM_END}"
+)
+_TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01])(?=[,;.)]|$| [a-z])(?! ?(?:in|x)\b)")
+_MINUTES_SECONDS: Final = re.compile(
+    r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
 _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
 _DEGREES: Final = re.compile(
@@ -275,6 +393,7 @@ _DEGREES: Final = re.compile(
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
+_LONE_DEGREES: Final = re.compile(r"(?<![\d ])°(?P<letter>[CF])(?!\w)|(?<=[a-z(] )°(?P<other>[CF])(?!\w)")
 _BARE_DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?P<upto>)(?P<sign>) ?(?P<letter>[CFcf])"
     r"(?!\w|['’.-]\w)"
@@ -292,17 +411,28 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
-    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop)\b))"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop|"
+    r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
-_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
+_INCHES: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
+)
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
+)
+_SPOONS: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+)
+_COOKING: Final = re.compile(
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -310,15 +440,44 @@ _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    if "⁻" in text.text:
+        text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
+    if _PRODUCT_SIGN.search(text.text):
+        text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
+        .sub(_MINUTES_SECONDS, _minutes_seconds)
         .sub(_POWERED_UNIT, _powered_unit)
     )
-    text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    if "ind" in text.text:
+        text = text.sub(_WIND, lambda match: " ".join(_WINDS[letter] for letter in match["from"]))
+    if '"' in text.text or "″" in text.text:
+        text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
+    if "°" in text.text:
+        text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
+    if _COOKING.search(text.text):
+        text = text.sub(_SPOONS, _spoons)
+    text = (
+        text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    )
     text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
+    if "lb" in text.text:
+        text = text.sub(_TORQUE, _torque)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def _torque(match: re.Match[str]) -> str | None:
+    words = {"lb": "pound", "ft": "foot", "in": "inch"}
+    if (match["last"] == "lb") == (match["first"] == "lb"):
+        return None
+    return f" {words[match['first']]} {_plural(words[match['last']])}"
+
+
+def _spoons(match: re.Match[str]) -> str:
+    """A recipe's "2 T sugar" and "1/4 t salt"."""
+    return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
 def _unit(symbol: str) -> str | None:
@@ -329,29 +488,72 @@ def _unit(symbol: str) -> str | None:
 
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
-    rate = _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
-    if symbol == "bps" and _BASIS_POINTS.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]):
-        rate = ("basis point", "")
-    if len(symbol) == 1 and symbol.isupper() and not match["gap"] and word_before(match).lower().rstrip(".") in _SEATS:
+    if _is_letter(match, symbol):
         return None
-    if symbol == "mmHg" and "/" in match["amount"]:
-        systolic, _, diastolic = match["amount"].partition("/")
-        return f"{number(systolic)} over {number(diastolic)} millimeters of mercury"
+    rate = _rate_name(match, symbol)
     if rate and not match["per"]:
-        return _counted(match, *rate)
+        return _two_readings(match, *rate) if "/" in match["amount"] and symbol in _PAIRED else _counted(match, *rate)
     if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
-    if symbol == "c" and match["dot"] and match["gap"] == " ":
-        return _counted(match, "cup")
-    unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _unit(symbol)
-    if symbol == "pg" and _counts_pages(match):
-        unit = "page"
+    unit = _unit_name(match, symbol)
+    if unit == "hertz" and "/" in match["amount"]:
+        return _two_readings(match, unit, "")
     if unit is None or _is_preposition(match) or (symbol in ("cap", "tab") and not match["dot"]):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
     if qualifier is None:
         return None
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
+
+
+def _around(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+
+
+def _is_letter(match: re.Match[str], symbol: str) -> bool:
+    """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
+    if symbol in _SHOWN and match["per"] not in _UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
+        return True
+    if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
+        return True
+    if symbol == "g" and match["gap"]:
+        return _GRAVITY.search(_around(match)) is not None
+    if symbol == "HP":
+        return _GAME.search(_around(match)) is not None
+    if len(symbol) > 1 or symbol.islower() or match["gap"]:
+        return False
+    before = word_before(match)
+    return before.lower().rstrip(".") in _SEATS or (before.isupper() and len(before) > 1 and symbol == "L")
+
+
+def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
+    if symbol in ("bp", "bps") and _is_basis_points(match):
+        return ("base pair" if symbol == "bp" and _GENE.search(_around(match)) else "basis point", "")
+    return _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
+
+
+def _unit_name(match: re.Match[str], symbol: str) -> str | None:
+    """The name of the unit, where its neighbours decide between two."""
+    abbreviated = match["gap"] == " " and match["dot"]
+    if symbol in _SHOWN:
+        return _SHOWN[symbol][0]
+    if symbol == "c" and abbreviated:
+        return "cup"
+    if symbol == "pt" and abbreviated and word_after(match) not in _SCORING:
+        return "pint"
+    return "page" if symbol == "pg" and _counts_pages(match) else _unit(symbol)
+
+
+def _two_readings(match: re.Match[str], unit: str, rest: str) -> str:
+    """Blood pressure, or what a car needs in town and on the road."""
+    first, _, last = match["amount"].partition("/")
+    return f"{number(first)}{' over' if unit == 'millimeter' else ','} {number(last)} {_plural(unit)} {rest}".rstrip()
+
+
+def _is_basis_points(match: re.Match[str]) -> bool:
+    """Return whether "25 bps" are hundredths of a percent: small figures are, unless data flow near them."""
+    amounts = match["amount"].replace(",", "")
+    return "/" not in amounts and float(amounts) < _BASIS_POINTS and _OF_DATA.search(_around(match)) is None
 
 
 def _counts_pages(match: re.Match[str]) -> bool:
@@ -365,11 +567,22 @@ def _hours_minutes(match: re.Match[str]) -> str:
     return f"{first} {cardinal(minutes)} minute{'' if minutes == '1' else 's'}"
 
 
+def _minutes_seconds(match: re.Match[str]) -> str:
+    minutes, seconds = match["minutes"], match["seconds"]
+    first = f"{cardinal(str(int(minutes)))} minute{'' if int(minutes) == 1 else 's'}"
+    return f"{first} {number(seconds)} second{'' if seconds == '1' else 's'}"
+
+
 def _powered_unit(match: re.Match[str]) -> str | None:
     """The unit behind a power of ten: "3×10⁸ m/s"."""
     unit = _unit(match["unit"])
     qualifier = _power(match, "unit")
-    if unit is None or qualifier is None or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s"):
+    if (
+        unit is None
+        or qualifier is None
+        or match["unit"] == "in"
+        or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s")
+    ):
         return None
     return " " + f"{f'{qualifier} {_plural(unit)}'.strip()} {_per(match)}".rstrip()
 
@@ -378,7 +591,12 @@ def _is_million(match: re.Match[str]) -> bool:
     """Return whether "3m" counts the words behind it: people, or any plural behind a figure that no length has."""
     following = word_after(match)
     near = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if following in _MULTITUDES or (not match["gap"] and (following in _OF_CROWDS or "million" in near)):
+    if (
+        following in _MULTITUDES
+        or "opulation" in near
+        or "pop." in near
+        or (not match["gap"] and (following in _OF_CROWDS or "million" in near))
+    ):
         return True
     return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
 
@@ -387,8 +605,9 @@ def _is_preposition(match: re.Match[str]) -> bool:
     """Return whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
     if match["unit"] == "in" and match.string.startswith("-", match.end()):
         return True
-    shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"]
-    return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × "), match.end())
+    ends = _STOP.match(match.string, match.end())
+    shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"] or ends
+    return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × ", " = "), match.end())
 
 
 def _power(match: re.Match[str], name: str) -> str | None:
@@ -404,6 +623,8 @@ def _per(match: re.Match[str]) -> str:
     name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
+    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
+        return f", {cardinal(each)} {_plural(name)}"
     if each:
         return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
     if power is None:
@@ -422,15 +643,28 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
     if "/" in first and " " not in first and "-" not in first and not upto:
         words += _part_of(first, unit)
     else:
-        words.append(amount(first))
+        words.append("fifteen hundred" if first == "1500" and unit == "meter" else amount(first))
         if upto:
             words += ("to", number(upto))
         if scale:
             words.append(scale.strip())
-        attribute = groups.get("gap") == "-" or is_adjective(match) or _is_size_before_noun(match)
+        engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
+        attribute = (
+            engine
+            or groups.get("gap") == "-"
+            or is_adjective(match)
+            or _is_before_figure(match)
+            or _is_size_before_noun(match)
+        )
         single = (is_one(first) and not upto and not scale) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_before_figure(match: re.Match[str]) -> bool:
+    """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
+    following = match.string[match.end() : match.end() + 2].strip()
+    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
@@ -511,8 +745,9 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
-    named = word_after(match)[:1].isupper()
-    return f"{amount(match['amount'])} inch" if named else _counted(match, "inch")
+    named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
+    named = named or ("/" in match["amount"] and is_plural(word_after(match)))
+    return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
 
 
 def _arc(match: re.Match[str]) -> str:

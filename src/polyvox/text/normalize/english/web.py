@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.codes import dotted_quad
 from polyvox.text.normalize.english.identifiers import EXTENSIONS
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
@@ -25,9 +26,14 @@ _LOCALHOST: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
 _CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
+_COLOR: Final = re.compile(
+    r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
+)
+_DIRECTIVE: Final = re.compile(r"(?<![\w#&/])#(?=(?:define|include|ifn?def|endif|pragma)\b)")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
-_FILE: Final = re.compile(rf"(?<=\w)\.({EXTENSIONS})(?!\w)")
+_DOT_NET: Final = re.compile(r"(?<!\w)\.NET(?!\w)")
+_FILE: Final = re.compile(rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)")
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
@@ -59,21 +65,35 @@ _SAID: Final = frozenset(("co", "me", "to"))
 
 
 def read_emails(text: TrackedText) -> TrackedText:
-    return text.sub(_EMAIL, lambda match: _aloud(match.group()))
+    return text.sub(_EMAIL, lambda match: _aloud(match.group())) if "@" in text.text else text
 
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    for address in (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST):
+    if "." not in text.text and "/" not in text.text and ":" not in text.text:
+        return text
+    for address in (
+        (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST) if "/" in text.text or ":" in text.text else (_URL, _DOMAIN)
+    ):
         text = text.sub(address, lambda match: _aloud(match.group()))
     return text
 
 
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
-    text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
-    text = text.sub(_CODE_SIGN, "number ").sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    if "@" in text.text:
+        text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
+    if "#" in text.text:
+        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, "number ")
+        text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    if ".NET" in text.text:
+        text = text.sub(_DOT_NET, "dot NET")
     return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
+
+
+def _color(match: re.Match[str]) -> str:
+    digits = (spelled(digit) if digit.isdigit() else digit.upper() for digit in match["digits"])
+    return " ".join(("hash", *digits))
 
 
 def _tag(name: str) -> str:
@@ -84,7 +104,7 @@ def _aloud(address: str) -> str:
     plain = _SCHEME.sub("", address, count=1).replace("%20", " ").rstrip("/")
     host, *path = _HOST_END.split(plain, maxsplit=1)
     if _IP.fullmatch(host):
-        return " ".join([" dot ".join(spelled(part) for part in host.split(".")), *_pieces("".join(path))])
+        return " ".join([dotted_quad(host.split(".")), *_pieces("".join(path))])
     name, _, last = host.rpartition(".")
     letters = (len(last) == 2 and last.isalpha() and last not in _SAID) or last == "edu"
     ending = [last.upper()] if letters else _pieces(last)

@@ -30,16 +30,23 @@ _TIME: Final = re.compile(
 )
 _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
+_DIGIT: Final = re.compile("[0-9]")
+_PARTED: Final = re.compile("[0-9] ?[-–—/.] ?[0-9]")
+_OPENING: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(\d{1,2}:\d\d)(?![\d:]| ?(?:[AaPp]\.?[Mm]|बजे|तक))")
 _SPAN: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(?=\d{1,2}:\d\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, the day first; years; times with minutes or with a.m. and p.m."""
-    text = text.sub(_ISO, _date).sub(_DATE, _date).sub(_SHORT, _date)
+    if _DIGIT.search(text.text) is None:
+        return text
+    if _PARTED.search(text.text):
+        text = text.sub(_ISO, _date).sub(_DATE, _date).sub(_SHORT, _date).sub(_YEARS, _years).sub(_FISCAL, _fiscal)
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
-    text = text.sub(_YEARS, _years).sub(_FISCAL, _fiscal)
     text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
-    return text.sub(_SPAN, " से ").sub(_TIME, _time).sub(_HOUR, _hour)
+    if ":" in text.text:
+        text = text.sub(_OPENING, r" से \1 तक").sub(_SPAN, " से ").sub(_TIME, _time)
+    return text.sub(_HOUR, _hour)
 
 
 def _date(match: re.Match[str]) -> str | None:

@@ -51,6 +51,15 @@ ABBREVIATIONS: Final = {
     "अक्टू.": "अक्टूबर",
     "नव.": "नवंबर",
     "दिस.": "दिसंबर",
+    "दिसं.": "दिसंबर",
+    "नवं.": "नवंबर",
+    "सितं.": "सितंबर",
+    "फ़र.": "फ़रवरी",
+    "अप्रै.": "अप्रैल",
+    "जुला.": "जुलाई",
+    "मी.": "मीटर",
+    "ग्रा.": "ग्राम",
+    "ली.": "लीटर",
     "श्री.": "श्री",
     "सुश्री.": "सुश्री",
     "एड.": "एडवोकेट",
@@ -109,6 +118,8 @@ _SAID_ACRONYMS: Final = {
     "SAARC": "सार्क", "UNESCO": "यूनेस्को", "UNICEF": "यूनिसेफ़", "OPEC": "ओपेक", "COVID": "कोविड", "NEET": "नीट",
     "AIIMS": "एम्स", "FIFA": "फ़ीफ़ा", "PAN": "पैन", "SEBI": "सेबी", "NABARD": "नाबार्ड", "TRAI": "ट्राई",
     "BIMSTEC": "बिम्सटेक", "BRICS": "ब्रिक्स", "ASEAN": "आसियान", "CAT": "कैट", "GATE": "गेट",
+    "INDIA": "इंडिया", "AYUSH": "आयुष", "LASER": "लेज़र", "RADAR": "रडार", "AMUL": "अमूल", "BHIM": "भीम", "MUDRA": "मुद्रा",
+    "LAN": "लैन", "VAT": "वैट", "DRDO": "डीआरडीओ", "CIBIL": "सिबिल",
 }  # fmt: skip
 _SAID_ACRONYM: Final = re.compile(f"(?<![A-Za-z0-9])(?:{'|'.join(_SAID_ACRONYMS)})(?![A-Za-z0-9])")
 _BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
@@ -121,7 +132,16 @@ _LABELLED: Final = re.compile(
 # Lakhs are written with commas; six digits without them that end a clause are a post code.
 _POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
 _EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
-_FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
+_FIXED: Final = {
+    "1/2": "आधा",
+    "1/4": "एक चौथाई",
+    "3/4": "तीन चौथाई",
+    "1/3": "एक तिहाई",
+    "2/3": "दो तिहाई",
+    "½": "आधा",
+    "¼": "एक चौथाई",
+    "¾": "तीन चौथाई",
+}
 _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
 _HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")
@@ -130,9 +150,27 @@ _SCORE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
     r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
 )
+_POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
+_MAJORITY: Final = re.compile(r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत|बढ़त|अंतर|स्कोर))")
+_MINUS: Final = re.compile(r"(?<=[\d)²a-z]) ?[-−] ?(?=\d[\d.,]{0,12} ?=)")
+_PLATE: Final = re.compile(
+    r"(?<![A-Za-z])(?P<state>[A-Z]{2})[ -]?(?P<office>\d{1,2})[ -]?"
+    r"(?P<series>(?:[A-Z] )?[A-Z]{1,3})[ -]?(?P<digits>\d{4})(?!\d)"
+)
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
+_LATIN: Final = re.compile("[A-Za-z×]")
+_DIGIT: Final = re.compile("[0-9½¼¾]")
+_DASHED: Final = re.compile("[-–—~]")
+_PART: Final = re.compile("[/½¼¾]")
+_ENGLISH_ORDINAL: Final = re.compile(r"(?<![\d.,A-Za-z])(\d{1,2})(?:st|nd|rd|th)(?![A-Za-z])")
+_ENGLISH_ORDINALS: Final = dict(enumerate("फ़र्स्ट सेकंड थर्ड फ़ोर्थ फ़िफ़्थ सिक्स्थ सेवेंथ एट्थ नाइंथ टेंथ इलेवेंथ ट्वेल्थ".split(), start=1))
+_GENERATION: Final = re.compile(r"(?<![\dA-Za-z.,])([2-6])([GDK])(?![A-Za-z\d])")
+_GENERATIONS: Final = dict(zip("23456", "टू थ्री फ़ोर फ़ाइव सिक्स".split(), strict=True))
+_GENERATION_LETTERS: Final = {"G": "जी", "D": "डी", "K": "के"}
+# Two or three of something: both numbers, and no word between them.
+_A_FEW: Final = re.compile(r"(?<![\d./,₹$-])([1-9]\d?)-([1-9]\d?)(?= [\u0900-\u097f])(?! से(?![\u0900-\u0963]))")
 _SIGNS: Final = {
     "+": "प्लस",
     "=": "बराबर",
@@ -144,6 +182,14 @@ _SIGNS: Final = {
     "#": "हैश",
     "%": "प्रतिशत",
     "°": "डिग्री",
+    "²": "स्क्वायर",
+    "³": "क्यूब",
+    "√": "वर्गमूल",
+    "π": "पाई",
+    "≈": "लगभग बराबर",
+    "≠": "बराबर नहीं",
+    "≥": "से बड़ा या बराबर",
+    "≤": "से छोटा या बराबर",
     "<": "से कम",
     ">": "से अधिक",
 }
@@ -168,21 +214,44 @@ def read_powers(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_TIMES, r"\1 बार")
-    text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
-    text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
+    if _LATIN.search(text.text):
+        text = _read_lettered(text)
+    if _DIGIT.search(text.text) is None:
+        return text
+    if "=" in text.text:
+        text = text.sub(_MINUS, " माइनस ")
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
-    text = text.sub(_LETTERED, _lettered).sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ")
-    text = text.sub(_VERSION, lambda match: " पॉइंट ".join(cardinal(part) for part in match.group().split(".")))
+    text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ").sub(_VERSION, _version)
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
-    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
-    text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
-    text = text.sub(_FRACTION, _fraction)
-    text = text.sub(_RATIO, lambda match: f"{cardinal(match[1])} अनुपात {cardinal(match[2])}")
+    if _PART.search(text.text):
+        text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
+        text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
+        text = text.sub(_FRACTION, _fraction)
+    return _read_pairs(text).sub(_NUMBER, _spaced)
+
+
+def _read_lettered(text: TrackedText) -> TrackedText:
+    """Figures beside Latin letters, and capitals that are said as a word."""
+    text = text.sub(_TIMES, r"\1 बार").sub(_PLATE, _plate)
+    text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
+    text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
+    text = text.sub(_ENGLISH_ORDINAL, _english_ordinal)
+    text = text.sub(_GENERATION, lambda match: f"{_GENERATIONS[match[1]]} {_GENERATION_LETTERS[match[2]]}")
+    return text.sub(_LETTERED, _lettered)
+
+
+def _read_pairs(text: TrackedText) -> TrackedText:
+    """Majorities, ratios, points and ranges."""
+    dashed = _DASHED.search(text.text) is not None
+    if dashed or ":" in text.text:
+        text = text.sub(_MAJORITY, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
+        text = text.sub(_RATIO, lambda match: f"{cardinal(match[1])} अनुपात {cardinal(match[2])}")
+    if not dashed:
+        return text
+    text = text.sub(_POINTS_LIST, lambda match: match.group().replace("-", " ")).sub(_A_FEW, _a_few)
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
-    text = text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
-    return text.sub(_NUMBER, _spaced)
+    return text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
 
 
 def read_signs(text: TrackedText) -> TrackedText:
@@ -201,6 +270,24 @@ def _lettered(match: re.Match[str]) -> str:
     digits = match["digits"]
     behind = " " if match.string[match.end() : match.end() + 1].isalpha() else ""
     return " " + (spelled(digits) if len(digits) > 2 else cardinal(digits)) + behind
+
+
+def _version(match: re.Match[str]) -> str:
+    gap = " " if match.string[match.start() - 1 : match.start()].isalpha() else ""
+    return gap + " पॉइंट ".join(cardinal(part) for part in match.group().split("."))
+
+
+def _english_ordinal(match: re.Match[str]) -> str:
+    return _ENGLISH_ORDINALS.get(int(match[1])) or ordinal(match[1], "वाँ")
+
+
+def _a_few(match: re.Match[str]) -> str | None:
+    """None unless the second number is the next."""
+    return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[2]) == int(match[1]) + 1 else None
+
+
+def _plate(match: re.Match[str]) -> str:
+    return f"{match['state']} {spelled(match['office'])} {match['series']} {spelled(match['digits'])}"
 
 
 def _exponent(match: re.Match[str]) -> str:

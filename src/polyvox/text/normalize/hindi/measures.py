@@ -48,6 +48,25 @@ _UNITS: Final = {
     "GHz": "गीगाहर्ट्ज़",
     "KB": "किलोबाइट",
     "Mbps": "मेगाबिट प्रति सेकंड",
+    "Gbps": "गीगाबिट प्रति सेकंड",
+    "kbps": "किलोबिट प्रति सेकंड",
+    "kmpl": "किलोमीटर प्रति लीटर",
+    "bps": "बेसिस पॉइंट",
+    "bpm": "धड़कन प्रति मिनट",
+    "rpm": "चक्कर प्रति मिनट",
+    "ppm": "पीपीएम",
+    "hPa": "हेक्टोपास्कल",
+    "kPa": "किलोपास्कल",
+    "dB": "डेसिबल",
+    "MW": "मेगावॉट",
+    "GW": "गीगावॉट",
+    "cc": "सीसी",
+    "nm": "नैनोमीटर",
+    "mmol": "मिलीमोल",
+    "fps": "फ़्रेम प्रति सेकंड",
+    "ms": "मिलीसेकंड",
+    "mph": "मील प्रति घंटा",
+    "ha": "हेक्टेयर",
     "MP": "मेगापिक्सल",
     "hrs": "घंटे",
     "hr": "घंटे",
@@ -98,6 +117,7 @@ _EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
 _LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
 _OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|पर|को)(?![\u0900-\u0963])")
 _INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
+_FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
@@ -105,7 +125,8 @@ _MINUS: Final = r"(?P<minus>(?<![\w])-)?"
 _MONEY: Final = re.compile(
     rf"(?<![A-Za-z\u0900-\u097f]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
-    r"(?: (?P<scale>हज़ार|हजार|लाख|करोड़|करोड़|अरब))?(?:/-)?(?P<each>/[A-Za-z\u0900-\u097f]{1,12})?"
+    r"(?: ?(?P<scale>हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन|बिलियन|ट्रिलियन))?"
+    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u097f]{1,12})?"
 )
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
@@ -115,7 +136,8 @@ _DEGREES: Final = re.compile(
     r" ?(?P<sign>° ?[CF](?![A-Za-z])|[℃℉]|°)"
 )
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r"(?P<scale> ?(?:हज़ार|हजार|लाख|करोड़|करोड़|अरब|मिलियन))? ?"
     rf"(?P<unit>(?i:{_LONGER})|{'|'.join(_EXACT)})(?P<power>[²³]|[23](?!\d))?"
     rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u0963\u0966-\u097f])"
 )
@@ -126,11 +148,12 @@ def read_money(text: TrackedText) -> TrackedText:
 
 
 def read_shares(text: TrackedText) -> TrackedText:
-    return text.sub(_PERCENT, lambda match: f"{_amounts(match)} प्रतिशत")
+    return text.sub(_PERCENT, lambda match: f"{_amounts(match)} प्रतिशत") if "%" in text.text else text
 
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
     return text.sub(_INCHES, " इंच").sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
 
 
@@ -146,7 +169,10 @@ def _money(match: re.Match[str]) -> str:
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
         scale = f" {match['scale']}" if match["scale"] else ""
         return f"{_amounts(match)}{scale} {name}{each}"
-    words = [cardinal(whole), "रुपया" if whole == "1" and name == "रुपये" else name]
+    words = [
+        cardinal(whole),
+        "रुपया" if whole == "1" and name == "रुपये" and not _OBLIQUE.match(match.string, match.end()) else name,
+    ]
     if decimals.strip("0") and not int(whole):
         words = []
     if decimals.strip("0"):
@@ -164,4 +190,5 @@ def _measure(match: re.Match[str]) -> str:
     unit = _POWERS.get(match["power"] or "", "") + name
     if unit.endswith("घंटा") and _OBLIQUE.match(match.string, match.end()):
         unit = unit.removesuffix("घंटा") + "घंटे"
-    return f"{_amounts(match)} {unit}" + (f" {_EACH[match['each']]}" if match["each"] else "")
+    scale = f" {match['scale'].strip()}" if match["scale"] else ""
+    return f"{_amounts(match)}{scale} {unit}" + (f" {_EACH[match['each']]}" if match["each"] else "")

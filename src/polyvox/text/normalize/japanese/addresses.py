@@ -37,6 +37,7 @@ _FILE: Final = re.compile(
     r"ya?ml|xml|sh|java|cpp|rs|rb|go|kt|php|sql|log|ini|cfg|conf|toml|lock|env|iso|apk|dll|jar|gradle|vue|swift|ipynb)"
     r"(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])"
 )
+_FOLDER: Final = re.compile(r"(?<![A-Za-z0-9_/.~])~?(?:/[A-Za-z0-9_.-]+){2,}(?<![.-])")
 _NAMED_END: Final = re.compile(r"\.[A-Za-z]")
 _PHONE: Final = re.compile(
     r"(?<![\dA-Za-z.-])(?:\+81[ -]?\d{1,4}|\(?0\d{1,4}\)?)[ -]?\d{1,4}-\d{3,4}(?![\d-])"
@@ -45,11 +46,13 @@ _PHONE: Final = re.compile(
 _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
 _POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
-_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室|便)")
+_ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室)")
+_SHORT_NUMBER: Final = re.compile(r"(?<=[#＃])\d{3,4}(?!\d)|(?<=桁[はが])\d{2,4}(?![\d.,]\d|\d)")
 _CODE: Final = re.compile(
-    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP))(?P<gap>[はがを]?[:： 「]{0,2})"
+    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
+_DIGIT: Final = re.compile("[0-9]")
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(
     r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(\d{1,3})-(\d{1,3})(?:-(\d{1,4}))?(?![\d-]|[%人円年回個名本])"
@@ -58,11 +61,15 @@ _LANDMARK: Final = re.compile(
 
 def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> TrackedText:
     """Everything that one writes to, calls, or goes to."""
-    if emails:
+    if emails and "@" in text.text:
         text = text.sub(_EMAIL, lambda match: _aloud(match.group()))
     if urls and _NAMED_END.search(text.text):
         text = text.sub(_FILE, lambda match: _aloud(match.group()))
         text = text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+    if urls and "/" in text.text:
+        text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
+    if _DIGIT.search(text.text) is None:
+        return text
     text = text.sub(_POSTCODE, lambda match: f"郵便番号{spelled(match['first'])}の、{spelled(match['last'])}")
     if phones:
         for pattern in (_FREE, _PHONE):
@@ -70,12 +77,14 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         text = text.sub(_POLICE, "ヒャクトー")
     text = text.sub(_CODE, lambda match: _code(match))
     text = text.sub(_ROOM, lambda match: room(match.group()))
-    return text.sub(_LANDMARK, _landmark)
+    text = text.sub(_SHORT_NUMBER, lambda match: spelled(match.group()))
+    return text.sub(_LANDMARK, _landmark) if "-" in text.text else text
 
 
 def _landmark(match: re.Match[str]) -> str | None:
-    """None for a score, which stands behind a particle."""
-    if match[3] is None and match.string[match.start() - 1] in "がはにをもで":
+    """None for a score, which stands behind a particle or its name."""
+    before = match.string[max(0, match.start() - 4) : match.start()]
+    if match[3] is None and before.endswith(("が", "は", "に", "を", "も", "で", "カウント", "スコア", "結果", "戦")):
         return None
     return "の".join(part for part in match.groups() if part)
 

@@ -3,14 +3,14 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.japanese.numbers import DASH
+from polyvox.text.normalize.japanese.numbers import DASH, spelled
 from polyvox.text.tracked import TrackedText
 
 _WEEKDAY: Final = "月火水木金土日祝"
 _DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-]|\.\d)")
 # A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
 _SHORT_DATE: Final = re.compile(
-    rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
+    rf"(?<![\d./と-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
     rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
 )
 _OF_MANY: Final = re.compile("(?:約|およそ|ほぼ|さじ|カップ|うち|残り|[者員人体民部数額量費生りち]の)\\Z")
@@ -23,16 +23,42 @@ _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
     r"(?::(?P<second>[0-5]\d))?(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
 )
+_WEEKDAYS: Final = dict(zip("月火水木金土日祝", "ゲツ カ スイ モク キン ド ニチ シュク".split(), strict=True))
+_WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([{_WEEKDAY}])(?![\u4e00-\u9fff])")
+_LISTED_DAYS: Final = re.compile(
+    rf"(?:(?<![\u4e00-\u9fff\d])|(?<=毎週))[{_WEEKDAY}](?:[・、][{_WEEKDAY}])+(?=曜|[^\u4e00-\u9fff\d]|$)"
+)
+_IDLE_NOUGHT: Final = re.compile(r"(?<=時)0(?=\d分)")
+_HUNDREDTHS: Final = re.compile(r"(?<=\d秒)\d\d(?!\d|[.,]\d)")
+_WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
+_WRITTEN_DIGITS: Final = str.maketrans("〇一二三四五六七八九", "0123456789")
+_MONTHS: Final = re.compile(r"(?<![\d./-])(1[0-2]|[1-9])[-–~～〜](?=(?:1[0-2]|[1-9])月(?!\d))")
+_FEW: Final = {
+    "2、3日": "にさんにち", "二、三日": "にさんにち", "4、5日": "しごにち", "四、五日": "しごにち",
+    "4、5人": "しごにん", "四、五人": "しごにん",
+}  # fmt: skip
+_A_FEW: Final = re.compile(f"(?<![\\d月.、一二三四五六七八九十])(?:{'|'.join(_FEW)})(?!間?、)")
+_PARTED: Final = re.compile("[0-9][-/.][0-9]")
+_DASHED: Final = re.compile("[-–—~～〜]")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
-    text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
+    text = text.sub(_WRITTEN_YEAR, lambda match: match.group().translate(_WRITTEN_DIGITS))
+    text = text.sub(_A_FEW, lambda match: _FEW[match.group()])
+    if _PARTED.search(text.text):
+        text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
-    text = text.sub(_DATED, "づけ")
-    return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
+    if "・" in text.text:
+        text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))
+    text = text.sub(_IDLE_NOUGHT, "").sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
+    if _DASHED.search(text.text):
+        text = text.sub(_MONTHS, r"\1月から")
+        text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
+        text = text.sub(_SPAN, "から").sub(_UNTIL, "から")
+    return text.sub(_TIME, _time) if ":" in text.text else text
 
 
 def _short_date(match: re.Match[str]) -> str | None:

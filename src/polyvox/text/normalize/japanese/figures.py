@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.japanese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number
+from polyvox.text.normalize.japanese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number, spelled
 from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
@@ -13,9 +13,15 @@ _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _SCORE: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引)|と|に(?:終|持))"
 )
+_SET: Final = re.compile(r"(?<=[トムアー半][はを])(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)")
+_SETS: Final = re.compile(r"(?<![\d.,])\d{1,2}[-–]\d{1,2}(?:[、,] ?\d{1,2}[-–]\d{1,2})++(?![\d.,%])")
+_POINTS_DASH: Final = re.compile("[-–]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
+_IP: Final = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d|\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
+# Days are counted at both ends, as are one person and two.
+_DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 _GENERATION: Final = re.compile(r"(?<![\dA-Za-z])(?P<figure>[2-6])(?P<letter>[GD])(?![A-Za-z\d])")
@@ -23,6 +29,9 @@ _ENGLISH: Final = {"2": "ツー", "3": "スリー", "4": "フォー", "5": "フ�
 _LETTERS: Final = {"G": "ジー", "D": "ディー"}
 _LATIN: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d{1,4})(?![\dA-Za-z]|\.\d)")
 _NUMBER: Final = re.compile(rf"{NUMBER_START}{NUMBER}{NUMBER_END}")
+_DIGIT: Final = re.compile("[0-9⁰¹²³⁴-⁹]")
+_LETTER: Final = re.compile("[A-Za-z№]")
+_BETWEEN: Final = re.compile("[-–—~～〜:−]|[0-9]から")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
@@ -49,8 +58,11 @@ _SIGNS: Final = {
     "%": "パーセント",
     "∞": "無限大",
     "π": "パイ",
+    "√": "ルート",
 }
-_MINUS: Final = re.compile(r"(?<=[\d)]) ?[-−] ?(?=\d[\d.]{0,12} ?=)")
+_MINUS: Final = re.compile(r"(?<=[\dA-Za-z)²³]) ?[-−] ?(?=\d?[\dA-Za-z.]{0,12}[^\n=。、]{0,12}=)")
+_AVERAGE: Final = re.compile(r"(?<=率)(?P<gap>[はが]?)0?\.(?P<tenths>\d)(?P<hundredths>\d)(?P<thousandths>\d)(?!\d)")
+_ASSISTANT: Final = re.compile("準(?=\\d)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 
 
@@ -61,15 +73,33 @@ def read_firms(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left, without its commas."""
-    text = text.sub(_DESERTED, "ひとけ").sub(_POWER, _power)
-    text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation)
-    text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>").sub(_TYPE, "がた").sub(_FEVER, r"\1ブ")
-    text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
-    text = text.sub(_SCORE, r"\1対\2").sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
-    text = text.sub(_MINUS, "引く").sub(_RANGE, lambda match: f"{number(match[1])}から{number(match[2])}")
-    text = text.sub(_NEGATIVE, "マイナス").sub(_VERSION, lambda match: "点".join(match.group().split(".")))
+    text = text.sub(_DESERTED, "ひとけ")
+    if _DIGIT.search(text.text) is None:
+        return text.sub(_TYPE, "がた")
+    if "=" in text.text:
+        text = text.sub(_MINUS, "引く")
+    text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
+    if _LETTER.search(text.text):
+        text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation).sub(_TYPE, "がた")
+    if "/" in text.text:
+        text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>")
+        text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
+    if _BETWEEN.search(text.text):
+        text = _read_pairs(text)
+    if "." in text.text:
+        text = text.sub(_IP, lambda match: "テン".join(map(spelled, match.group().split("."))))
+        text = text.sub(_VERSION, lambda match: "点".join(match.group().split(".")))
     text = text.sub(_NUMBER, lambda match: number(match.group()))
     return text.sub(_LATIN, lambda match: f" {match['behind']}")
+
+
+def _read_pairs(text: TrackedText) -> TrackedText:
+    """Points, ratios and ranges, and what is below nought."""
+    text = text.sub(_SETS, lambda match: _POINTS_DASH.sub("対", match.group()))
+    text = text.sub(_SET, r"\1対\2").sub(_SCORE, r"\1対\2")
+    if ":" in text.text:
+        text = text.sub(_RATIO, lambda match: "対".join(map(number, match.group().split(":"))))
+    return text.sub(_DAYS, r"\1\3から\2\3").sub(_RANGE, _range).sub(_NEGATIVE, "マイナス")
 
 
 def read_signs(text: TrackedText) -> TrackedText:
@@ -80,6 +110,19 @@ def read_signs(text: TrackedText) -> TrackedText:
 def _power(match: re.Match[str]) -> str:
     minus = "マイナス" if match["minus"] or match["raised_minus"] else ""
     return f"の{minus}{match['plain'] or match['raised'].translate(_SUPERSCRIPTS)}ジョー"
+
+
+def _average(match: re.Match[str]) -> str:
+    """A batting average in tenths, hundredths and thousandths, as baseball has it."""
+    parts = zip((match["tenths"], match["hundredths"], match["thousandths"]), ("割", "ブ", "リン"), strict=True)
+    return match["gap"] + ("".join(f"{figure}{name}" for figure, name in parts if figure != "0") or "0割")
+
+
+def _range(match: re.Match[str]) -> str:
+    """From one number to another; points where the first is the greater, since no range goes down."""
+    first, last = match[1], match[2]
+    points = first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
+    return f"{number(first)}{'対' if points else 'から'}{number(last)}"
 
 
 def _generation(match: re.Match[str]) -> str:

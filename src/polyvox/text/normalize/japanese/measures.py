@@ -81,6 +81,42 @@ _UNITS: Final = {
     "MW": "メガワット",
     "cl": "センチリットル",
     "dL": "デシリットル",
+    "mmHg": "ミリエイチジー",
+    "ppm": "ピーピーエム",
+    "ppb": "ピーピービー",
+    "bpm": "ビーピーエム",
+    "fps": "エフピーエス",
+    "dpi": "ディーピーアイ",
+    "kbps": "キロビーピーエス",
+    "μm": "マイクロメートル",
+    "µm": "マイクロメートル",
+    "μL": "マイクロリットル",
+    "ng": "ナノグラム",
+    "kL": "キロリットル",
+    "kl": "キロリットル",
+    "oz": "オンス",
+    "lb": "ポンド",
+    "ft": "フィート",
+    "mi": "マイル",
+    "mph": "マイル毎時",
+    "K": "ケー",
+    "GW": "ギガワット",
+    "Wh": "ワット時",
+    "MWh": "メガワット時",
+    "kV": "キロボルト",
+    "kΩ": "キロオーム",
+    "PB": "ペタバイト",
+    "MP": "メガピクセル",
+    "mSv": "ミリシーベルト",
+    "μSv": "マイクロシーベルト",
+    "Bq": "ベクレル",
+    "lx": "ルクス",
+    "lm": "ルーメン",
+    "cd": "カンデラ",
+    "PS": "馬力",
+    "IU": "アイユー",
+    "hr": "時間",
+    "mEq": "メック",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "m", "km"))
@@ -108,6 +144,9 @@ _EACH: Final = {
     "m3": "パー立方メートル",
     "km²": "パー平方キロメートル",
     "km2": "パー平方キロメートル",
+    "μL": "パーマイクロリットル",
+    "100g": "、100グラムあたり",
+    "day": "パーデイ",
 }
 _ANY_EACH: Final = "|".join(sorted(_EACH, key=len, reverse=True))
 
@@ -129,10 +168,13 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
+_DEGREE_SIGN: Final = re.compile("[°℃℉]")
+_UNIT_LETTER: Final = re.compile("[0-9 千万億兆][A-Za-zΩμµ]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z]){_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
+    rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    rf" ?{_SCALE}{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
 )
 
 
@@ -143,7 +185,9 @@ def read_money(text: TrackedText) -> TrackedText:
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand, and what is taken off a price."""
     text = text.sub(_DISCOUNT, "びき")
-    return text.sub(_PERCENT, _share).sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
+    if "%" in text.text or "‰" in text.text:
+        text = text.sub(_PERCENT, _share)
+    return text.sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
 
 
 def _share(match: re.Match[str]) -> str:
@@ -154,7 +198,11 @@ def _share(match: re.Match[str]) -> str:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
-    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    if _DEGREE_SIGN.search(text.text):
+        text = text.sub(_DEGREES, _degrees)
+    if "/" in text.text:
+        text = text.sub(_RATE, lambda match: _EACH[match["each"].replace("µ", "μ")])
+    return text.sub(_MEASURE, _measure) if _UNIT_LETTER.search(text.text) else text
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -168,6 +216,8 @@ def _degrees(match: re.Match[str]) -> str:
 
 def _measure(match: re.Match[str]) -> str | None:
     unit = _UNITS.get(match["unit"])
+    if match["lettered"] is not None and len(match["unit"]) == 1:
+        return None
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
         return None
     unit = _POWERS.get(match["unit_power"] or "", "") + unit

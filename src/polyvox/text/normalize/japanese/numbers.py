@@ -18,7 +18,7 @@ def spelled(digits: str) -> str:
 
 
 def room(digits: str) -> str:
-    """The number of a room or a flight, in which nought is a circle."""
+    """The number of a room, in which nought is a circle."""
     return spelled(digits).replace("ゼロ", "マル")
 
 

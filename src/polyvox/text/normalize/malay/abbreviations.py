@@ -60,6 +60,8 @@ PLACES: Final = {
     "Kmpg": "Kampung",
     "Sg": "Sungai",
     "Bkt": "Bukit",
+    "Spg": "Simpang",
+    "Smpg": "Simpang",
     "Bt": "Batu",
     "Tg": "Tanjung",
     "Tjg": "Tanjung",

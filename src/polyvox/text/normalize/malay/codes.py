@@ -45,7 +45,7 @@ _RULERS: Final = frozenset(
         "dunia edward elizabeth faisal felipe franz frederick george gregorius gustaf hamid harald hassan henry "
         "hussein innosensius iskandar ivan james john joseph juan khan leo leopold louis mahmud margrethe mehmed "
         "mohammed muhammad murad mustafa napoleon nicholas osman otto paul paulus peter philip pius ptolemy rama "
-        "ramses richard salman selim suleiman sulaiman urbanus vajiravudh wilhelm willem william yohanes"
+        "ramses richard salman selim shah suleiman sulaiman syah urbanus vajiravudh wilhelm willem william yohanes"
     ).split()
 )
 
@@ -71,7 +71,7 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".").lower()
     if before in _PARTS and word_before(match)[0].isupper() and numeral not in _LETTERS:
         return cardinal(_digits(numeral))
-    if before in _RULERS and (numeral != "I" or word_after(match) == ""):
+    if before in _RULERS and (numeral != "I" or word_after(match) == "" or before in ("shah", "syah")):
         return capitalised_like("K", ordinal(_digits(numeral)))
     return None
 

@@ -46,6 +46,7 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _PLATE_WORDS: Final = frozenset("berdaftar bernombor daftar pendaftaran plat plate registration".split())
 _VEHICLES: Final = frozenset("bas kereta lori motosikal teksi van".split())
 _PLATE_DIGITS: Final = 4
+_ROOM_DIGITS: Final = 4
 
 
 def read_covered(text: TrackedText, speller: Speller) -> TrackedText:
@@ -83,7 +84,7 @@ def _names(match: re.Match[str]) -> bool:
     written = match.group()
     if word_after(match).lower() in _COUNTED or _QUANTIFIED.intersection(words):
         return False
-    if words[-2:] == ["peti", "surat"]:
+    if words[-2:] == ["peti", "surat"] or (words[-1:] == ["bilik"] and len(written) <= _ROOM_DIGITS):
         return True
     if _LABELS.intersection(words):
         return _YEAR.fullmatch(written) is None or words[-1] in _LABELS

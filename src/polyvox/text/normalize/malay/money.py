@@ -79,6 +79,7 @@ SCALES: Final = {
     "mill": "juta",
     "mn": "juta",
     "jt": "juta",
+    "j": "juta",
     "juta": "juta",
     "million": "juta",
     "b": "bilion",
@@ -97,7 +98,7 @@ _INDONESIAN: Final = r"\d{1,3}(?:\.\d{3})++(?:,\d\d)?(?![\d,])"
 _SUM: Final = rf"(?:(?<=Rp){_INDONESIAN}|(?<=Rp ){_INDONESIAN}|{NUMBER})"
 _SCALE: Final = (
     r"(?: ?(?:ratus|ribu|thousand|juta|million|bilion|billion|trilion|trillion)(?![A-Za-z])"
-    r"| ?(?:mill?|mn|jt|bil|bn|tn)\b\.?(?! ?\d)|[kKmMbBtT](?![A-Za-z0-9]))"
+    r"| ?(?:mill?|mn|jt|bil|bn|tn)\b\.?(?! ?\d)|[kKmMbBtTj](?![A-Za-z0-9]))"
 )
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _CODE: Final = "|".join(CODES)

@@ -66,6 +66,9 @@ _ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
 _AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
 _OR: Final = re.compile(r"(?<=[a-z)]) ?/ ?(?=[A-Za-z(])|(?<=[A-Z]) ?/ ?(?=[a-z])")
+_PARTNERS: Final = re.compile(
+    r"(?<=[a-z])/(?=[A-Z][a-z]+ [A-Z][a-z]|[A-Z][a-z]+ (?:menang|tewas|mara|menewaskan|tumpas))"
+)
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r" ?/+ ?")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
@@ -107,7 +110,7 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_ALIAS, " alias ")
         .sub(_AT_PLACE, " di ")
     )
-    text = text.sub(_AND_OR, " ").sub(_DIVISION, " bahagi ").sub(_OR, " atau ").sub(_SLASH, " ")
+    text = text.sub(_AND_OR, " ").sub(_DIVISION, " bahagi ").sub(_PARTNERS, ", ").sub(_OR, " atau ").sub(_SLASH, " ")
     text = text.sub(_PRODUCT, " kali ").sub(_DIFFERENCE, " tolak ").sub(_SEPARATOR, ", ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
 
@@ -115,7 +118,7 @@ def read(text: TrackedText) -> TrackedText:
 def _superscript(match: re.Match[str]) -> str:
     figures = match.group().translate(_DIGITS)
     before = match.string[max(0, match.start() - 2) : match.start()]
-    single = before[-1:].isalpha() and not before[:-1].isalpha()
+    single = before[-1:].isalpha() and (not before[:-1].isalpha() or before[0] == "π")
     if before[-1:].isdigit() or before.endswith(")") or single:
         return f" kuasa {cardinal(figures)} "
     return "" if before[-1:].isalpha() else figures

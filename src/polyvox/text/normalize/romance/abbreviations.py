@@ -1,58 +1,122 @@
 """Abbreviations of the Romance languages."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
-from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.compass import Compass
+from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?(?:\d|[IVXLC]+\b|[A-Z](?!\w)))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w)))"
+_LEADING = r"(?![\w.])"
+_MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
+"""Behind a form that ends with a mark: "St-Michel", "n°12"."""
 # Behind the full stop of a short name that does not end its sentence.
 _INSIDE = r"(?=[,;:)/–-]|,? \(?[\da-zà-ÿ])"
+_CONTINUED: Final = re.compile(_INSIDE)
+_BEFORE_MONTHS: Final = frozenset(
+    "en em in de desde hasta até di da dal dall a fin début mi finales inicios principios del fine inizio dès".split()
+)
+_ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
+"""Short months that end sentences as words."""
+_COUNTED: Final = re.compile(r"\d ?\Z")
+_LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
+_PREPOSITION_REACH: Final = 12
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
+
+# A word with the mark that may shorten it: what a text must hold before the long patterns are worth a search.
+_BEGINNING: Final = re.compile(r"[^\W\d_]+[.ºª°/-]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A long pattern that is tried only where one of its forms may begin."""
+
+    beginnings: frozenset[str]
+    pattern: re.Pattern[str]
+
+    def finditer(self, string: str, /) -> Iterator[re.Match[str]]:
+        end = 0
+        for beginning in _BEGINNING.finditer(string):
+            if beginning.start() >= end and beginning.group() in self.beginnings:
+                match = self.pattern.match(string, beginning.start())
+                if match is not None:
+                    end = match.end()
+                    yield match
 
 
 @dataclass(frozen=True, slots=True)
 class AbbreviationRules:
     """The patterns of one language."""
 
-    words: Mapping[str, str]
-    may_end: frozenset[str]
-    pattern: re.Pattern[str]
+    units: Mapping[str, Noun]
+    groups: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...]  # a sentence may end with the last
+    forms: Forms
     calendar: "CalendarNames"
+    compass: Compass
+    by_word: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
+    context_words: frozenset[str]
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
         table = language.abbreviations
         groups = (
-            (with_capitals(table.anywhere), r"(?![\w/])"),
-            (with_capitals(table.leading), r"(?!\w)"),
             (with_capitals(table.before_figures), _FIGURE),
             (table.before_names, _NAME),
             (with_capitals(table.weekdays), _INSIDE),
+            (with_capitals(table.leading), _LEADING),
+            (with_capitals(table.anywhere), r"(?![\w/])"),
         )
-        merged = {key: word for words, _ in groups for key, word in words.items()}
         return cls(
-            merged,
-            frozenset(groups[0][0]),
-            re.compile(_by_first_letter(groups)),
+            language.units,
+            tuple((words, re.compile(behind)) for words, behind in groups),
+            Forms(_beginnings(form for words, _ in groups for form in words), re.compile(_by_first_letter(groups))),
             CalendarNames.of(language),
+            table.compass,
+            tuple((frozenset(words.split()), pattern, meaning) for words, pattern, meaning in table.by_word),
+            frozenset(word for words, _, _ in table.by_word for word in words.split()),
             table.in_context,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
+        beginnings = _BEGINNING.findall(text.text)
+        if not self.context_words.isdisjoint(beginnings):
+            for known, pattern, words in self.by_word:
+                if not known.isdisjoint(beginnings):
+                    text = text.sub(pattern, partial(_in_context, words=words))
         for held, pattern, words in self.contexts:
             if held in text.text:
-                text = text.sub(pattern, words)
-        return self.calendar.read(text).sub(self.pattern, self._word)
+                text = text.sub(pattern, partial(_in_context, words=words))
+        text = self.compass.read(text)
+        if not self.calendar.forms.beginnings.isdisjoint(beginnings):
+            text = self.calendar.read(text)
+        return text if self.forms.beginnings.isdisjoint(beginnings) else text.sub(self.forms, self._word)
 
-    def _word(self, match: re.Match[str]) -> str:
-        """The words; a full stop stays where the text, the line or a sentence ends with it."""
-        ends = match.group().endswith(".") and _closes(match, before_capitals=match.group() in self.may_end)
+    def _word(self, match: re.Match[str]) -> str | None:
+        """The words; a full stop stays where the text, the line or a sentence ends with it.
+
+        None behind a figure for what is the symbol of a unit there: "45 min."
+        """
+        unit = self.units.get(match.group().rstrip("."))
+        words, may_end = self._meaning(match)
+        counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
+        if counted and unit is not None and words not in (unit.one, unit.many):
+            return None
+        ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
-        return self.words[match.group()] + ("." if ends else " " if glued else "")
+        return words + ("." if ends else " " if glued else "")
+
+    def _meaning(self, match: re.Match[str]) -> tuple[str, bool]:
+        """The words of a form by what follows it, and whether a sentence may end with them."""
+        form, last = match.group(), len(self.groups) - 1
+        known = [(index, words[form], behind) for index, (words, behind) in enumerate(self.groups) if form in words]
+        fitting = (each for each in known if each[2].match(match.string, match.end()))
+        index, words, _ = next(fitting, known[-1])
+        return words, index == last
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +126,8 @@ class CalendarNames:
     weekdays: Mapping[str, str]
     months: Mapping[str, str]
     upto: str
-    pattern: re.Pattern[str]
+    month_of: Callable[[str, str], str]
+    forms: Forms
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "CalendarNames":
@@ -73,34 +138,40 @@ class CalendarNames:
             if short != language.months[index] and len(short) < len(language.months[index])
         }
         any_name = _any_case(weekdays | months)
-        rest, month_rest = _any_case(weekdays | months, start=1), _any_case(months, start=1)
-        only_month = _any_case({short: name for short, name in months.items() if short not in weekdays}, start=1)
-        letters = "".join(sorted({letter for short in weekdays | months for letter in short[0] + short[0].upper()}))
+        only_month = _any_case({short: name for short, name in months.items() if short not in weekdays})
         return cls(
             weekdays,
             months,
             language.upto,
-            re.compile(
-                rf"[{letters}](?<![\w./-].)(?:(?P<first>{rest})(?P<stop>\.)?"
-                rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
-                rf"(?P<last>{any_name})(?:\.|(?!\w))"
-                rf"|(?P<of_year>{month_rest})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
-                rf"|(?P<month>{only_month})\.{_INSIDE})"
+            language.month_of,
+            Forms(
+                _beginnings(any_name.split("|")),
+                re.compile(
+                    rf"(?<![\w./-])(?:(?P<first>{any_name})(?P<stop>\.)?"
+                    rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
+                    rf"(?P<last>{any_name})(?:\.|(?!\w))"
+                    rf"|(?P<of_year>{_any_case(months)})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
+                    rf"|(?P<slashed>{_any_case(months)})/(?P<year>(?:20)?\d\d)(?![\w/])"
+                    rf"|(?P<month>{only_month})\.(?!\w))"
+                ),
             ),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
-        return text.sub(self.pattern, self._names)
+        return text.sub(self.forms, self._names)
 
     def _names(self, match: re.Match[str]) -> str | None:
         """None for two words that only look like weekdays or months."""
-        letter = match.group()[0]
-        if match["first"] is None:
-            return self.months.get((letter + (match["of_year"] or match["month"])).lower())
+        if match["of_year"]:
+            return self.months[match["of_year"].lower()]
+        if match["slashed"]:
+            return self.month_of(self.months[match["slashed"].lower()], f"20{match['year'][-2:]}")
+        if match["month"]:
+            return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")
         if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped:
             return None
-        first, last = (letter + match["first"]).lower(), match["last"].lower()
+        first, last = match["first"].lower(), match["last"].lower()
         for names in (self.weekdays, self.months):
             if first in names and last in names:
                 words = f" {self.upto} " if joint.strip() in ("-", "–") else joint.replace("/", ", ")
@@ -108,11 +179,33 @@ class CalendarNames:
                 return names[first] + words + names[last] + ("." if ends else "")
         return None
 
+    def _month(self, match: re.Match[str]) -> str | None:
+        """A month inside a sentence, or at its end behind a preposition; None for another word there."""
+        short = match.group()[:-1].lower()
+        if _CONTINUED.match(match.string, match.end()):
+            return self.months[short]
+        before = _LAST_WORD.search(match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start()])
+        if short in _ALSO_WORDS or before is None or before[1].lower() not in _BEFORE_MONTHS:
+            return None
+        return self.months[short] + ("." if _closes(match, before_capitals=True) else "")
+
+
+def _in_context(match: re.Match[str], *, words: str) -> str:
+    """The words of a rule; a full stop stays where the text or the line ends with it."""
+    ends = match.group().endswith(".") and not words.endswith(".") and _closes(match, before_capitals=False)
+    return match.expand(words) + ("." if ends else "")
+
 
 def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
     """Return whether a text, a line or a sentence ends behind a match."""
     rest = match.string[match.end() : match.end() + 4].lstrip(' »”")*')
     return not rest or rest[0] == "\n" or (rest[0].isupper() and before_capitals)
+
+
+def _beginnings(forms: Iterable[str]) -> frozenset[str]:
+    """The words that forms begin with, those of letters alone with any mark behind them."""
+    words = {_BEGINNING.findall(form)[0] for form in forms}
+    return frozenset(words | {word + mark for word in words if word[-1].isalpha() for mark in ".ºª°/-"})
 
 
 def with_capitals(words: Mapping[str, str]) -> dict[str, str]:
@@ -122,16 +215,17 @@ def with_capitals(words: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _any_case(words: Mapping[str, str], start: int = 0) -> str:
-    """Short names from a letter on: in small letters, with a capital in front, or all in capitals."""
-    forms = {form[start:] for key in words for form in (key, key.capitalize(), key.upper())}
+def _any_case(words: Mapping[str, str]) -> str:
+    """Short names in small letters, with a capital in front, or all in capitals."""
+    forms = {form for key in words for form in (key, key.capitalize(), key.upper())}
     return "|".join(sorted(forms, key=len, reverse=True))
 
 
 def _by_first_letter(groups: Iterable[tuple[Mapping[str, str], str]]) -> str:
     """A pattern of all forms that begins with their letters, so that a search skips to the next of these."""
     letters: dict[str, list[str]] = {}
-    for words, behind in groups:
-        for form in sorted(words, key=len, reverse=True):
-            letters.setdefault(form[0], []).append(f"{re.escape(form[1:])}{behind}")
+    forms = [(form, behind) for words, behind in groups for form in words]
+    for form, behind in sorted(forms, key=lambda each: len(each[0]), reverse=True):
+        rest = _MARKED_LEADING.get(form[-1], behind) if behind is _LEADING else behind
+        letters.setdefault(form[0], []).append(f"{re.escape(form[1:])}{rest}")
     return "|".join(rf"{re.escape(letter)}(?<![\w./-].)(?:{'|'.join(forms)})" for letter, forms in letters.items())

@@ -7,14 +7,19 @@ from typing import Final
 from polyvox.text.normalize.romance.language import AcronymHabits
 from polyvox.text.tracked import TrackedText
 
-_CAPITALS: Final = re.compile(r"(?<![^\W_])(?P<capitals>[A-ZÀ-ÖØ-Ý]{2,5})s?(?![^\W_])")
+_CAPITALS: Final = re.compile(r"(?P<capitals>[A-ZÀ-ÖØ-Ý](?<![^\W_].)[A-ZÀ-ÖØ-Ý]{1,4})s?(?![^\W_])")
 _VOWELS: Final = "AEIOUYÀ-ÆÈ-ÏÒ-ÖÙ-Ý"
 _OPENING: Final = r"(?:[BCFGPT]R|[BCFGP]L|DR|CH|QU|GN|S[CPT]|[B-DF-HJ-NP-TVXZKÇ])"
 _SAID: Final = re.compile(
     rf"{_OPENING}?[{_VOWELS}]+(?:(?:[LMNRS]?{_OPENING}|SS|LL|TT)[{_VOWELS}]+)*(?:[BCDFGKLMNPRSTXZ]|[LNR][DKMNT])?"
 )
+_DOTTED: Final = re.compile(r"[A-Z](?<![\w.].)(?:\.-?[A-Z]){1,5}\.(?![\w-])")
+_INITIAL: Final = re.compile(r"(?P<letter>[A-Z](?<![\w.].))\.(?= (?P<next>[A-ZÀ-Ý](?:[a-zà-ÿ]+|(?=\.))))")
+_STARTS_ANEW: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+[“«\"(¿¡]?(?P<word>[A-ZÀ-Ý][^\W\d_]*))")
 _HAS_VOWEL: Final = re.compile(f"[{_VOWELS}]")
 _MIXED_CASE: Final = {
+    "NaCl": "N A C L", "SpO": "S P O", "SatO": "sat O", "Hb": "H B", "CaCO": "C A C O", "dCi": "D C I",
+    "PaO": "P A O", "KCl": "K C L", "HbA": "H B A", "WiFi": "wifi", "IgG": "I G G", "IgE": "I G E",
     "NVMe": "N V M E", "PCIe": "P C I E", "IoT": "I O T", "PhD": "P H D", "mRNA": "M R N A", "ARNm": "A R N M",
     "RNAm": "R N A M", "iOS": "I O S", "macOS": "mac O S", "QoS": "Q O S", "IPv": "I P V", "pH": "P H",
     "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
@@ -30,12 +35,31 @@ class Acronyms:
     """The acronyms of one language."""
 
     habits: AcronymHabits
+    sentence_starters: frozenset[str]
 
     def read(self, text: TrackedText) -> TrackedText:
         """Spell the capitals that are no word, and write as a word those that are."""
         if _CAPITAL_BEHIND.search(text.text):
             text = text.sub(_MIXED_NAME, lambda match: _MIXED_CASE[match.group()])
+        if "." in text.text:
+            text = text.sub(_DOTTED, self._dotted).sub(_INITIAL, self._initial)
         return text.sub(_CAPITALS, self._read)
+
+    def _initial(self, match: re.Match[str]) -> str | None:
+        """The letter of a name without its stop; None where a sentence may end with it."""
+        if match["next"].lower() in self.sentence_starters:
+            return None
+        before = match.string[max(0, match.start() - _REACH) : match.start()].split(" ")
+        named = len(before) < 2 or before[-2].istitle() or before[-2].lower() in self.sentence_starters
+        return match["letter"] if named else None
+
+    def _dotted(self, match: re.Match[str]) -> str | None:
+        """Letters with full stops as letters without; the last stop stays where it ends a sentence too."""
+        letters = re.sub("[.-]", "", match.group())
+        follows = _STARTS_ANEW.match(match.string, match.end())
+        ends = follows is not None and (not follows["word"] or follows["word"].lower() in self.sentence_starters)
+        said = letters.lower() if self._is_said(letters) else " ".join(letters)
+        return said + ("." if ends else "")
 
     def _read(self, match: re.Match[str]) -> str | None:
         capitals = match["capitals"]
@@ -58,8 +82,9 @@ class Acronyms:
 
 
 def _is_shouted(match: re.Match[str]) -> bool:
-    """Return whether long capitals stand beside these, as in a headline."""
+    """Return whether long capitals stand beside these, as in a headline and not as in a list."""
     before = match.string[max(0, match.start() - _REACH) : match.start()].split()
     after = match.string[match.end() : match.end() + _REACH].split()
-    beside = (*before[-1:], *after[:1])
+    listed = match.string[match.end() : match.end() + 1] == ","
+    beside = (*(word for word in before[-1:] if not word.endswith(",")), *(() if listed else after[:1]))
     return any(_LONG_CAPITALS.fullmatch(word.strip(".,;:!?()")) for word in beside)

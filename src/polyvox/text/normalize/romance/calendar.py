@@ -8,15 +8,27 @@ from polyvox.text.normalize.romance.numbers import DASH
 from polyvox.text.tracked import TrackedText
 
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
-_SLASHED = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
-_DAY_MONTH = re.compile(r"(?<=[^\W\d_][ '])(\d{1,2})/(\d{1,2})(?![\w/]|[.,]\d)")
-_MONTH_YEAR = re.compile(r"(?<![\w/.,-])(0[1-9]|1[0-2])/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
-_DURATION = re.compile(r"(?<![\w.,/])(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w)")
+_SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
+_DAY_MONTH = re.compile(r"(\d(?<=[^\d/][ '(].)\d?)/(\d{1,2})(?![\w/]|[.,]\d)")
+_MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
+_HOUR = r"\d(?<![\w:.,/].)(?:(?<=[01])\d|(?<=2)[0-4])?"
+_SHORT_YEAR = re.compile(r"['’‘](?<!\w.)(?=\d\d\d?(?![\w'’]))")
+_SHOP_HOURS = re.compile(
+    rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
+)
+_HOURS = re.compile(rf"{_HOUR}(?:\.[0-5][05])?(?P<dash> ?[-–] ?)\d{{1,2}}\.[0-5][05](?![\w%€$]|[.,:]\d| ?[%€$])")
+_HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
+_DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 _DOTTED_TIME = re.compile(
-    r"(?<=[^\W\d_] )([01]?\d|2[0-4])\.([0-5]\d)(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
+    r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
+    r"(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
+)
+_TIMES_OF_HOURS = re.compile(
+    rf"(?P<first>{_HOUR})\.(?P<minute>[0-5]\d)(?= ?h(?:s|rs|oras?)?(?!\w))"
+    rf"|(?P<from>{_HOUR})\.(?P<from_minute>[0-5]\d)(?= (?:a|y|e|hasta|à) \d{{1,2}}[.:][0-5]\d ?h)"
 )
 _DASH = re.compile("[-–—]")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+),?[ ']$")
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?:? \(?|')$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
 
@@ -39,12 +51,12 @@ class Calendar:
         return cls(
             language,
             re.compile(
-                rf"(?<![\w.,:/-])(\d{{1,2}})(?:º|°|er)? (?:de )?({months})\b\.?"
+                rf"(\d(?<![\w.,:/-].)\d?)(?:º|°|er)? (?:de )?({months})\b\.?"
                 r"(?:(?: de| del|,)? (\d{4})(?![\w%]|[.,]\d))?",
                 re.IGNORECASE,
             ),
             re.compile(
-                r"(?<![\w:.,/-])(?P<hour>[01]?\d|2[0-4])"
+                r"(?P<hour>\d(?<![\w:.,/-].)(?:(?<=[01])\d|(?<=2)[0-4])?)"
                 rf"(?:(?::|(?P<mark>{language.time_marks}))(?P<minute>[0-5]\d)(?! ?mi?n\b)"
                 rf"(?::(?P<second>[0-5]\d))?(?: ?(?:{language.time_marks})(?!\w))?"
                 rf"|(?P<whole>{language.time_marks})(?!\w)|(?= ?[aApP]\.? ?[mM]\b)){half}(?!\w|:\d)"
@@ -54,16 +66,21 @@ class Calendar:
 
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
+        text = text.sub(_SHORT_YEAR, "")
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
         if "/" in text.text:
+            text = text.sub(_HOURS, rf"\1 {self.language.upto} \2")
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
         if "h" in text.text:
-            text = text.sub(_DURATION, r"\1 h \2 min")
+            text = text.sub(_DURATION, rf"\1 h {self.language.and_minutes}\2 min")
+            text = text.sub(_TIMES_OF_HOURS, r"\g<first>\g<from>:\g<minute>\g<from_minute>")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
         if _DASH.search(text.text):
+            if self.language.before_time:
+                text = text.sub(_SHOP_HOURS, _shop_hours)
             text = text.sub(self.hours, rf"\1 {self.language.upto} \2")
         return text.sub(self.time, self._time)
 
@@ -74,15 +91,21 @@ class Calendar:
         return self.language.date(int(day), int(month), full)
 
     def _day_month(self, match: re.Match[str]) -> str | None:
-        before = _word_before(match)
+        found = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
         day, month = int(match[1]), int(match[2])
-        if before not in self.language.before_date or not (1 <= day <= 31 and 1 <= month <= 12):
+        if found is None or not self._dates(found) or not (1 <= day <= 31 and 1 <= month <= 12):
             return None
         behind = _NOUN_BEHIND.match(match.string, match.end(), match.end() + 24)
         counted = behind is not None and behind[1] not in self.language.function_words
         if counted and day < month and match[1][0] != "0" and month in (2, 3, 4):
             return None
         return self.language.date(day, month, None)
+
+    def _dates(self, before: re.Match[str]) -> bool:
+        """Return whether a date follows a word: any of those with a space, a weekday or a label with a mark too."""
+        word = before[1].lower()
+        marked = before["mark"].strip() != "" and before["mark"] != "'"
+        return word in (self.language.before_marked_date if marked else self.language.before_date)
 
     def _month_year(self, match: re.Match[str]) -> str | None:
         """None behind the label of a number."""
@@ -108,7 +131,15 @@ class Calendar:
         half = {"a": "am", "p": "pm"}.get((match["half"] or "").lower(), "")
         words = self.language.time(int(match["hour"]), int(match["minute"] or 0), int(match["second"] or 0), half)
         ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
-        return f"{words}." if ends else words
+        spaced = match.group().endswith(" ")  # behind the mark of an hour
+        return f"{words}." if ends else f"{words} " if spaced else words
+
+
+def _shop_hours(match: re.Match[str]) -> str | None:
+    """Hours from and to, of which one at least has minutes behind a full stop; None for any other range."""
+    if match[2] is None and match[5] is None:
+        return None
+    return f"{match[1]}:{match[2] or '00'}{match['dash']}{match[4]}:{match[5] or '00'}"
 
 
 def _word_before(match: re.Match[str]) -> str:

@@ -9,12 +9,20 @@ from polyvox.text.normalize.romance.numbers import any_label, spelled, whole_num
 from polyvox.text.tracked import TrackedText
 
 _END: Final = r"(?![\w/]|[.,]\d)"
-_DOTTED: Final = re.compile(r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?!\w|[.,]\d)")
+_DOTTED: Final = re.compile(
+    r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?P<port>:\d{2,5})?(?!\w|[.,]\d)"
+)
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MIXED: Final = re.compile(r"(?<![\w.,])(?=[A-Z]++\d++[A-Z]|\d++[A-Z]++\d)[A-Z\d]{4,24}(?!\w)")
-_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{1,16}(?!\w)")
-_LONG: Final = re.compile(rf"(?<![\w.,/$€£+-])\d{{7,15}}{_END}(?! ?[€$£%])")
+_TWO_STOPS: Final = re.compile(r"\.\d{1,4}\.\d")
+_LETTER_AND_DIGIT: Final = re.compile(r"[A-Z]\d|\d[A-Z]")
+_TYPE: Final = re.compile(r"-(?<=[A-Z]\d{3}-)(?=\d{3}(?!\d))")
+_GLUED: Final = re.compile(
+    r"(?P<letters>[A-Z](?<![\w-].)[A-Z]{0,3})-?(?P<figures>\d{6,15})(?P<last>-?[A-Z])?(?![\w,.-]\d|\w)"
+)
+_HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{2,16}(?!\w)")
+_LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
     r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
@@ -29,6 +37,7 @@ _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 _DIGITS: Final = re.compile(r"\d+")
 _GROUP: Final = re.compile(r"[^\W_]+")
+_CODE_NUMBERS: Final = frozenset("número numéro numero números numéros numeri".split())
 _FEW: Final = 3
 _MANY: Final = 5
 
@@ -55,13 +64,19 @@ class Codes:
 
     def read(self, text: TrackedText) -> TrackedText:
         text = text.sub(self.labelled, self._labelled)
-        if "." in text.text:
+        if _TWO_STOPS.search(text.text):
             text = text.sub(_DOTTED, self._dotted)
         if "v" in text.text or "V" in text.text:
             text = text.sub(_VERSION, self._version)
         if "0x" in text.text:
             text = text.sub(_HEXADECIMAL, lambda match: self._group(match.group().upper()))
-        text = text.sub(_MIXED, lambda match: self._spelled(match.group())).sub(_LONG, self._long)
+        if _LETTER_AND_DIGIT.search(text.text):
+            text = text.sub(_MIXED, lambda match: self._spelled(match.group()))
+        if "-" in text.text:
+            text = text.sub(_TYPE, ", ")
+        text = text.sub(_GLUED, lambda match: self._group("".join(filter(str.isalnum, match.group())))).sub(
+            _LONG, self._long
+        )
         return text.sub(_HYPHENED, self._hyphened) if "-" in text.text else text
 
     def read_files(self, text: TrackedText) -> TrackedText:
@@ -72,6 +87,8 @@ class Codes:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""
         last = _LAST_WORD.search(match["between"])
         if last and last[1].lower() in self.language.function_words - {"es", "è", "est", "é", "son"}:
+            return None
+        if last and last[1].lower() in self.language.labels.numbers - _CODE_NUMBERS:
             return None
         groups = _DIGITS.findall(match["code"])
         is_code = match["label"].lower() in self.language.labels.codes
@@ -92,7 +109,10 @@ class Codes:
         if _THOUSANDS.fullmatch(match["parts"]) and not address:
             return None
         letter = f"{match['version'].upper()} " if match["version"] else ""
-        return letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
+        words = letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
+        if match["port"]:
+            words += f" {self.language.web[':']} {whole_number(match['port'][1:], self.language)}"
+        return words
 
     def _version(self, match: re.Match[str]) -> str:
         words = f"V {whole_number(match['whole'], self.language)}"

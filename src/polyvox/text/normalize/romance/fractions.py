@@ -4,12 +4,19 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import whole_number
 from polyvox.text.tracked import TrackedText
 
 _SLASHED: Final = r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?(?P<top>\d{1,6})/(?P<bottom>\d{1,6})"
 _PLAIN: Final = re.compile(rf"{_SLASHED}(?![\w/]|[.,]\d)")
+_DECIMAL: Final = re.compile(r"(\d(?<![\w./,].)\d{0,2}[.,]\d{1,2})/(?=\d{1,3}(?![\w/]|[.,]\d))")
+_THOUSANDS: Final = re.compile(r"/(?<=\d\.\d{3}/)(?=\d)|/(?<=[A-Z]{2}/)(?=\d\d)")
+_WHOLE: Final = re.compile(r" (?:d[eiao]|de[lils]|d[eao]s|dell?[aeo]|degli|du)(?!\w)")
+_DIRECTIVE: Final = re.compile(r"(\d{4}(?<![\w./].{4}))/(\d{1,4})/(?=[A-Z]{2,4}(?!\w))")
+_SIZE: Final = re.compile(r"(?:[Tt](?:alla|aille|aglia|am)|[Tt]amanho|[Tt]alle)\.? \Z")
+_SIZE_REACH: Final = 10
+_TENTHS: Final = 10
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
@@ -26,14 +33,20 @@ class Fractions:
         units = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
         return cls(
             language,
-            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?![\w/²³]|['’]\w)"),
+            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?:\.(?=[,;:)]| [(a-zà-ÿ]))?(?![\w/²³]|['’]\w)"),
             re.compile(r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?1/2 (?P<noun>[a-zà-ÿ]{2,24})(?!\w)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         if "/" not in text.text:
             return text
+        text = text.sub(_DIRECTIVE, self._directive).sub(_THOUSANDS, f" {self.language.slash} ")
+        text = text.sub(_DECIMAL, rf"\1 {self.language.out_of} ")
         return text.sub(self.measured, self._measured).sub(self.halved, self._halved).sub(_PLAIN, self._plain)
+
+    def _directive(self, match: re.Match[str]) -> str:
+        """The number of a directive: "2011/83/UE"."""
+        return "".join(f"{whole_number(part, self.language)} {self.language.slash} " for part in match.groups())
 
     def _measured(self, match: re.Match[str]) -> str:
         unit = self.language.units[match["unit"]]
@@ -63,15 +76,27 @@ class Fractions:
         part = self.language.fractions.get(bottom)
         if part is None or not 0 < top < bottom or "0" in (match["top"][0], match["bottom"][0]):
             return None
+        if bottom == _TENTHS and _WHOLE.match(match.string, match.end()) is None:
+            return None
+        if match["whole"] and (top, bottom) == (1, 2):
+            return f"{whole_number(match['whole'], self.language)} {self.language.and_half(Gender.ALONE)}"
         words = f"{self.language.cardinal(top, part.gender)} {part.one if top == 1 else part.many}"
         whole = match["whole"]
         return f"{whole_number(whole, self.language)} {self.language.signs['&']} {words}" if whole else words
 
     def _apart(self, match: re.Match[str]) -> str:
         """Two figures: a document's number and its year or serial, or a ratio."""
-        figures = match["top"], match["bottom"]
-        serial = match["bottom"][0] == "0" or any(map(_YEAR.fullmatch, figures))
-        joint = self.language.slash if serial else self.language.over
-        top, bottom = (whole_number(figure, self.language) for figure in figures)
+        top, bottom = (whole_number(match[figure], self.language) for figure in ("top", "bottom"))
         before = f"{whole_number(match['whole'], self.language)} " if match["whole"] else ""
-        return f"{before}{top} {joint} {bottom}"
+        return f"{before}{top}{self._joint(match)}{bottom}"
+
+    def _joint(self, match: re.Match[str]) -> str:
+        """Words between two figures with a slash; a season, and the sizes of clothes, have none."""
+        top, bottom = match["top"], match["bottom"]
+        if _YEAR.fullmatch(top) and (int(top) + 1) % 100 == int(bottom) % 100 and len(bottom) in (2, 4):
+            return ", "
+        if _SIZE.search(match.string[max(0, match.start() - _SIZE_REACH) : match.start()]):
+            return ", "
+        serial = bottom[0] == "0" or _YEAR.fullmatch(top) or _YEAR.fullmatch(bottom)
+        share = int(top) < int(bottom) or int(bottom) == _TENTHS
+        return f" {self.language.slash if serial else self.language.out_of if share else self.language.over} "

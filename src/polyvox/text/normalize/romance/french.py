@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.french_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.french_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -139,14 +139,22 @@ FRENCH: Final = RomanceLanguage(
     slash="slash",
     minus="moins",
     percent="pour cent",
-    per=lambda name: f"par {name}",
-    rates=frozenset(("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité").split()),
+    per=lambda name: f"aux {name}" if name.startswith("cent ") else f"par {name}",
+    every="par",
+    less_than="moins de",
+    more_than="plus de",
+    function_of="de",
+    rates=frozenset(
+        ("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité min h").split()
+    ),
     upto="à",
     by="par",
     times=Noun("fois", "fois", feminine=True),
     scored_by_x=False,
     over="sur",
+    out_of="sur",
     of=_of,
+    phone_groups={},
     digits_in_phones=2,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
@@ -154,8 +162,12 @@ FRENCH: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset("le du au l lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
+    before_marked_date=frozenset("lundi mardi mercredi jeudi vendredi samedi dimanche date jour".split()),
     before_time=frozenset(),
     time=_time,
+    and_minutes="",
+    before_minute=frozenset(("la",)),
+    minute_of=lambda minute: ordinal(minute, Gender.FEMININE),
     time_marks=r" ?[hH] ?| ?heures? ?",
     currencies={
         "€": _EURO,
@@ -211,9 +223,24 @@ FRENCH: Final = RomanceLanguage(
         "€": "euros",
         "$": "dollars",
         "°": "degrés",
+        "≠": "différent de",
+        "√": "racine de",
+        "‰": "pour mille",
+        "π": "pi",
+        "∞": "infini",
+        "Δ": "delta",
+        "α": "alpha",
+        "β": "bêta",
+        "γ": "gamma",
+        "λ": "lambda",
+        "σ": "sigma",
+        "θ": "thêta",
+        "ω": "oméga",
+        "Ω": "oméga",
         "©": "copyright",
         "§": "paragraphe",
     },
+    keys={"#": "dièse", "*": "étoile"},
     web={".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux points", "=": "égale"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -221,7 +248,8 @@ FRENCH: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe "
-            "section siècle guerre alinéa tableau figure congrès classe"
+            "section siècle guerre alinéa tableau figure congrès classe grade stade "
+            "catégorie bloc module"
         ).split()
     ),
     rulers=frozenset(
@@ -236,7 +264,7 @@ FRENCH: Final = RomanceLanguage(
     queens=frozenset(("Élisabeth Elisabeth Catherine Marie Isabelle Victoria Christine Anne Margrethe").split()),
     ruler_number=_ruler,
     century=lambda value: ordinal(value, Gender.ALONE),
-    euphony=((re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),),
+    euphony=(("e un", re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),),
     is_feminine=is_french_feminine,
     articles=frozenset("le la les du au l".split()),
     function_words=FUNCTION_WORDS,

@@ -94,7 +94,7 @@ _PORTUGUESE_FEMININE: Final = frozenset(
         "árvores nave naves neve saúde série séries espécie espécies crise crises tese teses análise análises dose "
         "doses foto fotos moto motos lã ordem ordens matriz raiz raízes atriz atrizes tosse torneira greve greves "
         "vítima catástrofe lente lentes corrente correntes mente mentes semente sementes unidade superfície página "
-        "equipe equipes"
+        "equipe equipes suíte suítes face faces chance chances"
     ).split()
 )
 

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_italian_feminine
+from polyvox.text.normalize.romance.italian_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.italian_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -100,7 +100,7 @@ _FEMININE_RATES: Final = frozenset("persona notte settimana tonnellata chilocalo
 
 
 def _per(name: str) -> str:
-    if name.startswith("cento "):
+    if name.startswith(("cento ", "mole")):
         return f"per {name}"
     if name[0] in "aeiou":
         return f"all'{name}"
@@ -127,15 +127,21 @@ ITALIAN: Final = RomanceLanguage(
     minus="meno",
     percent="per cento",
     per=_per,
+    every="ogni",
+    less_than="meno di",
+    more_than="più di",
+    function_of="di",
     rates=frozenset(
-        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg").split()
+        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg min h").split()
     ),
     upto="a",
     by="per",
     times=Noun("volta", "volte", feminine=True),
     scored_by_x=False,
     over="su",
+    out_of="su",
     of=lambda name: f"di {name}",
+    phone_groups={},
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
@@ -143,8 +149,12 @@ ITALIAN: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset(("il dal al del lunedì martedì mercoledì giovedì venerdì sabato domenica").split()),
-    before_time=frozenset("alle dalle ore h le".split()),
+    before_marked_date=frozenset("lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno".split()),
+    before_time=frozenset("alle dalle delle ore h le arrivo partenza".split()),
     time=_time,
+    and_minutes="e ",
+    before_minute=frozenset("al dal del il nel all dall l".split()),
+    minute_of=lambda minute: ordinal(minute, Gender.ALONE),
     time_marks=r" ?h(?=[0-5]\d)",
     currencies={
         "€": _EURO,
@@ -196,9 +206,24 @@ ITALIAN: Final = RomanceLanguage(
         "€": "euro",
         "$": "dollari",
         "°": "gradi",
+        "≠": "diverso da",
+        "√": "radice di",
+        "‰": "per mille",
+        "π": "pi greco",
+        "∞": "infinito",
+        "Δ": "delta",
+        "α": "alfa",
+        "β": "beta",
+        "γ": "gamma",
+        "λ": "lambda",
+        "σ": "sigma",
+        "θ": "teta",
+        "ω": "omega",
+        "Ω": "omega",
         "©": "copyright",
         "§": "paragrafo",
     },
+    keys={"#": "cancelletto", "*": "asterisco"},
     web={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -206,12 +231,13 @@ ITALIAN: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
-            "tabella figura classe comma lettera guerra mondiale"
+            "tabella figura classe comma lettera guerra mondiale "
+            "grado stadio categoria modulo piano"
         ).split()
     ),
     rulers=frozenset(
         (
-            "Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo "
+            "Vaticano Vittorio Emanuele Umberto Carlo Giovanni Paolo Pio Benedetto Leone Gregorio Luigi Enrico Filippo "
             "Francesco Federico Ferdinando Napoleone Elisabetta Giorgio Edoardo Alessandro Clemente Nicola Ramses "
             "Innocenzo Urbano Bonifacio Sisto Giulio Costantino Ottone Rodolfo Guglielmo Amedeo Leopoldo Alberto "
             "Alfonso Pietro Ludovico Cosimo Lorenzo Ranieri Gustavo Adriano Celestino Martino Eugenio"
@@ -221,8 +247,8 @@ ITALIAN: Final = RomanceLanguage(
     ruler_number=ordinal,
     century=lambda value: ordinal(value, Gender.ALONE),
     euphony=(
-        (re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
-        (re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
+        ("un ", re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
+        ("una ", re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
     ),
     is_feminine=is_italian_feminine,
     articles=frozenset("il la lo le i gli del della al alla dal dalla nel nella".split()),

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from polyvox.text.normalize.romance.compass import Compass
+
 
 class Gender(Enum):
     """The form of a number: alone, or before a noun."""
@@ -63,6 +65,8 @@ class Abbreviations:
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
     weekdays: Mapping[str, str]  # the figure of a day
+    compass: Compass
+    by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
 
 
@@ -89,21 +93,31 @@ class RomanceLanguage:
     minus: str
     percent: str
     per: Callable[[str], str]  # "por hora", "all'ora"
+    every: str  # before several hours: "cada"
+    less_than: str  # before a figure, for "<"
+    more_than: str
+    function_of: str  # "f de x"
     rates: frozenset[str]  # nouns behind a slash: "euros/mes"
     upto: str
     by: str  # between sides: "3 x 4"
     times: Noun  # "12x"
     scored_by_x: bool  # "2 x 1" is a score
     over: str
+    out_of: str  # between points and what they are of: "8/10"
     of: Callable[[str], str]  # what millions are counted of: "de pesos", "d'euros"
+    phone_groups: Mapping[str, str]  # groups of a phone number with words of their own
     digits_in_phones: int  # how many digits of a phone number are said together
     months: tuple[str, ...]
     month_forms: Mapping[str, int]
     date: Callable[[int, int, int | None], str]  # day, month, year
     month_of: Callable[[str, str], str]  # month, year
     before_date: frozenset[str]
+    before_marked_date: frozenset[str]  # with a comma, a colon or a bracket between
     before_time: frozenset[str]  # words behind which "8.30" is a time
     time: Callable[[int, int, int, str], str]  # hour, minute, second, "am", "pm" or ""
+    and_minutes: str  # between hours and minutes, minutes and seconds, with the space behind it
+    before_minute: frozenset[str]  # words behind which "67'" is a minute of a match
+    minute_of: Callable[[int], str]
     time_marks: str  # of a regular expression: what may stand behind or between hours and minutes
     currencies: Mapping[str, RomanceCurrency]
     and_cents: str
@@ -114,6 +128,7 @@ class RomanceLanguage:
     exponents: Mapping[str, str]  # behind a number or a variable: "2", "3", and "^" before any other
     fractions: Mapping[int, Noun]
     signs: Mapping[str, str]
+    keys: Mapping[str, str]  # "#" and "*" of a phone
     web: Mapping[str, str]
     abbreviations: Abbreviations
     acronyms: AcronymHabits
@@ -123,7 +138,8 @@ class RomanceLanguage:
     queens: frozenset[str]
     ruler_number: Callable[[int, Gender], str]
     century: Callable[[int], str] | None  # None where centuries are counted by cardinals
-    euphony: tuple[tuple[re.Pattern[str], str], ...]  # how words change before the words of a figure, and these too
+    # What a text holds if words change before the words of a figure, or these: how they change.
+    euphony: tuple[tuple[str, re.Pattern[str], str], ...]
     is_feminine: Callable[[str], bool]
     articles: frozenset[str]
     function_words: frozenset[str]  # and other words that no figure counts

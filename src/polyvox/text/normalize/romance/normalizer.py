@@ -10,10 +10,13 @@ from polyvox.text.normalize.romance.abbreviations import AbbreviationRules
 from polyvox.text.normalize.romance.acronyms import Acronyms
 from polyvox.text.normalize.romance.calendar import Calendar
 from polyvox.text.normalize.romance.codes import Codes
+from polyvox.text.normalize.romance.durations import Durations
+from polyvox.text.normalize.romance.equations import Equations
 from polyvox.text.normalize.romance.fractions import Fractions
 from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.quantities import Quantities
+from polyvox.text.normalize.romance.scores import Scores
 from polyvox.text.normalize.romance.words import Words
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -32,9 +35,12 @@ class RomanceNormalizer:
     acronyms: Acronyms
     calendar: Calendar
     codes: Codes
+    durations: Durations
+    equations: Equations
     fractions: Fractions
     phones: Phones
     quantities: Quantities
+    scores: Scores
     words: Words
 
     @classmethod
@@ -42,12 +48,15 @@ class RomanceNormalizer:
         return cls(
             language,
             AbbreviationRules.of(language),
-            Acronyms(language.acronyms),
+            Acronyms(language.acronyms, language.function_words | language.articles),
             Calendar.of(language),
             Codes.of(language),
+            Durations(language),
+            Equations(language),
             Fractions.of(language),
             Phones.of(language),
             Quantities.of(language),
+            Scores(language),
             Words.of(language),
         )
 
@@ -59,6 +68,10 @@ class RomanceNormalizer:
             text = self.codes.read_files(self.words.read_addresses(text))
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
+        if options.replace_remaining_symbols:
+            text = self.words.read_keys(text)
+        if options.unit_normalization:
+            text = self.quantities.read_bare(text)
         if _DIGIT.search(text.text):
             text = self._figures(text, options)
         text = self.acronyms.read(text)
@@ -67,8 +80,9 @@ class RomanceNormalizer:
         return tidy(text, keep_symbols=True)
 
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
-        if " x " in text.text:
+        if "x " in text.text or " x" in text.text:
             text = text.sub(_PRODUCT, " × ")
+        text = self.equations.read(self.scores.read(self.durations.read(text)))
         text = self.calendar.read(self.words.read_powers(text))
         if options.phone_normalization:
             text = self.phones.read(text)
@@ -76,8 +90,9 @@ class RomanceNormalizer:
         if options.unit_normalization:
             text = self.quantities.read(text)
         text = self.words.read_figures(self.fractions.read(self.words.read_ordinals(text)))
-        for pattern, words in self.language.euphony:
-            text = text.sub(pattern, words)
+        for held, pattern, words in self.language.euphony:
+            if held in text.text:
+                text = text.sub(pattern, words)
         return text
 
 

@@ -9,12 +9,15 @@ from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 LONGEST_CARDINAL: Final = 15
 
 # Thousands are parted by stops, thin or plain spaces, or commas; decimals follow a comma, or a stop before one or two.
-NUMBER: Final = (
-    r"(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?+(?!\d|\.\d)|\d{1,3}(?:,\d{3}){2,}+(?:\.\d++)?+(?!\d|,\d)"
-    r"|\d{1,3}(?:,\d{3})++\.\d++(?!\d|,\d)|\d{1,3}(?: \d{3})++(?:,\d++)?+(?!\d)|\d++(?:[.,]\d++)?+)"
+_REST: Final = (
+    r"(?:\d{0,2}(?:\.\d{3})++(?:,\d++)?+(?!\d|\.\d)|\d{0,2}(?:,\d{3}){2,}+(?:\.\d++)?+(?!\d|,\d)"
+    r"|\d{0,2}(?:,\d{3})++\.\d++(?!\d|,\d)|\d{0,2}(?: \d{3})++(?:,\d++)?+(?!\d)|\d*+(?:[.,]\d++)?+)"
 )
-NUMBER_START: Final = r"(?<![\w.,/])"
+NUMBER: Final = rf"\d{_REST}"
+# Begins with its digit, so that a search skips to the next of these.
+FIRST_NUMBER: Final = rf"\d(?<![\w.,/].){_REST}"
 NUMBER_END: Final = r"(?![.,]?\d)"
+NEGATIVE: Final = re.compile(r"[-–−](?<![\w)\]%-].)(?=\d)")
 DASH: Final = r" ?[-–—] ?"
 
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
@@ -67,7 +70,7 @@ def spelled(digits: str, language: RomanceLanguage) -> str:
 
 
 def is_one(written: str) -> bool:
-    return parts(written) == ("1", "")
+    return parts(written) in (("1", ""), ("01", ""))
 
 
 def decimal_digits(digits: str, language: RomanceLanguage) -> str:

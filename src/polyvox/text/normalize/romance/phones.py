@@ -84,6 +84,8 @@ class Phones:
         return plus + ", ".join(self._group(group) for group in _DIGITS.findall(phone))
 
     def _group(self, digits: str) -> str:
+        if digits in self.language.phone_groups:
+            return self.language.phone_groups[digits]
         if self.language.digits_in_phones == 2 and len(digits) == 2 and digits[0] != "0":
             return self.language.cardinal(int(digits), Gender.ALONE)
         return spelled(digits, self.language)

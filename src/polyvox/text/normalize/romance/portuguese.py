@@ -4,8 +4,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.portuguese_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.portuguese_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -131,13 +131,19 @@ PORTUGUESE: Final = RomanceLanguage(
     minus="menos",
     percent="por cento",
     per=lambda name: f"por {name}",
-    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade").split()),
+    every="a cada",
+    less_than="menos de",
+    more_than="mais de",
+    function_of="de",
+    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h").split()),
     upto="a",
     by="por",
     times=Noun("vez", "vezes", feminine=True),
     scored_by_x=True,
     over="por",
+    out_of="de",
     of=lambda name: f"de {name}",
+    phone_groups={"0800": "zero oitocentos", "0300": "zero trezentos", "0500": "zero quinhentos"},
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
@@ -145,10 +151,14 @@ PORTUGUESE: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
     before_date=frozenset(
-        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo").split()
+        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira ª").split()
     ),
+    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia ª".split()),
     before_time=frozenset("às das as".split()),
     time=_time,
+    and_minutes="e ",
+    before_minute=frozenset(),
+    minute_of=str,
     time_marks=r" ?hs?",
     currencies={
         "R$": _REAL,
@@ -203,9 +213,24 @@ PORTUGUESE: Final = RomanceLanguage(
         "€": "euros",
         "$": "dólares",
         "°": "graus",
+        "≠": "diferente de",
+        "√": "raiz de",
+        "‰": "por mil",
+        "π": "pi",
+        "∞": "infinito",
+        "Δ": "delta",
+        "α": "alfa",
+        "β": "beta",
+        "γ": "gama",
+        "λ": "lambda",
+        "σ": "sigma",
+        "θ": "teta",
+        "ω": "ômega",
+        "Ω": "ômega",
         "©": "copyright",
         "§": "parágrafo",
     },
+    keys={"#": "jogo da velha", "*": "asterisco"},
     web={".": "ponto", "/": "barra", "-": "hífen", "_": "underline", "@": "arroba", ":": "dois pontos", "=": "igual"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -213,7 +238,8 @@ PORTUGUESE: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial "
-            "inciso artigo anexo seção tabela figura classe alínea"
+            "inciso artigo anexo seção tabela figura classe alínea grau "
+            "categoria bloco módulo"
         ).split()
     ),
     rulers=frozenset(
@@ -221,7 +247,7 @@ PORTUGUESE: Final = RomanceLanguage(
             "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth "
             "Jorge Eduardo Napoleão Francisco Fernando Sancho José Ramsés Alexandre Clemente Inocêncio Urbano "
             "Bonifácio Sisto Júlio Constantino Otão Rodolfo Frederico Guilherme Nicolau Ricardo Alberto Duarte "
-            "Sebastião Miguel Dinis Ramiro"
+            "Sebastião Miguel Dinis Ramiro Vaticano"
         ).split()
     ),
     queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),

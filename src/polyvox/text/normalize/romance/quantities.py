@@ -5,16 +5,34 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, is_one, number, parts
+from polyvox.text.normalize.romance.numbers import (
+    DASH,
+    FIRST_NUMBER,
+    NEGATIVE,
+    NUMBER,
+    NUMBER_END,
+    is_one,
+    number,
+    parts,
+)
 from polyvox.text.tracked import TrackedText
 
-_MINUS = r"(?P<minus>(?<!\w)[-–−])?"
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
 _INCHES = re.compile(r"[\"”″](?<=\d.)(?!\w)")
 _QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
 _QUOTE_REACH: Final = 160
+_DASH = re.compile("[-–−]")
+_DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
+_METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
+_BEHIND_AREA: Final = frozenset("de di en in con com et ed per par por al".split())
+_CLAUSE_END = re.compile(r" ?(?:$|[.,;:!?)])")
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "sto", "rso")
+_RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
+_PART_OF = re.compile(r"\d/\d d[ei]$")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
+_HUNDRED: Final = 100
 _THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
@@ -23,6 +41,12 @@ SAID_SCALES: Final = frozenset(
     "mil mille mila millón millones million millions milione milioni milhão milhões".split()
 ) | frozenset("billón billones milliard milliards miliardo miliardi bilhão bilhões k K".split())
 """Scales that are words, and thousands in short, which only money is counted in."""
+
+_MANY: Final = SAID_SCALES - {"k", "K", "billón", "billones", "bilhão", "bilhões"}
+_BARE: Final = frozenset("km kg cm mm mg ml kWh MWh GWh kW MW GW kB MB GB TB MHz GHz km/h kmh mq kmq mc m".split())
+_SINGULAR: Final = frozenset(
+    "un una uno um uma une el la le lo il o por par per ao al au du del do no cada chaque ogni cada each".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +62,9 @@ class Quantities:
     degrees: re.Pattern[str]
     measure: re.Pattern[str]
     place: re.Pattern[str]
+    product: re.Pattern[str]
+    many: re.Pattern[str]
+    bare: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Quantities":
@@ -46,11 +73,13 @@ class Quantities:
         unit = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
         codes = "|".join(key for key in language.currencies if len(key) == _ISO_CODE and key.isalpha())
         rates = "|".join(sorted(language.rates))
-        amount = rf"{_MINUS}(?P<amount>{NUMBER})"
+        amount = rf"(?P<amount>{FIRST_NUMBER})"
         upto = rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
         short = "|".join(key for key in sorted(language.scales, key=len, reverse=True) if key not in SAID_SCALES)
         scaled = rf"(?: ?(?P<scale>{scale})(?![\w²³]))?+"
         per = rf"(?:/(?P<per>{unit}|[^\W\d_]{{1,8}})(?P<per_power>[²³])?(?!\w))?"
+        said = "|".join(key[1:] for key in sorted(language.scales, key=len, reverse=True) if key in _MANY)
+        bare = "|".join(re.escape(key) for key in sorted(_BARE & language.units.keys(), key=len, reverse=True))
         return cls(
             language,
             re.compile(sign),
@@ -58,36 +87,75 @@ class Quantities:
                 rf"(?<![\w.,])(?P<minus>-)?+(?P<sign>{sign}) ?(?P<amount>{NUMBER}){upto}{scaled}"
                 rf"(?: (?P<code>{codes})(?!\w))?{per}"
             ),
-            re.compile(rf"{NUMBER_START}{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
-            re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}) ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
-            re.compile(rf"{NUMBER_START}{amount}(?: ?%)?{upto} ?%"),
-            re.compile(rf"{NUMBER_START}{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
+            re.compile(rf"{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
+            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
+            re.compile(rf"{amount}(?: ?%)?{upto} ?%"),
+            re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
-                rf"{NUMBER_START}{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
-                rf"(?:/(?P<per_amount>100 ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
-                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?= [a-zà-ÿ]))?+(?![\w/]|['’]\w)"
+                rf"{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
+                rf"(?:/(?P<per_amount>\d{{1,3}} ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
+                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
-            re.compile(r"(?<![\w/])(?<!\d )[kK]m\.? ?(?=\d)"),
+            re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
+            re.compile(rf"(?<=\d) ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
+            re.compile(
+                rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
+                rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
+            ),
+            re.compile(
+                rf" (?=[ckmKMGT])(?<=[A-Za-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
+                r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
+            ),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         """Sums of money, percentages, temperatures, and measures with the symbol of a unit."""
+        if "x" in text.text or "×" in text.text:
+            text = text.sub(self.product, self._product)
         text = text.sub(_INCHES, self._inches)
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
-        text = text.sub(self.place, self._place)
+        text = text.sub(self.place, self._place).sub(_METRES_GLUED, r"\1 m \2")
+        if _DASH.search(text.text):
+            text = text.sub(NEGATIVE, f"{self.language.minus} ")
         if self.sign.search(text.text):
             text = text.sub(_SPLIT_SUM, r"\1,\2 €").sub(self.before, self._sum).sub(self.behind, self._sum)
         text = text.sub(self.scaled, self._many)
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:
-            text = text.sub(self.degrees, self._degrees)
+            text = text.sub(_DEGREES_APART, "°, ").sub(self.degrees, self._degrees)
         return text.sub(self.measure, self._measure)
 
+    def read_bare(self, text: TrackedText) -> TrackedText:
+        """Units without a figure: "millones de km", "por kg"."""
+        return text.sub(self.many, self._counted_unit).sub(self.bare, self._bare)
+
+    def _counted_unit(self, match: re.Match[str]) -> str:
+        scale = self.language.scales[f"m{match['scale']}"]
+        words = self._unit(match, one=False)
+        return f"m{match['scale']} {self.language.of(words) if scale.counted_of else words}"
+
+    def _bare(self, match: re.Match[str]) -> str | None:
+        """None for a metre without a power, which is a letter more often."""
+        if match["unit"] == "m" and not match["power"]:
+            return None
+        before = match.string[max(0, match.start() - 8) : match.start()]
+        one = before.rpartition(" ")[2].lower() in _SINGULAR or _PART_OF.search(before) is not None
+        return f" {self._unit(match, one=one)}"
+
+    def _unit(self, match: re.Match[str], *, one: bool) -> str:
+        """The words of a unit, of its power and of what it is for."""
+        unit = self.language.units[match["unit"]]
+        words = unit.one if one else unit.many
+        if match["power"]:
+            words += f" {self.language.powers[match['power']][0 if one else 1]}"
+        return f"{words} {self._each(match)}" if match["per"] else words
+
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
-        words = [self.language.minus] if match["minus"] else []
-        words.append(number(match["amount"], self.language, gender, measured=True))
+        written = match["amount"]
+        plain = written[1:] if len(written) == 2 and written[0] == "0" else written  # "09 s"
+        words = [number(plain, self.language, gender, measured=True)]
         if match["upto"]:
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
@@ -98,6 +166,11 @@ class Quantities:
             return None
         return f" {self.language.units['″'].many}"
 
+    def _product(self, match: re.Match[str]) -> str:
+        """Sides, or so many of a measure: "6 x 75 cl"."""
+        side = match["unit"].endswith("m") or match["unit"] in "″"
+        return f" {self.language.by if side else self.language.signs['×']} "
+
     def _place(self, match: re.Match[str]) -> str:
         """The unit in front of a figure, which is a place on a road."""
         return f"{self.language.units['km'].one} "
@@ -105,7 +178,12 @@ class Quantities:
     def _many(self, match: re.Match[str]) -> str:
         """Millions in short: "68 M d'habitants"."""
         amount = number(match["amount"], self.language, Gender.MASCULINE, measured=True)
-        return f"{amount} {self._scale(match['scale'], match['amount'])}"
+        words = f"{amount} {self._scale(match['scale'], match['amount'])}"
+        noun = _NOUN.match(match.string, match.end())
+        if noun is None or noun[1] in self.language.function_words:
+            return words
+        of = self.language.of(noun[1]).removesuffix(noun[1])
+        return f"{words} {of.rstrip()}" if of.endswith(" ") else words
 
     def _scale(self, written: str, amount: str) -> str:
         scale = self.language.scales[written]
@@ -117,9 +195,12 @@ class Quantities:
         return f"{self._amount(match)} {self.language.percent}"
 
     def _degrees(self, match: re.Match[str]) -> str | None:
+        if match["scale"] is None and _RANKED.search(match.string[max(0, match.start() - 5) : match.start()]):
+            return None
         noun = _NOUN.match(match.string, match.end())
         counted = noun is not None and noun[1] not in self.language.function_words
-        if match["scale"] is None and not match["minus"] and (match.group().endswith("º") or counted):
+        negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
+        if match["scale"] is None and not negative and (match.group().endswith("º") or counted):
             return None
         one = is_one(match["amount"]) and not match["upto"]
         name = self.language.degrees.one if one else self.language.degrees.many
@@ -134,7 +215,8 @@ class Quantities:
             words = f"{self._amount(match, currency.name.gender)} {currency.name.many}"
         else:
             words = self._exact(match, currency)
-        return words + (f" {self._each(match)}" if match["per"] else "")
+        minus = f"{self.language.minus} " if match.groupdict().get("minus") else ""
+        return minus + words + (f" {self._each(match)}" if match["per"] else "")
 
     def _each(self, match: re.Match[str]) -> str:
         """The unit that a price or a measure is for."""
@@ -144,6 +226,12 @@ class Quantities:
     def _for(self, written: str) -> str:
         unit = self.language.units.get(written)
         return self.language.per(written if unit is None else unit.one)
+
+    def _for_several(self, count: int, written: str) -> str:
+        """Several units that a measure is for: "cada doce horas", "por cien kilómetros"."""
+        unit = self.language.units.get(written) or Noun(written, written)
+        many = f"{self.language.cardinal(count, unit.gender)} {unit.many}"
+        return self.language.per(many) if count == _HUNDRED else f"{self.language.every} {many}"
 
     def _scaled(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         scale = self.language.scales[match["scale"]]
@@ -155,31 +243,42 @@ class Quantities:
 
     def _exact(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         whole, decimals = parts(match["amount"])
-        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0":
+        in_euros = match["sign"] in ("€", "EUR") and "," in match["amount"]
+        if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0" and not in_euros:
             whole, decimals = whole + decimals, ""
-        minus = f"{self.language.minus} " if match["minus"] else ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
-            return f"{minus}{number(match['amount'], self.language, measured=True)} {currency.name.many}"
+            return f"{number(match['amount'], self.language, measured=True)} {currency.name.many}"
         name = currency.name
         main = self._counted(int(whole), name) if len(whole) <= 15 else f"{number(whole, self.language)} {name.many}"
         if not decimals.strip("0") or currency.cent is None:
-            return minus + main
+            return main
         cents = self._counted(int(decimals), currency.cent)
-        return minus + (cents if int(whole) == 0 else f"{main} {self.language.and_cents} {cents}")
+        return cents if int(whole) == 0 else f"{main} {self.language.and_cents} {cents}"
 
     def _counted(self, count: int, noun: Noun) -> str:
         name = noun.one if count == 1 else noun.many
         millions = count > 0 and count % 1_000_000 == 0
         return f"{self.language.cardinal(count, noun.gender)} {self.language.of(name) if millions else name}"
 
+    def _is_verb(self, match: re.Match[str]) -> bool:
+        """Return whether "ha" behind a figure is no area: "nel 2023 ha vinto"."""
+        behind = _NOUN.match(match.string, match.end())
+        if behind is not None and behind[1].endswith(_PARTICIPLES):
+            return True
+        area = behind is not None and behind[1] in _BEHIND_AREA
+        ends = _CLAUSE_END.match(match.string, match.end()) is not None
+        return _YEAR.fullmatch(match["amount"]) is not None and not (area or ends)
+
     def _measure(self, match: re.Match[str]) -> str | None:
+        if match["unit"] == "ha" and self._is_verb(match):
+            return None
         unit = self.language.units[match["unit"]]
         one = is_one(match["amount"]) and not match["upto"]
-        words = f"{self._amount(match, unit.gender)} {unit.one if one else unit.many}"
-        if match["power"]:
-            words += f" {self.language.powers[match['power']][0 if one else 1]}"
+        amount = self._amount(match, unit.gender)
+        if match["per_amount"] and match["per"] == match["unit"]:
+            return f"{amount} {unit.many}, {match['per_amount'].strip()} {unit.many}"
         if match["per_amount"]:
-            many = f"{self.language.cardinal(100, Gender.MASCULINE)} {self.language.units[match['per']].many}"
-            return f"{words} {self.language.per(many)}"
-        words = f"{words} {self._each(match)}" if match["per"] else words
+            several = self._for_several(int(match["per_amount"]), match["per"])
+            return f"{amount} {unit.one if one else unit.many} {several}"
+        words = f"{amount} {self._unit(match, one=one)}"
         return f"{words} {self._for(match['each'])}" if match["each"] else words

@@ -5,8 +5,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.spanish_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.spanish_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -117,7 +117,15 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     if second:
         words.append(f"y {cardinal(second, Gender.MASCULINE)} {'segundo' if second == 1 else 'segundos'}")
     if half:
-        words.append("de la mañana" if half == "am" else "de la noche" if 8 <= hour < 12 else "de la tarde")
+        words.append(
+            "del mediodía"
+            if (hour, half) == (12, "pm")
+            else "de la mañana"
+            if half == "am"
+            else "de la noche"
+            if 8 <= hour < 12
+            else "de la tarde"
+        )
     return " ".join(words)
 
 
@@ -147,13 +155,19 @@ SPANISH: Final = RomanceLanguage(
     minus="menos",
     percent="por ciento",
     per=lambda name: f"por {name}",
-    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax").split()),
+    every="cada",
+    less_than="menos de",
+    more_than="más de",
+    function_of="de",
+    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h").split()),
     upto="a",
     by="por",
     times=Noun("vez", "veces", feminine=True),
     scored_by_x=False,
     over="sobre",
+    out_of="sobre",
     of=lambda name: f"de {name}",
+    phone_groups={},
     digits_in_phones=1,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
@@ -162,8 +176,12 @@ SPANISH: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
     before_date=frozenset(("el del al día hasta desde lunes martes miércoles jueves viernes sábado domingo").split()),
+    before_marked_date=frozenset("lunes martes miércoles jueves viernes sábado domingo fecha día".split()),
     before_time=frozenset("la las".split()),
     time=_time,
+    and_minutes="y ",
+    before_minute=frozenset("el al del".split()),
+    minute_of=lambda minute: f"minuto {minute}",
     time_marks=r" ?h| ?hs| ?hrs",
     currencies={
         "€": _EURO,
@@ -218,9 +236,24 @@ SPANISH: Final = RomanceLanguage(
         "€": "euros",
         "$": "dólares",
         "°": "grados",
+        "≠": "distinto de",
+        "√": "raíz de",
+        "‰": "por mil",
+        "π": "pi",
+        "∞": "infinito",
+        "Δ": "delta",
+        "α": "alfa",
+        "β": "beta",
+        "γ": "gamma",
+        "λ": "lambda",
+        "σ": "sigma",
+        "θ": "theta",
+        "ω": "omega",
+        "Ω": "omega",
         "©": "copyright",
         "§": "párrafo",
     },
+    keys={"#": "almohadilla", "*": "asterisco"},
     web={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos", "=": "igual"},
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
@@ -228,7 +261,8 @@ SPANISH: Final = RomanceLanguage(
     roman_labels=frozenset(
         (
             "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
-            "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición"
+            "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición "
+            "grado estadio categoría bloque módulo matemáticas física"
         ).split()
     ),
     rulers=frozenset(
@@ -236,13 +270,14 @@ SPANISH: Final = RomanceLanguage(
             "Felipe Carlos Isabel Fernando Alfonso Juan Pablo Pío Luis Enrique Eduardo Jorge Benedicto Gregorio León "
             "Napoleón Francisco Nicolás Pedro Catalina Guillermo Ricardo Sancho Jaime José Ramiro Ordoño Bermudo "
             "Amadeo Ramsés Alejandro Clemente Inocencio Urbano Bonifacio Sixto Julio Constantino Otón Rodolfo "
-            "Federico Hassan Mohamed Abdalá Humberto Víctor Emanuel Manuel Leopoldo Balduino Alberto Gustavo"
+            "Federico Hassan Mohamed Abdalá Humberto Víctor Emanuel Manuel Leopoldo Balduino Alberto Gustavo "
+            "Vaticano"
         ).split()
     ),
     queens=frozenset(("Isabel Catalina María Cristina Juana Victoria Margarita Leonor Sofía Ana").split()),
     ruler_number=_ruler,
     century=None,
-    euphony=((re.compile(r"\bo (?=och|once)"), "u "),),
+    euphony=(("o o", re.compile(r"\bo (?=och|once)"), "u "),),
     is_feminine=is_spanish_feminine,
     articles=frozenset("el la los las del al".split()),
     function_words=FUNCTION_WORDS,

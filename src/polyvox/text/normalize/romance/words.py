@@ -5,17 +5,30 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number, spelled, whole_number
+from polyvox.text.normalize.romance.numbers import (
+    DASH,
+    FIRST_NUMBER,
+    NEGATIVE,
+    NUMBER,
+    NUMBER_END,
+    number,
+    spelled,
+    whole_number,
+)
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
-    r"(?<=[^\W\d_] )(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-    r"(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
+    r"(?P<numeral>[IVXLCM](?:(?<![\w.'’&/–-].)|(?<=[IVX][-–].))[IVXLCDM]*+)(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
 )
+_NUMERAL_FORM: Final = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _CENTURY: Final = re.compile(
     r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
 )
+_NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o )?))+\Z")
+_COUNTED_BY_ONE: Final = frozenset("trimestre semestre quadrimestre piano grado".split())
+_CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
@@ -23,6 +36,7 @@ _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.
 _URL: Final = re.compile(
     r"(?<!\w)(?:https?://|www\.)[^\s<>()\"“”«»\[\]{}|\ue000-\uf8ff]+(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
 )
+_HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
@@ -36,13 +50,16 @@ _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
+_KEY: Final = re.compile(r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|\*(?<![\w*]\*)(?=[\d#](?!\W*\*)|[^\W\d_]+#)")
+_BETWEEN: Final = ("ntre ", " tra ", " fra ")
 _NUMBER_LABELS: Final = frozenset(
     "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
 )
+_LONG_NUMERAL: Final = 4
+_ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
-_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
-_NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–−](?=\d)")
+_RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
 _POWER: Final = re.compile(r"[²³](?<=[\w)].)")
@@ -50,9 +67,9 @@ _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TEN_TO: Final = re.compile(r" ?[x×·*] ?(?=10[\^⁰¹²³⁴-⁹⁻])")
 _EXPONENT: Final = re.compile(
-    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=10)[²³]))"
+    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
 )
-_RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|10[²³]")
+_RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|\\d[²³]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +86,14 @@ class Words:
         signs = "".join(re.escape(sign) for sign in language.signs)
         return cls(
             language,
-            re.compile(rf"(?<![\w.,/])(\d{{1,4}})(?:{language.ordinal_suffixes})(?!\w)"),
+            re.compile(rf"(\d(?<![\w.,/].)\d{{0,3}})(?:{language.ordinal_suffixes})(?!\w)"),
             re.compile(f" ?([{signs}]) ?"),
             re.compile(rf"(?<=[^\W\d_])/({'|'.join(sorted(language.rates))})(?!\w)"),
         )
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern, sign in ((_EMAIL, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
             if sign in text.text:
                 text = text.sub(pattern, lambda match: self._aloud(match.group()))
         return text
@@ -90,13 +107,16 @@ class Words:
     def _exponent(self, match: re.Match[str]) -> str:
         exponent = match["plain"] or match["raised"].translate(_SUPERSCRIPTS)
         based_on_letter = not match.string[match.start() - 1].isdecimal()
-        if based_on_letter and exponent in self.language.exponents:
+        based_on_ten = match.string.endswith("10", 0, match.start())
+        if (based_on_letter or not based_on_ten) and exponent in self.language.exponents:
             return f" {self.language.exponents[exponent]}"
         sign = f"{self.language.minus} " if exponent[0] in "-−" else ""
         return f" {self.language.exponents['^']} {sign}{exponent.lstrip('-−')}"
 
     def read_numerals(self, text: TrackedText) -> TrackedText:
         """Roman numerals: of centuries, of rulers, behind a label, and those that can be nothing else."""
+        if _NUMERAL.search(text.text) is None:
+            return text
         return text.sub(_CENTURY, self._century).sub(_ROMAN, self._roman)
 
     def read_ordinals(self, text: TrackedText) -> TrackedText:
@@ -109,7 +129,7 @@ class Words:
         if "x" in text.text or "×" in text.text:
             text = text.sub(_BY, self._by).sub(_TIMES, self._times)
         if _ANY_DASH.search(text.text):
-            text = text.sub(_RANGE, self._range).sub(_NEGATIVE, f"{self.language.minus} ")
+            text = text.sub(_RANGE, self._range).sub(NEGATIVE, f"{self.language.minus} ")
         return text.sub(_NUMBER, self._number)
 
     def read_signs(self, text: TrackedText) -> TrackedText:
@@ -118,6 +138,15 @@ class Words:
             text = text.sub(self.rate, self._rate)
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
+
+    def read_keys(self, text: TrackedText) -> TrackedText:
+        """Hashtags, and the keys of a phone: "*21#"."""
+        return text.sub(_KEY, self._key) if "#" in text.text or "*" in text.text else text
+
+    def _key(self, match: re.Match[str]) -> str:
+        """A hashtag, or a key of a phone."""
+        name = "hashtag" if match["tag"] else self.language.keys[match.group()[-1]]
+        return f" {name} "
 
     def _power(self, match: re.Match[str]) -> str:
         """Of a unit without a figure, or of a variable."""
@@ -149,26 +178,32 @@ class Words:
         return self.language.century(value)
 
     def _roman(self, match: re.Match[str]) -> str | None:
-        found = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
+        found = _BEFORE.search(
+            _NUMERAL_BEFORE.sub("", match.string[max(0, match.start() - _ROMAN_REACH) : match.start()])
+        )
         before = found[1] if found else ""
-        numeral = match.group().removesuffix(match["suffix"] or "")
+        numeral = match["numeral"]
+        if _NUMERAL_FORM.fullmatch(numeral) is None:
+            return None
         value = _value(numeral)
+        if before.lower() in _CENTURIES and self.language.century is not None:
+            return self.language.century(value)
         if before.lower() in self.language.roman_labels and (len(numeral) > 1 or numeral in "IVX"):
             return self.language.cardinal(value, Gender.ALONE)
         if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
             gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
             return self.language.ruler_number(value, gender)
-        if len(numeral) < 2 or set(numeral) - set("IVX") or numeral in self.language.acronyms.short_words:
+        if (
+            set(numeral) - set("IVX") and len(numeral) < _LONG_NUMERAL
+        ) or numeral in self.language.acronyms.short_words:
             return None
         counted = _AFTER.match(match.string, match.end(), match.end() + 24)
-        if (
-            counted is None
-            or before.lower() not in self.language.articles
-            or counted[1] in self.language.function_words
-        ):
-            return self.language.cardinal(value, Gender.ALONE)
-        feminine = self.language.is_feminine(counted[1].lower())
-        return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
+        behind = "" if counted is None or counted[1] in self.language.function_words else counted[1]
+        counts = len(numeral) > 1 or behind.istitle() or behind in _COUNTED_BY_ONE
+        if behind and before.lower() in self.language.articles and counts:
+            feminine = self.language.is_feminine(behind.lower())
+            return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
+        return self.language.cardinal(value, Gender.ALONE) if len(numeral) > 1 else None
 
     def _ordinal(self, match: re.Match[str]) -> str:
         feminine = any(value for name, value in match.groupdict().items() if name.startswith("feminine"))
@@ -180,9 +215,17 @@ class Words:
         """Sides of something, or a score where the language writes it so."""
         behind = _UNIT_BEHIND.match(match.string, match.end(), match.end() + 8)
         measured = behind is not None and (behind[1] is None or behind[1] in self.language.units)
-        score = self.language.scored_by_x and not measured and max(int(match[1]), int(match[2])) < _GOALS
+        few = max(int(match[1]), int(match[2])) < _GOALS
+        score = self.language.scored_by_x and not measured and (few or self._is_between_teams(match))
         first, last = (whole_number(figure, self.language) for figure in match.groups())
         return f"{first} {self.language.upto if score else self.language.by} {last}"
+
+    def _is_between_teams(self, match: re.Match[str]) -> bool:
+        before, behind = (
+            match.string[max(0, match.start() - 24) : match.start()].split(" ")[-2:-1],
+            _AFTER.match(match.string, match.end()),
+        )
+        return bool(before) and before[0].istitle() and behind is not None and behind[1].istitle()
 
     def _times(self, match: re.Match[str]) -> str:
         times = self.language.times
@@ -194,12 +237,16 @@ class Words:
         gender = self._gender(match)
         first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
-        return f"{first}, {last}" if serial or match[1] == match[2] else f"{first} {self.language.upto} {last}"
+        if serial or (match[1] == match[2] and len(match[1]) > 2):
+            return f"{first}, {last}"
+        between = match.string.endswith(_BETWEEN, 0, match.start())
+        return f"{first} {self.language.signs['&'] if between else self.language.upto} {last}"
 
     def _is_serial(self, match: re.Match[str]) -> bool:
         """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
-        descends = match[1].isdigit() and match[2].isdigit() and int(match[1]) > max(int(match[2]), _SERIAL)
+        whole = match[1].isdigit() and match[2].isdigit()
+        descends = whole and int(match[1]) > (_SERIAL if int(match[2]) > 9 else 99) and int(match[1]) > int(match[2])
         if label is None:
             return descends
         return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())

@@ -1,0 +1,105 @@
+"""Notes of medicine: doses and how often they are taken, laboratory values, patients."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import cardinal, code
+from polyvox.text.tracked import TrackedText
+
+_CHART: Final = re.compile(
+    r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
+)
+_DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
+_DOSE: Final = re.compile(
+    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive|[Aa]pply|cream|ointment)\b"
+)
+_EVERY: Final = re.compile(
+    r"(?<![\w.])[qQ] ?(?P<first>\d{1,2})(?:[-–](?P<last>\d{1,2}))?"
+    r" ?(?P<unit>h|hrs?|hours?|mins?|d|days?|wks?|weeks?|mo)(?![\w-])"
+)
+_INTERVALS: Final = {"h": "hour", "m": "minute", "d": "day", "w": "week", "mo": "month"}
+_VALUE: Final = re.compile(
+    r"(?<![\w./-])(?P<name>Na|Hgb|Hb|Hct|Plts?|Cr|Mg|Ca|Trop|Bili|Glu|Alb)(?=:? ?[<>]?\d{1,3}(?:\.\d{1,2})?(?![\w/]))"
+)
+_VALUES: Final = {
+    "Na": "sodium",
+    "Hgb": "hemoglobin",
+    "Hb": "hemoglobin",
+    "Hct": "hematocrit",
+    "Plt": "platelets",
+    "Plts": "platelets",
+    "Cr": "creatinine",
+    "Mg": "magnesium",
+    "Ca": "calcium",
+    "Trop": "troponin",
+    "Bili": "bilirubin",
+    "Glu": "glucose",
+    "Alb": "albumin",
+}
+_SALT: Final = re.compile(r"(?<=\d m[gG] )Na(?!\w)|(?<=\d mEq )Na(?!\w)")
+_UNITS: Final = re.compile(r"(?<=\d )U(?= |[.,;)/]|$)|(?<=\d)U(?= (?:of|insulin|heparin|SC|SQ|IV|q)\b)")
+_MEDICINE: Final = re.compile(r"\b(?:insulin|heparin|glargine|lispro|penicillin|botox)\b", re.IGNORECASE)
+_DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(?![\w/])")
+_THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
+_SIGHT: Final = re.compile(r"(?<![\w./])20/(?P<far>\d{2,3})(?![\w/]|[.,]\d)")
+_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen)\b")
+_DAYS: Final = re.compile(
+    r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)|(?<=for \d )d(?=[.,;]|$)|(?<=for \d\d )d(?=[.,;]|$)"
+)
+_PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
+_STATUS_POST: Final = re.compile(r"(?<![\w/])s/p(?![\w/])")
+_SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
+_PATIENT: Final = re.compile(
+    r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?='s\b)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
+    r"denies|denied|complains|complained|states|stated|seen|admitted|discharged|tolerated)\b))"
+)
+_THE_PATIENT: Final = re.compile(
+    r"(?:(?<=[Tt]he )|(?<=[Tt]his )|(?<= our )|(?<=each ))pt\b(?:\.(?=\s*[a-z,;)]))?(?! \d)"
+)
+_PATIENTS: Final = re.compile(r"(?<=% of )pts\b(?:\.(?=\s*[a-z(,;]))?")
+_NEAR: Final = 32
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Values and intervals, which a figure belongs to."""
+    if "20/" in text.text and _EYES.search(text.text):
+        text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
+    if "% of pts" in text.text:
+        text = text.sub(_PATIENTS, "patients")
+    if _CHART.search(text.text) is None:
+        return text
+    text = text.sub(_DAYS, "days").sub(_THOUSANDS, " thousand per microliter")
+    text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
+    if _MEDICINE.search(text.text):
+        text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")
+    text = text.sub(_PER_VOLUME, lambda match: f" units per {'milli' if match['milli'] else ''}liter")
+    text = text.sub(_STATUS_POST, "status post")
+    return text.sub(_SINCE, "times ").sub(_DISCHARGED, _discharged)
+
+
+def read_notes(text: TrackedText) -> TrackedText:
+    """The patient, and the initials of how often a medicine is taken."""
+    if "pt" in text.text or "Pt" in text.text:
+        text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
+    text = text.sub(_THE_PATIENT, "patient") if " pt" in text.text else text
+    return text.sub(_DOSING, _dosing) if _DOSE.search(text.text) else text
+
+
+def _every(match: re.Match[str]) -> str:
+    """ "q8h", "q5-15 min": every so many hours or minutes."""
+    name = _INTERVALS["mo" if match["unit"] == "mo" else match["unit"][0]]
+    last = f" to {cardinal(match['last'])}" if match["last"] else ""
+    if match["first"] == "1" and not last:
+        return f"every {name}"
+    return f"every {cardinal(match['first'])}{last} {name}s"
+
+
+def _discharged(match: re.Match[str]) -> str:
+    return "discharged" if match["past"] else "discharge"
+
+
+def _dosing(match: re.Match[str]) -> str | None:
+    """The initials of "twice a day", where a dose stands before them."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    return ".".join(match.group()) if _DOSE.search(before) else None

@@ -1,0 +1,150 @@
+"""Results of games: cricket scores, minutes of a match, won and lost, batting averages, and teams named by a year."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import cardinal, code, ordinal
+from polyvox.text.tracked import TrackedText
+
+_ANY: Final = re.compile(r"\d(?:[/*'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d")
+_CRICKET: Final = re.compile(
+    r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
+    r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|"
+    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ov)\b"
+)
+_TOTAL: Final = re.compile(
+    r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/–-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%–-]|[.,]\d| of\b)"
+)
+_NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
+_MATCH: Final = re.compile(
+    r"\b(?:goals?|scor(?:e[ds]?|ing|ers?)|penalty|pen|header|equali[sz](?:ed|er)|winner|opener|subbed|booked|red card|"
+    r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|"
+    r"\d\+\d['’′]|[a-z] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
+    re.IGNORECASE,
+)
+_MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
+_GAME: Final = re.compile(
+    r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
+    r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
+    r"standings|playoffs?|fired|coach|courts)\b",
+    re.IGNORECASE,
+)
+_RECORD: Final = re.compile(
+    r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, )"
+    r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
+    r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
+    r"this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
+    r"overall|last season|\(\d+ KOs?)\b)"
+)
+_TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)")
+_LED: Final = re.compile(
+    r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
+    r"fell to|fall(?:s|ing)? to|"
+    r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
+)
+_LED_RECORD: Final = re.compile(r"(?<![\w./$€£-])\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?(?![\w/%-]|[.,]\d)")
+_BATTING: Final = re.compile(
+    r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
+)
+_AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
+_DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
+_ODDS: Final = re.compile(r"(?<![\w./])(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d)")
+_BETTING: Final = re.compile(r"\b(?:odds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way)\b")
+_ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2}|\d(?= (?:FG|FT|3P)))(?![\w/]|\.\d| of\b)")
+_TRIED: Final = re.compile(
+    r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
+)
+_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break point|breaks?|broke)\b")
+_GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
+_TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
+_QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")
+_NEAR: Final = 80
+_LONGEST_MATCH: Final = 130
+_WICKETS: Final = 10
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Scores that only the game around them explains; a plain "3-2" is left to the ranges."""
+    if _ANY.search(text.text) is None:
+        return text
+    if _CRICKET.search(text.text):
+        text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
+    if _MATCH.search(text.text):
+        text = text.sub(_MINUTE, _minute)
+    if _GAME.search(text.text):
+        text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
+        text = text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
+    if _BATTING.search(text.text):
+        text = text.sub(_AVERAGE, _average)
+    if "/" in text.text and _BETTING.search(text.text):
+        text = text.sub(_ODDS, r"\g<against> to \g<on>")
+    if "/" in text.text and _TRIED.search(text.text):
+        text = text.sub(_ATTEMPTS, _attempts)
+    if _SERVED.search(text.text):
+        text = text.sub(_GAME_SCORE, _game_score)
+    if " d. " in text.text:
+        text = text.sub(_DEFEATED, "defeated")
+    return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
+
+
+def _total(match: re.Match[str]) -> str | None:
+    """Runs for wickets, or a bowler's wickets for runs: "287/6", "5/37"."""
+    first, last = int(match["first"]), int(match["last"])
+    total = first > _WICKETS >= last and (match["mark"] == "/" or first > 30)
+    figures = first <= _WICKETS < last and match["mark"] == "/"
+    if not (total or figures):
+        return None
+    declared = " declared" if match["declared"] else ""
+    return f"{code(match['first'])} for {code(match['last'])}{declared}"
+
+
+def _minute(match: re.Match[str]) -> str | None:
+    if int(match["minute"]) > _LONGEST_MATCH:
+        return None
+    if match["added"]:
+        return f"{cardinal(match['minute'])} plus {ordinal(match['added'])} minute"
+    return f"{ordinal(match['minute'])} minute"
+
+
+def _record(match: re.Match[str]) -> str | None:
+    """Games won and lost behind a team's name, and before a word that tells of a record."""
+    if match["bracketed"] and not _word_before_bracket(match)[:1].isupper():
+        return None
+    return _won_and_lost(match["bracketed"] or match["named"])
+
+
+def _word_before_bracket(match: re.Match[str]) -> str:
+    """The word before the bracket that opens in front of a match."""
+    words = match.string[max(0, match.start() - 24) : match.start() - 1].split()
+    return words[-1] if words else ""
+
+
+def _led_record(match: re.Match[str]) -> str | None:
+    led = _LED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    return _won_and_lost(match.group()) if led else None
+
+
+def _won_and_lost(record: str) -> str:
+    *first, last = ("oh" if figure == "0" else cardinal(figure) for figure in re.split("[-–]", record))
+    return f"{' '.join(first)} and {last}"
+
+
+def _average(match: re.Match[str]) -> str | None:
+    near = _BATTING.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR)
+    return code(match["figures"]) + (", " if match["next"] else "") if near else None
+
+
+def _attempts(match: re.Match[str]) -> str | None:
+    made, tried = int(match["made"]), int(match["tried"])
+    return f"{match['made']} of {match['tried']}" if made <= tried else None
+
+
+def _game_score(match: re.Match[str]) -> str:
+    """Points of a game of tennis: "forty fifteen"."""
+    points = ["love" if side == "0" else cardinal(side) for side in (match["server"], match["receiver"])]
+    return f"{points[0]} all" if points[0] == points[1] else " ".join(points)
+
+
+def _team(match: re.Match[str]) -> str:
+    """ "49ers", "76ers"."""
+    return cardinal(match["year"]).removesuffix("e") + "ers"

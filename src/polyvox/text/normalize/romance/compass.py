@@ -1,0 +1,37 @@
+"""Letters of the compass behind words that a direction follows: "vientos del NO", "au S.-E. de Nice"."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_LETTERS: Final = re.compile(r"[ '](?P<letters>[NSEOWL](?:\.?-?[NSEOWL]){0,2})\.?(?![\w/-])(?!\.\w)")
+_BEFORE_TWO: Final = frozenset("de d da do a ao".split())
+_REACH: Final = 12
+_LAST_WORD: Final = re.compile(r"[^\W\d_]+$")
+_SENTENCE_ENDS: Final = re.compile(r"\s*(?:$|\n|\s[A-ZÀ-Ý])")
+
+
+@dataclass(frozen=True, slots=True)
+class Compass:
+    """The directions of one language by their letters, and the words before them."""
+
+    names: Mapping[str, str]
+    before: frozenset[str]
+
+    def read(self, text: TrackedText) -> TrackedText:
+        return text.sub(_LETTERS, self._direction)
+
+    def _direction(self, match: re.Match[str]) -> str | None:
+        """None behind any other word."""
+        word = _LAST_WORD.search(match.string[max(0, match.start() - _REACH) : match.start()])
+        name = self.names.get(match["letters"].replace(".", "").replace("-", ""))
+        if word is None or name is None:
+            return None
+        before = word.group().lower()
+        if before not in self.before and (len(match["letters"]) == 1 or before not in _BEFORE_TWO):
+            return None
+        ends = match.group().endswith(".") and _SENTENCE_ENDS.match(match.string, match.end())
+        return f"{match.group()[0]}{name}{'.' if ends else ''}"

@@ -1,0 +1,49 @@
+"""Formulas: the minus of an equation, functions, and figures that something is less or more than."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.tracked import TrackedText
+
+_COMPARISON: Final = re.compile("[=≈≠≤≥<>]")
+_TERM: Final = r"(?:\d+(?:[.,]\d+)?[a-z]?|[a-zA-Z])[²³]?"
+# A term, a number or a bracket on both sides.
+_MINUS: Final = re.compile(
+    rf"(?<![\w.,/-])(?P<left>{_TERM}|(?<=\)))(?P<sign> [-–−] |[-–−])(?=(?:{_TERM}|\()(?![\w/-]|\.\d))"
+)
+_FUNCTION: Final = re.compile(r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>[a-z]|\d{1,3})\)(?!\w)")
+_COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>≤≥²³^)]|[.,;:]?(?:\s|$))")
+_AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
+_NEAR: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The rules of one language."""
+
+    language: RomanceLanguage
+
+    def read(self, text: TrackedText) -> TrackedText:
+        if _COMPARISON.search(text.text) is None:
+            return text
+        text = text.sub(_FUNCTION, lambda match: f"{match.group()[0]} {self.language.function_of} {match['variable']}")
+        return text.sub(_AGE, self._age).sub(_COEFFICIENT, self._coefficient).sub(_MINUS, self._minus)
+
+    def _minus(self, match: re.Match[str]) -> str | None:
+        """None where no equation is near."""
+        return f"{match['left']} {self.language.minus} " if _is_near(match) else None
+
+    def _coefficient(self, match: re.Match[str]) -> str | None:
+        """None where no equation is near: "3x" may say how often."""
+        return f"{match[1]} x" if _is_near(match) else None
+
+    def _age(self, match: re.Match[str]) -> str:
+        sign = match["sign"] or match["bracketed"][1:]
+        words = self.language.less_than if sign == "<" else self.language.more_than
+        return f"{'(' if match['bracketed'] else ''}{words} "
+
+
+def _is_near(match: re.Match[str]) -> bool:
+    return _COMPARISON.search(match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]) is not None
