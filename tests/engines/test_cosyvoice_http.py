@@ -13,11 +13,11 @@ import pytest
 import requests
 
 from helpers.documented_server import SMALL_DECODER
+from helpers.processes import polyvox_process
 from helpers.serving import called, error_of
 from helpers.tiny_cosyvoice import let_speech_end, tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.bench.process import server_process
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
 from polyvox.service.local_service import build_service
@@ -39,13 +39,12 @@ async def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    models_dir = tmp_path / "models"
     folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     settings = load_settings(
         models=["cosyvoice3"],
         default_model="cosyvoice3",
         cosyvoice3_dir=folder,
-        models_dir=models_dir,
+        models_dir=tmp_path / "models",
         data_dir=tmp_path / "data",
     )
     service = build_service(settings, Catalog.installed().factories)
@@ -175,10 +174,9 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
 
 
 def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
-    models_dir = tmp_path / "models"
     folder = let_speech_end(tiny_model(tmp_path / "model", 2))
-    command = ["serve", "--port", "0", "--model_dir", str(folder)]
-    with server_process([*command, "--models-dir", str(models_dir)]) as server:
+    command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(tmp_path / "models")]
+    with polyvox_process(command) as server:
         files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
         response = requests.request(
             "GET",
@@ -199,7 +197,7 @@ def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_d
     folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     (folder / "spk2info.pt").unlink()  # as released: without voices of its own
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
-    with server_process(command, SMALL_DECODER) as server:
+    with polyvox_process(command, SMALL_DECODER) as server:
         for path, body in {
             "/tts": {"text": "the wall."},
             "/v1/model/cosyvoice/tts": {"text": "the wall.", "voice_type": "qwen"},

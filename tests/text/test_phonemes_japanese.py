@@ -104,3 +104,20 @@ def test_figures_and_signs_sound_as_people_say_them(kind: str) -> None:
 @settings(deadline=None)
 def test_every_number_sounds_before_every_counter(value: int, counter: str) -> None:
     assert re.fullmatch("[ァ-ヶー]+", counted_kana(str(value), counter))
+
+
+def test_listed_words_are_read_whole_wherever_they_stand() -> None:
+    for text, kana in (
+        ("富士山", "ふじさん"),
+        ("新千歳", "しんちとせ"),
+        ("昨日本館", "きのーほんかん"),
+        ("今日中国", "きょーちゅーごく"),
+        ("あの方", "あのかた"),
+        ("発売日", "はつばいび"),
+        ("100万本", "ひゃくまんぼん"),
+        ("1400万人", "せんよんひゃくまんにん"),
+    ):
+        spoken = phonemizer_for("ja", espeak="")(TrackedText.of(text), ())
+        assert sounds("".join(word.phonemes for word in spoken if isinstance(word, SpokenWord))) == sounds(
+            kana_phonemes(kana)
+        ), text

@@ -3,6 +3,7 @@
 import logging
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -89,12 +90,15 @@ class JapanesePhonemizer:
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         text = text.sub(_HALF_WIDTH, lambda match: unicodedata.normalize("NFKC", match.group()))
         text, counted = _with_numerals(text)
+        starts = [one.start for one in counted]
         spoken: list[Spoken] = []
         start = 0
         for match in _STRETCH.finditer(text.text):
             spoken += self._latin(text[start : match.start()], inserts)
             for place in range(match.start(), match.end(), _MAX_STRETCH_CHARS):
-                spoken += self._words(text[place : min(place + _MAX_STRETCH_CHARS, match.end())], counted, place)
+                end = min(place + _MAX_STRETCH_CHARS, match.end())
+                inside = counted[bisect_left(starts, place) : bisect_left(starts, end)]
+                spoken += self._words(text[place:end], inside, place)
             start = match.end()
         spoken += self._latin(text[start:], inserts)
         ends_open = text.text[-1:].isspace()
@@ -168,7 +172,7 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         _Joined(word.start, word.end, word.reading, certain=word.certain, closed=True)
         for word in known_words(text.text)
     ]
-    found = [*counted, *_numerals(text.text), *_called(text.text), *words]
+    found = [*counted, *words, *_numerals(text.text), *_called(text.text)]
     return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
 
 

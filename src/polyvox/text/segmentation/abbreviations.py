@@ -62,11 +62,13 @@ _BEFORE_FIGURES: Final = (
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
-        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex", "p es",
-        "a C", "d C", "av J", "ap J", "p b", "C civ", "C pén", "C trav", "disp adic",
+        "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex",
+        "p es", "a C", "d C", "av J", "ap J", "p b", "C civ", "Bs As", "op cit", "Op cit", "art cit", "art cité",
+        "cl en", "M le", "M et", "n verde", "Es n", "cod civ", "Cod prod", "trad it", "Trad it", "t ind",
+        "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
+        "R do", "R dos", "R de", "dir financier", "imp des",
         "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
         "Conf no", "conf no", "ref no", "Ref no",
-        "R da", "R das", "R do", "R dos", "R de",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -75,6 +77,21 @@ _NUMERALS: Final = frozenset(
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente "
     "zero due quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici venti trenta "
     "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
+)
+# Short words of the Romance languages: before a small letter, before a figure, before a name.
+_ROMANCE_INSIDE: Final = frozenset(
+    "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
+    "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
+    "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
+    "spect".split()
+)
+_ROMANCE_FIGURES: Final = frozenset(
+    "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
+    "prezzo rif stag arr dép".split()
+)
+_ROMANCE_NAMES: Final = frozenset(
+    "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
+    "Fco Vte Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
 )
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
@@ -88,6 +105,9 @@ _UNDECIDED: Final = (
     | _MAY_END
     | _INSIDE_BEFORE_SMALL
     | _UNITS
+    | _ROMANCE_INSIDE
+    | _ROMANCE_FIGURES
+    | _ROMANCE_NAMES
     | {pair.split()[0] for pair in _PAIRS}
 )
 
@@ -129,7 +149,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     word, before = last["word"], last["before"] or ""
     if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or _leads_to(word, following):
         return True
-    if word in _INSIDE_BEFORE_SMALL:
+    if word in _INSIDE_BEFORE_SMALL or (word in _ROMANCE_INSIDE and following[0].islower()):
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
@@ -163,9 +183,9 @@ def _leads_to(word: str, following: str) -> bool:
         return True
     if word == "s":  # a century
         return _ROMAN.fullmatch(following) is not None
-    if word in _BEFORE_NAMES and following[0].isupper():
+    if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
         return following not in STARTERS
-    return word in _BEFORE_FIGURES and _is_figure(following)
+    return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
 
 
 def _begins_line(text: str, stop: int, word: str) -> bool:

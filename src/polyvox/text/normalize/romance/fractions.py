@@ -13,6 +13,7 @@ _PLAIN: Final = re.compile(rf"{_SLASHED}(?![\w/]|[.,]\d)")
 _DECIMAL: Final = re.compile(r"(\d(?<![\w./,].)\d{0,2}[.,]\d{1,2})/(?=\d{1,3}(?![\w/]|[.,]\d))")
 _THOUSANDS: Final = re.compile(r"/(?<=\d\.\d{3}/)(?=\d)|/(?<=[A-Z]{2}/)(?=\d\d)")
 _WHOLE: Final = re.compile(r" (?:d[eiao]|de[lils]|d[eao]s|dell?[aeo]|degli|du)(?!\w)")
+_DIRECTIVE: Final = re.compile(r"(\d{4}(?<![\w./].{4}))/(\d{1,4})/(?=[A-Z]{2,4}(?!\w))")
 _SIZE: Final = re.compile(r"(?:[Tt](?:alla|aille|aglia|am)|[Tt]amanho|[Tt]alle)\.? \Z")
 _SIZE_REACH: Final = 10
 _TENTHS: Final = 10
@@ -39,9 +40,13 @@ class Fractions:
     def read(self, text: TrackedText) -> TrackedText:
         if "/" not in text.text:
             return text
-        text = text.sub(_THOUSANDS, f" {self.language.slash} ")
+        text = text.sub(_DIRECTIVE, self._directive).sub(_THOUSANDS, f" {self.language.slash} ")
         text = text.sub(_DECIMAL, rf"\1 {self.language.out_of} ")
         return text.sub(self.measured, self._measured).sub(self.halved, self._halved).sub(_PLAIN, self._plain)
+
+    def _directive(self, match: re.Match[str]) -> str:
+        """The number of a directive: "2011/83/UE"."""
+        return "".join(f"{whole_number(part, self.language)} {self.language.slash} " for part in match.groups())
 
     def _measured(self, match: re.Match[str]) -> str:
         unit = self.language.units[match["unit"]]

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.french_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.french_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_italian_feminine
+from polyvox.text.normalize.romance.italian_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.italian_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,

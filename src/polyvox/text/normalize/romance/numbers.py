@@ -70,7 +70,7 @@ def spelled(digits: str, language: RomanceLanguage) -> str:
 
 
 def is_one(written: str) -> bool:
-    return parts(written) == ("1", "")
+    return parts(written) in (("1", ""), ("01", ""))
 
 
 def decimal_digits(digits: str, language: RomanceLanguage) -> str:

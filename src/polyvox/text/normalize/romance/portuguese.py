@@ -4,8 +4,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.portuguese_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.portuguese_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -151,9 +151,9 @@ PORTUGUESE: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
     before_date=frozenset(
-        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira").split()
+        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira ª").split()
     ),
-    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia".split()),
+    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia ª".split()),
     before_time=frozenset("às das as".split()),
     time=_time,
     and_minutes="e ",

@@ -24,6 +24,10 @@ _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
 _DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
 _METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
+_BEHIND_AREA: Final = frozenset("de di en in con com et ed per par por al".split())
+_CLAUSE_END = re.compile(r" ?(?:$|[.,;:!?)])")
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "sto", "rso")
 _RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
 _PART_OF = re.compile(r"\d/\d d[ei]$")
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
@@ -149,7 +153,9 @@ class Quantities:
         return f"{words} {self._each(match)}" if match["per"] else words
 
     def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
-        words = [number(match["amount"], self.language, gender, measured=True)]
+        written = match["amount"]
+        plain = written[1:] if len(written) == 2 and written[0] == "0" else written  # "09 s"
+        words = [number(plain, self.language, gender, measured=True)]
         if match["upto"]:
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
@@ -254,7 +260,18 @@ class Quantities:
         millions = count > 0 and count % 1_000_000 == 0
         return f"{self.language.cardinal(count, noun.gender)} {self.language.of(name) if millions else name}"
 
+    def _is_verb(self, match: re.Match[str]) -> bool:
+        """Return whether "ha" behind a figure is no area: "nel 2023 ha vinto"."""
+        behind = _NOUN.match(match.string, match.end())
+        if behind is not None and behind[1].endswith(_PARTICIPLES):
+            return True
+        area = behind is not None and behind[1] in _BEHIND_AREA
+        ends = _CLAUSE_END.match(match.string, match.end()) is not None
+        return _YEAR.fullmatch(match["amount"]) is not None and not (area or ends)
+
     def _measure(self, match: re.Match[str]) -> str | None:
+        if match["unit"] == "ha" and self._is_verb(match):
+            return None
         unit = self.language.units[match["unit"]]
         one = is_one(match["amount"]) and not match["upto"]
         amount = self._amount(match, unit.gender)

@@ -5,8 +5,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.spanish_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.spanish_words import (
-    ABBREVIATIONS,
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -117,7 +117,15 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     if second:
         words.append(f"y {cardinal(second, Gender.MASCULINE)} {'segundo' if second == 1 else 'segundos'}")
     if half:
-        words.append("de la mañana" if half == "am" else "de la noche" if 8 <= hour < 12 else "de la tarde")
+        words.append(
+            "del mediodía"
+            if (hour, half) == (12, "pm")
+            else "de la mañana"
+            if half == "am"
+            else "de la noche"
+            if 8 <= hour < 12
+            else "de la tarde"
+        )
     return " ".join(words)
 
 

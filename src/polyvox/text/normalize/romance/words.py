@@ -55,6 +55,7 @@ _BETWEEN: Final = ("ntre ", " tra ", " fra ")
 _NUMBER_LABELS: Final = frozenset(
     "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
 )
+_LONG_NUMERAL: Final = 4
 _ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
@@ -192,7 +193,9 @@ class Words:
         if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
             gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
             return self.language.ruler_number(value, gender)
-        if set(numeral) - set("IVX") or numeral in self.language.acronyms.short_words:
+        if (
+            set(numeral) - set("IVX") and len(numeral) < _LONG_NUMERAL
+        ) or numeral in self.language.acronyms.short_words:
             return None
         counted = _AFTER.match(match.string, match.end(), match.end() + 24)
         behind = "" if counted is None or counted[1] in self.language.function_words else counted[1]
