@@ -87,7 +87,7 @@ _ROMANCE_INSIDE: Final = frozenset(
 )
 _ROMANCE_FIGURES: Final = frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
-    "prezzo rif stag arr dép".split()
+    "prezzo rif stag arr dép déj part j".split()
 )
 _ROMANCE_NAMES: Final = frozenset(
     "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
