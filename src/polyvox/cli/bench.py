@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,7 +74,10 @@ def bench(
     voice = voice or settings.default_voice
     model = model or (settings.default_model if dialect == "openai" else "")  # the others have a default of their own
     load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
-    run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
+    address = server_address(url, "url")
+    asked = f"model {model or 'by default'}, voice {voice or 'by default'}"
+    print(f"Puts {address} under load: {requests} requests, {asked}. Ctrl-C stops it.", file=sys.stderr)
+    run = asyncio.run(_run(load, dialect, address, api_key))
     _report(load, run, url, profile, json_file, plot)
 
 

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli.lazy_commands import LazyCommands
+from polyvox.cli.lazy_commands import HELP_OPTIONS, LazyCommands, without_flag_types
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 _COMMANDS = {
@@ -29,6 +29,16 @@ _COMMANDS = {
 }
 
 
+_FIRST_STEPS = """\
+Three things to begin with:
+
+  polyvox serve                           serve speech and the Studio on http://127.0.0.1:8880
+  polyvox say Hello world -o hello.wav    speak a text into a file; without -o, out loud
+  polyvox voices                          list the voices that you can name with --voice
+
+polyvox --help lists every command, and polyvox COMMAND --help its options."""
+
+
 class _Commands(TyperGroup):
     """Imports a command when it is run, and prints errors that a user can fix in one line.
 
@@ -38,6 +48,10 @@ class _Commands(TyperGroup):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - typer's own signature
         super().__init__(**options)
         self.commands = LazyCommands(_COMMANDS)
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - typer's own signature
+        without_flag_types(self)
+        return super().make_context(*arguments, **options)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own signature
         return list(_COMMANDS)
@@ -75,17 +89,20 @@ app = typer.Typer(
     name="polyvox",
     cls=_Commands,
     help="One speech server, and its tools.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": list(HELP_OPTIONS)},
 )
 
 
 @app.callback()
 def root(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with every error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass  # `debug` is read where errors are printed; `version` has its callback
+    # `debug` is read where errors are printed; `version` has its callback
+    if context.invoked_subcommand is None:
+        print(_FIRST_STEPS)
