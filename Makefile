@@ -48,12 +48,6 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes less than a tenth of the full decoder's CPU time.
-ifeq ($(wildcard polyvox.yaml .env)$(POLYVOX_CONFIG)$(POLYVOX_MODELS)$(POLYVOX_DEFAULT_MODEL),)
-serve: export POLYVOX_MODELS = wren,kokoro
-serve: export POLYVOX_DEFAULT_MODEL = wren
-serve: export POLYVOX_HD_MODEL = kokoro
-endif
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro

@@ -36,8 +36,6 @@ KICK = "Kick the ball straight."
 def server(models_dir):
     variables = {
         "POLYVOX_MODELS_DIR": str(models_dir),
-        "POLYVOX_MODELS": "wren,kokoro",
-        "POLYVOX_DEFAULT_MODEL": "wren",
         "POLYVOX_LOG_FORMAT": "console",
     }
     process = subprocess.Popen(
