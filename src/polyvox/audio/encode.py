@@ -57,11 +57,8 @@ def parse_format(name: str, field: str = "response_format") -> AudioFormat:
     try:
         return AudioFormat(name.strip().lower())
     except ValueError:
-        known = ", ".join(AudioFormat)
-        meant = did_you_mean(name, AudioFormat)
-        raise UnknownFormatError(
-            f"{name[:40]!r} is not an audio format; {meant}{'U' if meant else 'u'}se one of {known}.", field=field
-        ) from None
+        advice = did_you_mean(name, AudioFormat, f"use one of {', '.join(AudioFormat)}.")
+        raise UnknownFormatError(f"{name[:40]!r} is not an audio format; {advice}", field=field) from None
 
 
 @dataclass(frozen=True, slots=True)

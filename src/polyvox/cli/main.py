@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from polyvox import __version__
 from polyvox.cli.lazy_commands import HELP_OPTIONS, LazyCommands, without_flag_types
-from polyvox.errors import InvalidRequestError, PolyvoxError
+from polyvox.errors import ApiError, InvalidRequestError, PolyvoxError
 
 _COMMANDS = {
     "serve": "polyvox.cli.serve.command:serve",
@@ -38,6 +38,13 @@ Three things to begin with:
 
 polyvox --help lists every command, and polyvox COMMAND --help its options."""
 
+_ADVICE = {
+    "GET /v1/audio/voices lists": "`polyvox voices` lists",
+    "GET /speakers lists": "`polyvox voices` lists",
+    "GET /v1/voices lists": "`polyvox voices list` shows",
+    "GET /v1/dictionaries lists": "`polyvox dictionary list` shows",
+}
+
 
 class _Commands(TyperGroup):
     """Imports a command when it is run, and prints errors that a user can fix in one line.
@@ -62,7 +69,8 @@ class _Commands(TyperGroup):
         except PolyvoxError as error:
             if ctx.params.get("debug"):
                 raise
-            _print_error(error.message)
+            is_servers = isinstance(error, ApiError) or isinstance(error.__cause__, ApiError)
+            _print_error(error.message if is_servers else _for_commands(error.message))
             raise typer.Exit(2 if isinstance(error, InvalidRequestError) else 1) from error
         except OSError as error:
             if ctx.params.get("debug") or error.errno in (None, errno.EPIPE):
@@ -70,6 +78,13 @@ class _Commands(TyperGroup):
             place = f"{error.filename}: " if error.filename else ""
             _print_error(f"{place}{error.strerror}.")
             raise typer.Exit(1) from error
+
+
+def _for_commands(message: str) -> str:
+    """The advice of an error in terms of commands, where no server could be asked."""
+    for request, command in _ADVICE.items():
+        message = message.replace(request, command)
+    return message
 
 
 def _print_error(message: str) -> None:

@@ -64,11 +64,8 @@ class Catalog:
         """The family that a model belongs to."""
         found = next((spec for spec in self.specs if model in spec.models), None)
         if found is None:
-            known = ", ".join(self.factories)
-            meant = did_you_mean(model, self.factories)
-            raise UnknownModelError(
-                f"There is no model {model[:80]!r}; {meant}{'K' if meant else 'k'}nown are {known}.", field="model"
-            )
+            advice = did_you_mean(model, self.factories, f"known are {', '.join(self.factories)}.")
+            raise UnknownModelError(f"There is no model {model[:80]!r}; {advice}", field="model")
         return found
 
     def bundle_of(self, model: str) -> str:
