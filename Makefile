@@ -25,14 +25,17 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and the tools for development into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-ray: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and Ray into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja,ray]'
 	touch $@ $(VENV)/.installed
 
