@@ -66,7 +66,7 @@ _PAIRS: Final = frozenset(
         "p es", "a C", "d C", "av J", "ap J", "p b", "C civ", "Bs As", "op cit", "Op cit", "art cit", "art cité",
         "cl en", "M le", "M et", "n verde", "Es n", "cod civ", "Cod prod", "trad it", "Trad it", "t ind",
         "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
-        "R do", "R dos", "R de", "dir financier", "imp des",
+        "R do", "R dos", "R de", "dir financier", "imp des", "ch double", "ch simple",
         "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
         "Conf no", "conf no", "ref no", "Ref no",
     )
