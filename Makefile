@@ -54,10 +54,10 @@ serve: export POLYVOX_MODELS = wren,kokoro
 serve: export POLYVOX_DEFAULT_MODEL = wren
 serve: export POLYVOX_HD_MODEL = kokoro
 endif
-serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
+serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880; TLS=1 for https and wss.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
-	exec $(POLYVOX) serve
+	exec $(POLYVOX) serve $(if $(TLS),--tls auto)
 
 serve-ray: $(VENV)/.installed-ray  ## The same on Ray Serve: each model in processes of its own.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
