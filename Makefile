@@ -5,7 +5,7 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
-CLIENTS := sdks livekit pipecat charts
+CLIENTS := sdks livekit pipecat charts release
 BY_FILE := --dist loadfile --no-loadscope-reorder
 UNIT := not slow and not long and not clients and not alone
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
@@ -14,7 +14,7 @@ ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench clean
+.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,14 +25,17 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and the tools for development into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-ray: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and Ray into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja,ray]'
 	touch $@ $(VENV)/.installed
 
@@ -48,12 +51,6 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes less than a tenth of the full decoder's CPU time.
-ifeq ($(wildcard polyvox.yaml .env)$(POLYVOX_CONFIG)$(POLYVOX_MODELS)$(POLYVOX_DEFAULT_MODEL),)
-serve: export POLYVOX_MODELS = wren,kokoro
-serve: export POLYVOX_DEFAULT_MODEL = wren
-serve: export POLYVOX_HD_MODEL = kokoro
-endif
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880; TLS=1 for https and wss.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
@@ -109,6 +106,9 @@ docs: setup-dev  ## The generated tables, and the documents as a site in out/doc
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) bench engine
+
+release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources, chart, image, SBOM, sums and notes in out/release; TAG=v1.2.3 on that tag, IMAGE=no without the image.
+	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
 	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis

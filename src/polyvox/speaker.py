@@ -2,7 +2,7 @@
 
 from polyvox import Speaker
 
-with Speaker("kokoro") as speaker:
+with Speaker() as speaker:
     speaker.say("Good morning.").save("morning.mp3")
     for chunk in speaker.stream("A longer text, heard while it is still being made."):
         play(chunk.pcm, chunk.sample_rate)
@@ -26,7 +26,7 @@ from polyvox.bundles.manifest import manifests
 from polyvox.bundles.progress import RichProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import Settings
+from polyvox.config import DEFAULT_MODELS, Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
 from polyvox.service.call_context import LOCAL_CALL
@@ -142,7 +142,7 @@ class Speaker:
     """One model, loaded in this process. Calls may come from several threads; the model batches what it can."""
 
     def __init__(
-        self, model: str = "kokoro", *, voice: str | None = None, download: bool = True, **settings: object
+        self, model: str = DEFAULT_MODELS[0], *, voice: str | None = None, download: bool = True, **settings: object
     ) -> None:
         """Load a model, and fetch it first where it is not installed and `download` allows it.
 
@@ -154,7 +154,9 @@ class Speaker:
         loader = Loader(catalog.sections, complete=False)
         _check_names("setting", settings, loader.names(), "`polyvox config` lists them all.")
         patient = {"max_wait_seconds": math.inf}  # a program's own calls wait for each other
-        self._settings = loader.load(**{"models": [model], "default_model": model, **patient, **settings})
+        self._settings = loader.load(
+            **{"models": [model], "default_model": model, "hd_model": "", **patient, **settings}
+        )
         if not structlog.is_configured():
             configure_logging(self._settings.model_copy(update={"log_level": "warning"}))
         self.model = model

@@ -1,7 +1,9 @@
 /** The frame around every page: menu, heading for screen readers, messages. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './components/icon';
+import { PlayerBar } from './components/player_bar';
 import { Toasts } from './components/toasts';
+import { UnknownPage } from './pages/unknown';
 import { href, useRoute } from './router';
 import { PAGES, type PageEntry } from './routes';
 
@@ -9,7 +11,8 @@ const SECTIONS = ['Listen', 'Make', 'Server'] as const;
 
 export function App() {
   const { page } = useRoute();
-  const entry = PAGES.find(({ name }) => name === page) ?? PAGES[0]!;
+  const entry = page ? PAGES.find(({ name }) => name === page) : PAGES[0];
+  const Shown = entry?.Page ?? UnknownPage;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   const [open, setOpen] = useState(false);
@@ -18,7 +21,7 @@ export function App() {
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
     scrollTo(0, 0);
-  }, [entry.name]);
+  }, [entry?.name]);
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
@@ -37,14 +40,15 @@ export function App() {
       </header>
       <Menu current={entry} open={open} onClose={() => setOpen(false)} />
       <main id="main" ref={main} tabIndex={-1}>
-        <entry.Page key={entry.name} />
+        <Shown key={entry?.name} />
       </main>
+      <PlayerBar />
       <Toasts />
     </div>
   );
 }
 
-function Menu({ current, open, onClose }: { current: PageEntry; open: boolean; onClose: () => void }) {
+function Menu({ current, open, onClose }: { current: PageEntry | undefined; open: boolean; onClose: () => void }) {
   return (
     <nav id="menu" aria-label="Pages" class={open ? 'open' : ''} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       {SECTIONS.map((section) => (
@@ -53,7 +57,7 @@ function Menu({ current, open, onClose }: { current: PageEntry; open: boolean; o
           <ul aria-labelledby={`menu-${section}`}>
             {PAGES.filter((page) => page.section === section).map(({ name, title, icon }) => (
               <li key={name}>
-                <a href={href(name)} aria-current={name === current.name ? 'page' : undefined} onClick={onClose}>
+                <a href={href(name)} aria-current={name === current?.name ? 'page' : undefined} onClick={onClose}>
                   <Icon name={icon} />
                   {title}
                 </a>

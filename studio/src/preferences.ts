@@ -16,6 +16,9 @@ export interface Preferences {
   /** The voice to begin with, by model. */
   voices: Record<string, string>;
   speed: number;
+  /** Of the player bar: loudness from 0 to 1, and how many times as fast it plays. */
+  volume: number;
+  playbackRate: number;
   /** `model/voice`. */
   favourites: string[];
   mixes: Mix[];
@@ -26,7 +29,7 @@ export interface Preferences {
 
 const NAME = 'polyvox.preferences';
 const KEY_NAME = 'polyvox.key';
-const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, favourites: [], mixes: [], text: '', instructions: {} };
+const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, volume: 1, playbackRate: 1, favourites: [], mixes: [], text: '', instructions: {} };
 
 export const preferences = createStore<Preferences>({ ...DEFAULTS, ...readJson(NAME) });
 export const apiKey = createStore<string>(read(sessionStorage, KEY_NAME) || read(localStorage, KEY_NAME));

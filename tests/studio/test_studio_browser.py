@@ -166,7 +166,7 @@ def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engin
     with studio_page(browser, url, script=LISTENER) as page:
         type_and_speak(page, " ".join([TEXT] * 10))
         page.locator(".word.heard").wait_for()
-        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Pause", exact=True).click()
         at = page.evaluate("heard.media.currentTime")
         page.get_by_role("button", name="Go on").click()
         page.wait_for_function("(at) => heard.media.currentTime > at", arg=at)
@@ -186,8 +186,39 @@ def test_downloads_are_what_was_heard_in_any_format(browser, url):
             page.get_by_label("Save as").select_option(name)
             with page.expect_download() as download:
                 page.get_by_role("button", name="Download").click()
-            assert download.value.suggested_filename == f"speech.{suffix}"
+            assert download.value.suggested_filename == f"one-two-three-four-five-six.{suffix}"
             assert Path(download.value.path()).read_bytes().startswith(tuple(begin))
+
+
+def test_the_player_bar_stays_on_other_pages_and_what_was_spoken_can_be_heard_again_until_it_is_cleared(browser, url):
+    with studio_page(browser, f"{url}/#/nowhere") as page:
+        page.get_by_role("heading", level=1, name="No such page").wait_for()
+        page.get_by_role("link", name="Speak", exact=True).first.click()
+        expect(page.get_by_text("read as American English")).to_be_visible()
+        expect(page.get_by_label("Voice").locator("option").first).to_have_text("Default: Low (low)")
+        type_and_speak(page, TEXT)
+        expect(page.get_by_text("27 characters")).to_be_visible()
+        page.get_by_role("link", name="Gallery").click()
+        player = page.get_by_role("region", name="Player")
+        expect(player.get_by_text("0:03 / 0:03", exact=True)).to_be_visible()
+        player.get_by_label("Volume").fill("0.5")
+        player.get_by_label("Playing speed").select_option("2")
+        with page.expect_download() as download:
+            player.get_by_role("button", name="Save what is heard").click()
+        assert download.value.suggested_filename == "one-two-three-four-five-six.mp3"
+        page.get_by_role("link", name="Speak", exact=True).click()
+        page.get_by_role("button", name="four", exact=True).wait_for()
+        player.get_by_role("button", name="Close the player").click()
+        expect(player).to_have_count(0)
+        page.reload()
+        page.get_by_text("Spoken before (1)").click()
+        with page.expect_request("**/dev/captioned_speech") as asked:
+            page.get_by_role("button", name=f"Speak again: {TEXT}").click()
+        assert asked.value.post_data_json["input"] == TEXT
+        page.get_by_role("button", name="Clear the history").click()
+        page.get_by_role("button", name="Yes").click()
+        expect(page.get_by_text("Spoken before")).to_have_count(0)
+        assert page.evaluate("localStorage['polyvox.history']") == "[]"
 
 
 def test_a_stream_that_breaks_off_and_a_refusal_are_said(browser):
@@ -278,6 +309,10 @@ def test_a_key_is_asked_for_kept_in_the_browser_and_sent(browser):
         page = context.new_page()
         page.goto(url)
         page.get_by_role("link", name="Enter it in Settings").first.click()
+        page.get_by_label("Key", exact=True).fill("wrong")
+        page.get_by_role("button", name="Keep the key").click()
+        page.get_by_role("alert").get_by_text("does not know this key").wait_for()
+        assert page.evaluate("sessionStorage['polyvox.key']") is None
         page.get_by_label("Key", exact=True).fill("secret")
         page.get_by_role("button", name="Keep the key").click()
         page.get_by_label("Voice").locator("option", has_text="High").wait_for(state="attached")

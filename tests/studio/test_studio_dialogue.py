@@ -63,10 +63,10 @@ def test_turns_are_written_moved_and_spoken_and_the_one_that_is_heard_is_marked(
 
 def test_pause_holds_a_dialogue_and_stop_ends_it(page, server):
     page.get_by_role("button", name="Speak", exact=True).click()
-    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".turn.spoken")).to_have_count(0)
 
@@ -114,5 +114,5 @@ def test_a_dialogue_passes_axe_and_fits_the_screen_while_it_is_spoken(browser, s
         page.get_by_text("As text").click()
         page.get_by_role("button", name="Speak", exact=True).click()
         page.locator(".turn.spoken").first.wait_for()
-        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Pause", exact=True).click()
         assert_accessible(page)

@@ -20,8 +20,9 @@ def evaluate(tmp_path_factory):
     node = shutil.which("node")
     need(node, "The tests of the Studio's arithmetic need node; run: apt-get install nodejs npm")
     bundle = tmp_path_factory.mktemp("figures") / "page.mjs"
-    modules = ("live/exposition", "live/figures", "live/history", "dialogue/script", "jobs/progress")
-    entry = "\n".join(f"export * from './src/pages/{module}';" for module in modules)
+    pages = ("live/exposition", "live/figures", "live/history", "dialogue/script", "jobs/progress", "mix/parts")
+    modules = ("audio/clock", "file_name", "voice_ranking", *(f"pages/{page}" for page in pages))
+    entry = "\n".join(f"export * from './src/{module}';" for module in modules)
     esbuild = installed_packages() / "node_modules" / ".bin" / "esbuild"
     command = [esbuild, "--bundle", "--format=esm", f"--outfile={bundle}", "--log-level=error", "--loader=ts"]
     subprocess.run([*command], input=entry, text=True, cwd=STUDIO, check=True, timeout=60)
@@ -116,3 +117,38 @@ def test_the_time_that_a_book_still_takes_is_that_of_its_last_sentences(evaluate
     )
     assert evaluate(left) == pytest.approx(20.0)
     assert evaluate("[5, 65, 3725].map(page.timeWords)") == ["5 s", "1 min 5 s", "1 h 2 min"]
+
+
+@pytest.mark.long
+def test_shares_of_a_mix_add_up_to_a_hundred_percent(evaluate):
+    assert evaluate("[[1, 1, 1], [6, 2], [5, 3, 3], [0, 0]].map(page.percents)") == [
+        [34, 33, 33],
+        [75, 25],
+        [46, 27, 27],
+        [0, 0],
+    ]
+
+
+@pytest.mark.long
+def test_the_best_voices_come_first_and_a_pair_has_two_sounds(evaluate):
+    voices = [
+        {"id": "plain", "language": "en-us", "gender": "male", "available": True},
+        {"id": "fair", "language": "en-us", "gender": "male", "grade": "C+", "available": True},
+        {"id": "good", "language": "en-gb", "gender": "male", "grade": "B", "available": True},
+        {"id": "gone", "language": "en-us", "gender": "male", "grade": "A+", "available": False},
+        {"id": "best", "language": "en-us", "gender": "female", "grade": "A-", "available": True},
+        {"id": "next", "language": "en-us", "gender": "female", "grade": "A-", "available": True},
+    ]
+    ids = "({id}) => id"
+    ranked = evaluate(f"page.byGrade(JSON.parse(given[0])).map({ids})", json.dumps(voices))
+    assert ranked == ["gone", "best", "next", "good", "fair", "plain"]
+    assert evaluate(f"page.goodPair(JSON.parse(given[0])).map({ids})", json.dumps(voices)) == ["best", "fair"]
+    assert evaluate("page.goodPair([])") == []
+
+
+@pytest.mark.long
+def test_times_and_names_of_files_are_as_people_write_them(evaluate):
+    assert evaluate("[7.9, 750, 3723].map(page.clock)") == ["0:07", "12:30", "1:02:03"]
+    names = "given.map((text) => page.fileName(text, 'speech', 'mp3'))"
+    texts = ["Über alles: ../etc/passwd", "?!", "a" * 100, "你好。世界"]
+    assert evaluate(names, *texts) == ["Über-alles-etc-passwd.mp3", "speech.mp3", "a" * 40 + ".mp3", "你好-世界.mp3"]

@@ -238,6 +238,12 @@ class Manifest(_Strict):
         """Size of the bundle on disk; files of unknown size do not count."""
         return sum(spec.installed[0].bytes for spec in self.files.values())
 
+    @property
+    def download_bytes(self) -> int | None:
+        """Size of the files as a hub publishes them; None where the size of one is unknown."""
+        digests = [*(spec.published[0] for spec in self.files.values()), *(s.published for s in self.unpinned.values())]
+        return None if None in digests else sum(digest.bytes for digest in digests if digest is not None)
+
     def pinned(self, digests: Mapping[str, Digest]) -> "Manifest":
         """The manifest once the contents of all unpinned files are known."""
         learned = {

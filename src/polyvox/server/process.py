@@ -23,6 +23,7 @@ from polyvox.server.certificate import Certificate
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.socket_watch import SocketWatch
+from polyvox.server.welcome import welcome
 from polyvox.service.local_service import build_service
 from polyvox.service.registry.model_loader import Absence
 from polyvox.service.registry.registry import Outline
@@ -83,18 +84,20 @@ async def _serve(service: SpeechService, listener: socket.socket, certificate: C
     capacity = connection_capacity(settings, descriptors)
     url = _url(listener, "http" if certificate is None else "https")
     http = _http_server(app, listener, service, capacity, descriptors, certificate)
-    grpc, greeting = _grpc_server(service, voices, capacity), f"Polyvox speaks at {url}"
+    grpc = _grpc_server(service, voices, capacity)
+    others: dict[str, str] = {}
     if grpc is not None and settings.grpc_port is not None:
-        greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
+        others["gRPC"] = grpc.bind(settings.grpc_port)
     wyoming = _wyoming_server(service, voices, descriptors)
     if wyoming is not None:
-        greeting += f", over Wyoming at {wyoming.address}"
+        others["Wyoming"] = wyoming.address
+    greeting = welcome(url, others, settings, on_terminal=sys.stdout.isatty())
     await service.start()
     try:
         service.registry.engine(None)
         async with app.router.lifespan_context(app), _running(grpc, wyoming, app.state.jobs) as stop_others:
             with _grpc_watched(grpc, service, capacity):
-                await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_others)
+                await http.serve(lambda: print(greeting, flush=True), stop_others)
     finally:
         await service.close()
 

@@ -25,7 +25,7 @@ export interface Call extends Omit<RequestInit, 'body'> {
 export async function call(path: string, { json, ...init }: Call = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const key = apiKey.get();
-  if (key) headers.set('Authorization', `Bearer ${key}`);
+  if (key && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${key}`);
   if (json !== undefined) headers.set('Content-Type', 'application/json');
   const body = json === undefined ? init.body : JSON.stringify(json);
   const method = init.method ?? (body === undefined ? 'GET' : 'POST');

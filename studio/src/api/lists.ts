@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { apiKey, usePreferences } from '../preferences';
 import { useStore } from '../store';
+import { byGrade } from '../voice_ranking';
 import { getJson } from './client';
 
 export interface Capabilities {
@@ -32,6 +33,8 @@ export interface Voice {
   gender: string;
   description: string;
   grade?: string;
+  /** Whether it speaks where no voice is named. */
+  is_default: boolean;
   available: boolean;
   reason: string;
 }
@@ -82,11 +85,20 @@ export interface ChosenModel {
   isLoaded: boolean;
 }
 
-/** The voices of a model; none as long as its name is empty. */
+/** The voices of a model, the best first; none as long as its name is empty. */
 export function useVoices(model: string): Loaded<Voice[]> {
   const path = `v1/audio/voices?model=${encodeURIComponent(model)}`;
-  const loaded = useLoaded(async () => (model ? (await kept<{ voices: Voice[] }>(path)).voices : null), [model]);
+  const loaded = useLoaded(async () => (model ? listed(await kept<VoiceList>(path)) : null), [model]);
   return { ...loaded, reload: () => (forgetLists(), loaded.reload()) };
+}
+
+interface VoiceList {
+  voices: Omit<Voice, 'is_default'>[];
+  default_voice: string;
+}
+
+function listed({ voices, default_voice }: VoiceList): Voice[] {
+  return byGrade(voices.map((voice) => ({ ...voice, is_default: voice.id === default_voice })));
 }
 
 const KEPT_MS = 60_000;

@@ -9,6 +9,7 @@ const RETRY_MS = 500;
 
 export class MediaPlayer implements Player {
   readonly format = 'mp3';
+  readonly hasRate = true;
   private readonly audio = new Audio();
   private readonly source = new MediaSource();
   private buffer: SourceBuffer | null = null;
@@ -40,6 +41,18 @@ export class MediaPlayer implements Player {
 
   get ended(): boolean {
     return this.audio.ended;
+  }
+
+  get duration(): number {
+    const { duration, buffered } = this.audio;
+    if (Number.isFinite(duration)) return duration;
+    return buffered.length > 0 ? buffered.end(buffered.length - 1) : 0;
+  }
+
+  adjust(volume: number, rate: number): void {
+    this.audio.volume = volume;
+    this.audio.defaultPlaybackRate = rate; // for the file that may take the stream's place
+    this.audio.playbackRate = rate;
   }
 
   append(data: Uint8Array): void {

@@ -19,7 +19,10 @@ const LEAD_SECONDS = 0.05;
 
 export class PcmPlayer implements Player {
   readonly format = 'pcm';
+  /** What is faster would also be higher here. */
+  readonly hasRate = false;
   private readonly context = new AudioContext();
+  private readonly gain = this.context.createGain();
   private readonly pieces: Piece[] = [];
   private scheduled: Scheduled[] = [];
   private rest = new Uint8Array(0);
@@ -29,7 +32,9 @@ export class PcmPlayer implements Player {
   private isPaused = true;
   private isEnded = false;
 
-  constructor(private readonly onChange: () => void) {}
+  constructor(private readonly onChange: () => void) {
+    this.gain.connect(this.context.destination);
+  }
 
   get time(): number {
     const now = this.context.currentTime - (this.context.outputLatency || 0);
@@ -44,6 +49,14 @@ export class PcmPlayer implements Player {
 
   get ended(): boolean {
     return this.isEnded;
+  }
+
+  get duration(): number {
+    return this.length;
+  }
+
+  adjust(volume: number): void {
+    this.gain.gain.value = volume;
   }
 
   append(data: Uint8Array): void {
@@ -97,7 +110,7 @@ export class PcmPlayer implements Player {
   private schedule(piece: Piece, from: number): void {
     const node = this.context.createBufferSource();
     node.buffer = piece.buffer;
-    node.connect(this.context.destination);
+    node.connect(this.gain);
     const at = Math.max(this.next, this.context.currentTime + LEAD_SECONDS);
     node.onended = () => this.noteEnd();
     node.start(at, from);

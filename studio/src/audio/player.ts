@@ -1,4 +1,5 @@
 /** What plays audio while it still arrives. */
+import { preferences } from '../preferences';
 import { MediaPlayer } from './media_player';
 import { PcmPlayer } from './pcm_player';
 
@@ -9,6 +10,12 @@ export interface Player {
   readonly time: number;
   readonly paused: boolean;
   readonly ended: boolean;
+  /** Seconds that have arrived. */
+  readonly duration: number;
+  /** Whether it can play faster and slower. */
+  readonly hasRate: boolean;
+  /** Loudness from 0 to 1, and how many times as fast it plays. */
+  adjust(volume: number, rate: number): void;
   append(data: Uint8Array): void;
   /** Nothing more will be appended. */
   finish(): void;
@@ -20,5 +27,8 @@ export interface Player {
 
 /** A player of this browser; `onChange` is called when it begins, pauses, waits or ends. */
 export function createPlayer(onChange: () => void): Player {
-  return MediaPlayer.isSupported() ? new MediaPlayer(onChange) : new PcmPlayer(onChange);
+  const player = MediaPlayer.isSupported() ? new MediaPlayer(onChange) : new PcmPlayer(onChange);
+  const { volume, playbackRate } = preferences.get();
+  player.adjust(volume, playbackRate);
+  return player;
 }

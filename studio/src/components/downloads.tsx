@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { messageOf, saveFile } from '../api/client';
 import { AUDIO_FORMATS, CAPTION_FORMATS, speechFile } from '../api/speech';
 import type { Speech } from '../audio/speech';
+import { fileName } from '../file_name';
 import { useStore } from '../store';
 import { Button, Select } from './controls';
 import { toast } from './toasts';
@@ -19,7 +20,7 @@ export function Downloads({ speech }: { speech: Speech }) {
     setBusy(true);
     try {
       const file = (format === 'mp3' && speech.file) || (await speechFile(request, format));
-      saveFile(file, `speech.${FILES.find(({ value }) => value === format)!.suffix}`);
+      saveFile(file, fileName(request.input, 'speech', FILES.find(({ value }) => value === format)!.suffix));
     } catch (error) {
       toast(messageOf(error), 'bad');
     }

@@ -29,6 +29,7 @@ const PATHS = {
   edit: 'M5 19l1-4L16 5l3 3L9 18zM14 7l3 3',
   up: 'M7 14l5-5 5 5',
   key: 'M8 9.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 11l8.5-7M16 6.8l2.5 3M13.5 9l2 2.4',
+  volume: 'M4 10v4h3.5L12 18V6L7.5 10zM15.5 9a4.2 4.2 0 0 1 0 6M18 6.5a8 8 0 0 1 0 11',
   captions: 'M3.5 6h17v12h-17zM7 11h4M13.5 11H17M7 14.5h7',
 } as const;
 

@@ -31,7 +31,7 @@ export function VoicePicker({ model, voice, onVoice, label = 'Voice', withDefaul
   const { favourites, mixes } = usePreferences();
   const groups = voiceGroups(value ?? [], model, favourites, withMixes ? mixes : []);
   const names = groups.flatMap((group) => group.options.map((each) => each.value));
-  const first = withDefault ? [{ value: '', label: 'Default voice' }] : [];
+  const first = withDefault ? [{ value: '', label: defaultLabel(value ?? []) }] : [];
   const others = voice && value && !names.includes(voice) ? [{ value: voice, label: voice }] : [];
   return (
     <Select label={label} value={voice} options={[...first, ...others]} groups={groups} disabled={!value} onChange={onVoice} />
@@ -54,7 +54,16 @@ export function voiceGroups(voices: Voice[], model: string, favourites: string[]
   ].filter((group) => group.options.length > 0);
 }
 
-function voiceOption({ id, title, gender, available }: Voice) {
-  const name = title && title !== id ? `${title} (${id})` : id;
-  return { value: id, label: gender ? `${name}, ${gender}` : name, disabled: !available };
+function defaultLabel(voices: Voice[]): string {
+  const voice = voices.find(({ is_default }) => is_default);
+  return voice ? `Default: ${nameOf(voice)}` : 'Default voice';
+}
+
+function voiceOption(voice: Voice) {
+  const { id, gender, grade, available } = voice;
+  return { value: id, label: [nameOf(voice), gender, grade && `grade ${grade}`].filter(Boolean).join(', '), disabled: !available };
+}
+
+function nameOf({ id, title }: Voice): string {
+  return title && title !== id ? `${title} (${id})` : id;
 }

@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useChosenModel } from '../api/lists';
-import { Speech } from '../audio/speech';
+import { useState } from 'preact/hooks';
+import { useChosenModel, useVoices } from '../api/lists';
+import { useSpeech, type Speech } from '../audio/speech';
 import { wordAt } from '../audio/words';
 import { Button, Checkbox, TextField } from '../components/controls';
 import { Card, Failure, Page } from '../components/layout';
@@ -8,6 +8,7 @@ import { Transcript } from '../components/transcript';
 import { ModelPicker, VoicePicker } from '../components/voice_picker';
 import { sampleText } from '../samples';
 import { useStore } from '../store';
+import { goodPair } from '../voice_ranking';
 
 interface Side {
   model: string;
@@ -18,13 +19,14 @@ const NAMES = ['A', 'B'] as const;
 
 export function ComparePage() {
   const { models, model, error } = useChosenModel();
-  const speeches = useMemo(() => [new Speech(), new Speech()] as const, []);
+  const voices = useVoices(model);
+  const speeches = [useSpeech(), useSpeech()] as const;
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [text, setText] = useState(sampleText('en', 'one of two'));
   const [isBlind, setBlind] = useState(false);
   const [isSwapped, setSwapped] = useState(false);
-  useEffect(() => () => speeches.forEach((speech) => speech.stop()), [speeches]);
-  const shown = sides ?? ([{ model, voice: '' }, { model, voice: '' }] as const);
+  const [first, second] = goodPair(voices.value ?? []);
+  const shown = sides ?? ([{ model, voice: first?.id ?? '' }, { model, voice: second?.id ?? '' }] as const);
   const change = (at: number, side: Partial<Side>) => {
     speeches[at]!.stop();
     setSides(shown.map((each, index) => (index === at ? { ...each, ...side } : each)) as unknown as readonly [Side, Side]);

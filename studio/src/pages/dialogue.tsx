@@ -1,6 +1,6 @@
 /** A dialogue: turns in different voices, spoken as one. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { call, saveFile } from '../api/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { saveFile } from '../api/client';
 import { useChosenModel, useVoices } from '../api/lists';
 import { AUDIO_FORMATS, CAPTION_FORMATS } from '../api/speech';
 import { useAction } from '../components/action';
@@ -9,11 +9,12 @@ import { Card, Failure, Page } from '../components/layout';
 import { ModelPicker, voiceGroups } from '../components/voice_picker';
 import { setPreferences, usePreferences } from '../preferences';
 import { useStore } from '../store';
+import { goodPair } from '../voice_ranking';
 import { nextKey, readDraft, writeDraft, type Draft } from './dialogue/draft';
 import { moved, type Turn } from './dialogue/script';
 import { ScriptCard } from './dialogue/script_card';
-import { DialogueSpeech } from './dialogue/speech';
-import type { DialogueBody } from './dialogue/stream';
+import { useDialogueSpeech, type DialogueSpeech } from './dialogue/speech';
+import { dialogueFile, type DialogueBody } from './dialogue/stream';
 import { TurnRow } from './dialogue/turn_row';
 
 const AUDIO = AUDIO_FORMATS.map((format) => ({ value: format, label: format.toUpperCase() }));
@@ -22,10 +23,9 @@ const FOLLOW_MS = 50;
 export function DialoguePage() {
   const { models, model, error } = useChosenModel();
   const [draft, setDraft] = useState(readDraft);
-  const speech = useMemo(() => new DialogueSpeech(), []);
+  const speech = useDialogueSpeech();
   const seed = useRef(newSeed());
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
-  useEffect(() => () => speech.stop(), [speech]);
   useEffect(() => writeDraft(draft), [draft]);
   const speak = () => {
     seed.current = newSeed();
@@ -75,7 +75,7 @@ function Turns({ speech, model, turns, onChange }: TurnsProps) {
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('li:last-child textarea')?.focus());
   };
   useEffect(() => {
-    const ready = (voices.value ?? []).filter(({ available }) => available).slice(0, 2);
+    const ready = goodPair(voices.value ?? []);
     if (ready.length) onChange(turns.map((turn, place) => withVoice(turn, ready[place % ready.length]!.id)));
   }, [voices.value]);
   return (
@@ -160,9 +160,8 @@ function Download({ body }: { body: () => DialogueBody }) {
   const [format, setFormat] = useState('mp3');
   const action = useAction();
   const download = async () => {
-    const json = { ...body(), response_format: format, stream: false };
     const suffix = CAPTION_FORMATS.find(({ value }) => value === format)?.suffix ?? format;
-    saveFile(await (await call('v1/audio/dialogue', { json })).blob(), `dialogue.${suffix}`);
+    saveFile(await dialogueFile(body(), format), `dialogue.${suffix}`);
   };
   return (
     <Card title="Download">

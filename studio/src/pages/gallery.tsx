@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useChosenModel, useVoices, type Voice } from '../api/lists';
 import { outlineOf, type Outline } from '../audio/peaks';
-import { Speech } from '../audio/speech';
+import { useSpeech } from '../audio/speech';
 import { Button, Checkbox, IconButton, Select, TextField } from '../components/controls';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { ModelPicker } from '../components/voice_picker';
@@ -104,10 +104,9 @@ function VoiceCard({ model, voice, liked }: { model: string; voice: Voice; liked
 }
 
 function Preview({ model, voice, name }: { model: string; voice: Voice; name: string }) {
-  const speech = useMemo(() => new Speech(), []);
+  const speech = useSpeech();
   const { status, isComplete, error } = useStore(speech.state);
   const [outline, setOutline] = useState<Outline | null>(null);
-  useEffect(() => () => speech.stop(), [speech]);
   useEffect(() => {
     const { file } = speech;
     if (file) outlineOf(file).then(setOutline, () => setOutline(null)); // a sound that cannot be drawn can still be heard

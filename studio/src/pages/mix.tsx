@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { call, messageOf, saveFile } from '../api/client';
-import { forgetLists, useChosenModel, useVoices } from '../api/lists';
-import { Speech } from '../audio/speech';
+import { forgetLists, useChosenModel, useVoices, type Voice } from '../api/lists';
+import { useSpeech } from '../audio/speech';
 import { useAction } from '../components/action';
 import { Button, IconButton, Slider, TextField } from '../components/controls';
 import { Card, Empty, Failure, Loading, Notice, Page } from '../components/layout';
@@ -12,20 +12,11 @@ import { setPreferences, usePreferences, type Mix } from '../preferences';
 import { href } from '../router';
 import { sampleText } from '../samples';
 import { useStore } from '../store';
-
-interface Part {
-  voice: string;
-  weight: number;
-}
+import { goodPair } from '../voice_ranking';
+import { expressionOf, percents, type Part } from './mix/parts';
 
 const MOST_PARTS = 8;
 const MOST_WEIGHT = 10;
-
-/** `af_heart(3)+bf_emma(1)`; voices without weight are left out. */
-export function expressionOf(parts: readonly Part[]): string {
-  const used = parts.filter(({ voice, weight }) => voice && weight > 0);
-  return used.length === 1 ? used[0]!.voice : used.map(({ voice, weight }) => `${voice}(${weight})`).join('+');
-}
 
 export function MixPage() {
   const { models, model, error, isLoaded } = useChosenModel((each) => each.capabilities?.voice_mixing ?? false);
@@ -35,24 +26,24 @@ export function MixPage() {
       <Failure error={error ?? voices.error} />
       {!isLoaded && !error && <Loading what="models" />}
       {isLoaded && models.length === 0 && <Empty icon="mix">No model of this server mixes voices. Kokoro does: polyvox pull kokoro.</Empty>}
-      {models.length > 0 && voices.value && <Mixer key={model} model={model} names={voices.value.filter(({ available }) => available).map(({ id }) => id)} />}
+      {models.length > 0 && voices.value && <Mixer key={model} model={model} voices={voices.value.filter(({ available }) => available)} />}
       {models.length > 1 && <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />}
       <SavedMixes />
     </Page>
   );
 }
 
-function Mixer({ model, names }: { model: string; names: string[] }) {
-  const speech = useMemo(() => new Speech(), []);
+function Mixer({ model, voices }: { model: string; voices: Voice[] }) {
+  const speech = useSpeech();
   const { error } = useStore(speech.state);
-  const [parts, setParts] = useState<Part[]>(names.slice(0, 2).map((voice, index) => ({ voice, weight: 5 - 2 * index })));
+  const [parts, setParts] = useState<Part[]>(goodPair(voices).map(({ id }, index) => ({ voice: id, weight: 5 - 2 * index })));
   const [text, setText] = useState(sampleText('en', 'a blend'));
   const [name, setName] = useState('');
   const { mixes } = usePreferences();
   const keeping = useAction();
-  useEffect(() => () => speech.stop(), [speech]);
   const expression = expressionOf(parts);
-  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = percents(parts.map(({ weight }) => weight));
+  const next = voices.find(({ id }) => parts.every(({ voice }) => voice !== id)) ?? voices[0];
   const change = (at: number, changes: Partial<Part>) => setParts(parts.map((part, index) => (index === at ? { ...part, ...changes } : part)));
   const save = () => {
     setPreferences({ mixes: [...mixes.filter((mix) => mix.name !== name), { name: name.trim(), model, expression }] });
@@ -77,7 +68,7 @@ function Mixer({ model, names }: { model: string; names: string[] }) {
               max={MOST_WEIGHT}
               step={1}
               value={part.weight}
-              text={total ? `${Math.round((100 * part.weight) / total)} %` : '0 %'}
+              text={`${shares[index]} %`}
               onInput={(weight) => change(index, { weight })}
             />
             <IconButton icon="trash" label={`Take voice ${index + 1} out`} disabled={parts.length <= 2} onClick={() => setParts(parts.filter((_, at) => at !== index))} />
@@ -85,7 +76,7 @@ function Mixer({ model, names }: { model: string; names: string[] }) {
         ))}
       </ul>
       <div class="row">
-        <Button icon="plus" disabled={parts.length >= MOST_PARTS} onClick={() => setParts([...parts, { voice: names[parts.length % names.length] ?? '', weight: 2 }])}>
+        <Button icon="plus" disabled={parts.length >= MOST_PARTS} onClick={() => setParts([...parts, { voice: next?.id ?? '', weight: 2 }])}>
           Add a voice
         </Button>
         <code class="expression">{expression}</code>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useChosenModel, useLoaded } from '../api/lists';
-import { getJson } from '../api/client';
+import { ApiError, call, getJson } from '../api/client';
+import { useAction } from '../components/action';
 import { Button, Checkbox, Choice, TextField } from '../components/controls';
 import { Card, Failure, Notice, Page } from '../components/layout';
 import { toast } from '../components/toasts';
@@ -32,21 +33,24 @@ function KeyCard() {
   const kept = useStore(apiKey);
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(isKeyOnDevice);
-  const save = () => {
+  const action = useAction();
+  const save = async () => {
+    await tryKey(key.trim());
     keepKey(key.trim(), onDevice);
     setKey('');
-    toast('The key is kept.');
+    toast('The server takes the key, and it is kept.');
   };
   return (
     <Card title="Key">
       <p class="soft">
         {kept ? 'A key is kept and sent with every request to this server, and to nothing else.' : 'A server that asks for a key gets it from here.'}
       </p>
-      <form class="stack" onSubmit={(event) => (event.preventDefault(), save())}>
+      <form class="stack" onSubmit={(event) => (event.preventDefault(), void action.run(save))}>
         <TextField label={kept ? 'Another key' : 'Key'} type="password" value={key} onInput={setKey} />
         <Checkbox label="Keep it on this device; else until this tab is closed" checked={onDevice} onChange={setOnDevice} />
+        <Failure error={action.error} />
         <div class="row">
-          <Button kind="primary" type="submit" icon="key" disabled={!key.trim()}>
+          <Button kind="primary" type="submit" icon="key" busy={action.busy} disabled={!key.trim()}>
             Keep the key
           </Button>
           {kept && (
@@ -58,6 +62,16 @@ function KeyCard() {
       </form>
     </Card>
   );
+}
+
+/** Ask the server for something small with a key; one that it does not know is not worth keeping. */
+async function tryKey(key: string): Promise<void> {
+  try {
+    await call('v1/models', { headers: { Authorization: `Bearer ${key}` } });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) throw new Error('The server does not know this key. Check that all of it was copied.');
+    throw error;
+  }
 }
 
 function VoiceCard() {

@@ -1,17 +1,21 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useChosenModel, useVoices, type Model } from '../api/lists';
 import type { SpeechRequest } from '../api/speech';
 import { outlineOf, type Outline } from '../audio/peaks';
-import { Speech, type Status } from '../audio/speech';
+import { type Status } from '../audio/sound';
+import { Speech } from '../audio/speech';
 import { Button, Slider, TextField } from '../components/controls';
 import { Downloads } from '../components/downloads';
 import { Card, Failure, Notice, Page } from '../components/layout';
 import { Transcript } from '../components/transcript';
 import { ModelPicker, VoicePicker } from '../components/voice_picker';
 import { Waveform } from '../components/waveform';
+import { isSame, remember } from '../history';
+import { languageName } from '../languages';
 import { setPreferences, usePreferences } from '../preferences';
 import { useRoute } from '../router';
 import { useStore } from '../store';
+import { HistoryCard } from './speak/history_card';
 
 const SAMPLE = 'The tide is out, and the boats lie on the sand. In an hour the water will lift them, one after another, without a sound.';
 const SAYINGS: Record<Status, string> = {
@@ -23,12 +27,13 @@ const SAYINGS: Record<Status, string> = {
   failed: '',
 };
 
+/** One for as long as the Studio is open, so that its words are here when one comes back. */
+const speech = new Speech();
+
 export function SpeakPage() {
   const { text, voices, speed, instructions: wishes } = usePreferences();
   const { models, chosen, model, error } = useChosenModel();
   const { parameters } = useRoute();
-  const speech = useMemo(() => new Speech(), []);
-  useEffect(() => () => speech.stop(), [speech]);
   useEffect(() => {
     const [asked, named] = [parameters.get('voice'), parameters.get('model')];
     if (asked && named) setPreferences({ model: named, voices: { ...voices, [named]: asked } });
@@ -36,13 +41,22 @@ export function SpeakPage() {
   const voice = voices[model] ?? '';
   const input = text || SAMPLE;
   const told = chosen?.capabilities?.instructions ? { instructions: wishes[model] ?? '' } : {};
-  const speak = () => void speech.start({ input, model, voice, speed, ...told, ...seedFor(chosen) });
+  const speak = (request: SpeechRequest) => {
+    remember(request);
+    void speech.start({ ...request, ...seedFor(chosen) });
+  };
+  const speakThis = () => speak({ input, model, voice, speed, ...told });
+  const speakAgain = (request: SpeechRequest) => {
+    setPreferences({ text: request.input, model: request.model, speed: request.speed, voices: { ...voices, [request.model]: request.voice } });
+    speak(request);
+  };
   return (
     <Page title="Speak" lead="Type a text and hear it at once.">
       <Failure error={error} />
       <Card class="composer">
-        <div class="writing" onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && speak()}>
+        <div class="writing" onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && speakThis()}>
           <TextField label="Text" hideLabel rows={6} value={text} placeholder={SAMPLE} onInput={(next) => setPreferences({ text: next })} />
+          <TextFacts text={input} model={model} voice={voice} />
         </div>
         <div class="options">
           <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />
@@ -58,10 +72,24 @@ export function SpeakPage() {
             onInput={(next) => setPreferences({ instructions: { ...wishes, [model]: next } })}
           />
         )}
-        <Controls speech={speech} request={{ input, model, voice, speed, ...told }} onSpeak={speak} />
+        <Controls speech={speech} request={{ input, model, voice, speed, ...told }} onSpeak={speakThis} />
       </Card>
       <Listening speech={speech} />
+      <HistoryCard onSpeak={speakAgain} />
     </Page>
+  );
+}
+
+/** How long the text is, and the language that it is read in. */
+function TextFacts({ text, model, voice }: { text: string; model: string; voice: string }) {
+  const { value } = useVoices(model);
+  const language = value?.find(({ id, is_default }) => (voice ? id === voice : is_default))?.language;
+  const count = [...text].length;
+  return (
+    <p class="hint facts">
+      {count.toLocaleString('en')} {count === 1 ? 'character' : 'characters'}
+      {language && ` · read as ${languageName(language)}`}
+    </p>
   );
 }
 
@@ -73,11 +101,11 @@ function seedFor(model: Model | null): { seed?: number } {
 function Controls({ speech, request, onSpeak }: { speech: Speech; request: SpeechRequest; onSpeak: () => void }) {
   const { status, request: spoken } = useStore(speech.state);
   const isOn = status === 'playing' || status === 'paused' || status === 'starting';
-  const isSame = spoken !== null && (['input', 'model', 'voice', 'speed', 'instructions'] as const).every((name) => spoken[name] === request[name]);
+  const isUnchanged = spoken !== null && isSame(spoken, request);
   return (
     <div class="row">
       <Button kind="primary" icon="play" filled aria-keyshortcuts="Control+Enter" onClick={onSpeak}>
-        {isSame || !isOn ? 'Speak' : 'Speak the change'}
+        {isUnchanged || !isOn ? 'Speak' : 'Speak the change'}
       </Button>
       {isOn && (
         <>

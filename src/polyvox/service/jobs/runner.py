@@ -131,6 +131,7 @@ class JobRunner:
         for record in waiting:
             if len(self._tasks) >= self._settings.max_jobs:
                 await self._make_way(waiting, active)
+                await self._requeue(waiting)
                 break
             await self._take_up(record)
         await self._tell()
@@ -179,6 +180,16 @@ class JobRunner:
             progress = self._work[parked].progress
             await self.stop(parked)
             await self._park(parked, progress)
+
+    async def _requeue(self, waiting: Iterable[JobRecord]) -> None:
+        """Say of jobs that a killed process was speaking that they wait, where others go first."""
+        for record in waiting:
+            if record.status is JobStatus.QUEUED or record.id in self._tasks:
+                continue
+            lock = await asyncio.to_thread(self._store.lock, record.id)
+            if lock is not None:
+                await self._park(record.id, record.progress)
+                lock.close()
 
     async def _take_up(self, record: JobRecord) -> None:
         lock = await asyncio.to_thread(self._store.lock, record.id)

@@ -25,6 +25,7 @@ _LINE_END: Final = re.compile(r"[^\S\n]*\n")
 _REACH: Final = 32
 _WIDE_DECIMAL: Final = re.compile(r"\d．\d")
 _SIGN: Final = re.compile(r" [$€£¥₹#~<>=+±≈≤≥§]")
+_FACTORIAL: Final = re.compile(r"\d! [=+×*/-]")
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
 
 
@@ -69,6 +70,8 @@ def _settled(match: re.Match[str]) -> bool:
 
 def _needs_following(match: re.Match[str]) -> bool:
     """Return whether a mark without closers behind it ends a sentence or not for the word that follows."""
+    if match["mark"] == "!":
+        return match.string[max(0, match.start() - 1) : match.start()].isdigit()
     if match["mark"] != ".":
         return match["mark"].endswith("…")
     return may_abbreviate(last_word(match.string, match.start()))
@@ -95,6 +98,8 @@ def _ends(match: re.Match[str]) -> bool:
     following = _FOLLOWING.match(match.string, match.end(), match.end() + _REACH)
     word, stop = (following["word"], following["stop"]) if following else ("", "")
     if word[:1].islower() and (match["closers"] or match["mark"].endswith("…")):
+        return False
+    if match["mark"] == "!" and _FACTORIAL.match(match.string, max(0, match.start() - 1)):
         return False
     if match["mark"] != "." or (not word and not _SIGN.match(match.string, match.end())):
         return True

@@ -46,6 +46,11 @@ export async function* speakDialogue(
   throw new Error('The server broke off before the end. Try again.');
 }
 
+/** The whole dialogue as a file of an audio or caption format. */
+export async function dialogueFile(body: DialogueBody, format: string): Promise<Blob> {
+  return (await call('v1/audio/dialogue', { json: { ...body, response_format: format, stream: false } })).blob();
+}
+
 /** The turn that is heard at a time; -1 in a pause. */
 export function turnAt(parts: Omit<Part, 'audio'>[], time: number): number {
   return parts.find(({ start, end }) => time >= start && time < end)?.turns[0] ?? -1;

@@ -39,6 +39,8 @@ _BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
+_LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
+_RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
@@ -170,6 +172,7 @@ def read(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_EACH, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
+        text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
         text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
     if _DIGIT.search(text.text) is None:
         return text
@@ -198,7 +201,8 @@ def _power(match: re.Match[str]) -> str:
     digits = raised.lstrip("-")
     power = cardinal(digits) if digits.isdigit() else digits
     base = cardinal(match["base"]) if match["base"].isdigit() else match["base"]
-    named = "" if below else {"2": "平方", "3": "立方"}.get(digits, "")
+    unit = base[-1:] in "十百千" and match.string[match.end() : match.end() + 1] in _LENGTHS
+    named = "" if below or unit else {"2": "平方", "3": "立方"}.get(digits, "")
     return f"{base}的{named}" if named else f"{base}的{'负' if below else ''}{power}次方"
 
 

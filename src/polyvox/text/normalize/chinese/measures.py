@@ -240,6 +240,8 @@ def _percent(match: re.Match[str]) -> str:
 def _degrees(match: re.Match[str]) -> str:
     sign = match["sign"]
     name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
+    if match["minus"] and match["upto"] and not match["below"] and name != "度":
+        return f"零下{counted(match['amount'])}{name}到{counted(match['upto'])}{name}"
     words = _amounts(match, negative="零下" if name != "度" else "负")
     if match["below"]:
         words = words.replace("到", "到零下")

@@ -32,6 +32,7 @@ _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
 _DIGIT: Final = re.compile("[0-9]")
 _PARTED: Final = re.compile("[0-9] ?[-–—/.] ?[0-9]")
+_OPENING: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(\d{1,2}:\d\d)(?![\d:]| ?(?:[AaPp]\.?[Mm]|बजे|तक))")
 _SPAN: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(?=\d{1,2}:\d\d)")
 
 
@@ -44,7 +45,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
     text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
     if ":" in text.text:
-        text = text.sub(_SPAN, " से ").sub(_TIME, _time)
+        text = text.sub(_OPENING, r" से \1 तक").sub(_SPAN, " से ").sub(_TIME, _time)
     return text.sub(_HOUR, _hour)
 
 

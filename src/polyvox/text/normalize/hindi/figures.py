@@ -132,7 +132,16 @@ _LABELLED: Final = re.compile(
 # Lakhs are written with commas; six digits without them that end a clause are a post code.
 _POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
 _EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
-_FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
+_FIXED: Final = {
+    "1/2": "आधा",
+    "1/4": "एक चौथाई",
+    "3/4": "तीन चौथाई",
+    "1/3": "एक तिहाई",
+    "2/3": "दो तिहाई",
+    "½": "आधा",
+    "¼": "एक चौथाई",
+    "¾": "तीन चौथाई",
+}
 _MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
 _HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")

@@ -169,7 +169,10 @@ def _money(match: re.Match[str]) -> str:
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
         scale = f" {match['scale']}" if match["scale"] else ""
         return f"{_amounts(match)}{scale} {name}{each}"
-    words = [cardinal(whole), "रुपया" if whole == "1" and name == "रुपये" else name]
+    words = [
+        cardinal(whole),
+        "रुपया" if whole == "1" and name == "रुपये" and not _OBLIQUE.match(match.string, match.end()) else name,
+    ]
     if decimals.strip("0") and not int(whole):
         words = []
     if decimals.strip("0"):

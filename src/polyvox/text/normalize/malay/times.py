@@ -64,6 +64,9 @@ _NUMBERED: Final = frozenset(
 )
 _HAPPENS: Final = frozenset("berlepas bertolak bermula keluar kick-off masuk tamat tiba".split())
 _SCHEDULED: Final = frozenset("bas daftar feri flight keretapi penerbangan perlawanan tren".split())
+# Words that a length of time stands behind.
+_LASTING: Final = frozenset("masa catatan tempoh selama durasi rekod".split())
+_UNITS: Final = ("jam", "minit", "saat")
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -85,6 +88,10 @@ def _time(match: re.Match[str]) -> str | None:
     hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
     if hour > 24:
         return None
+    if match["second"] and not match["part"] and word_before(match).lower() in _LASTING:
+        return " ".join(
+            f"{cardinal(str(part))} {name}" for part, name in zip((hour, minute, second), _UNITS, strict=True)
+        )
     words = _clock(hour, minute, second, _part(match["part"], hour))
     alone = not minute and not second and not match["part"] and 1 <= hour <= 12
     return _at_clock(match, alone=alone) + words + _stop(match)

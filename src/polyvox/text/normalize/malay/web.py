@@ -76,7 +76,9 @@ def read_tags(text: TrackedText, digits: ReadDigits, mark: str) -> TrackedText:
     def tag(match: re.Match[str]) -> str:
         sign = "at" if match.group()[0] == "@" else "hashtag"
         parts = _CAMEL.sub(" ", match["name"].replace("_", " ")).split()
-        return f"{mark}{' '.join([sign, *(digits(part) if part.isdigit() else part for part in parts)])}{mark}"
+        told = match.string.endswith(f"{sign} ", 0, match.start())
+        spoken = [*([] if told else [sign]), *(digits(part) if part.isdigit() else part for part in parts)]
+        return f"{mark}{' '.join(spoken)}{mark}"
 
     text = text.sub(_HANDLE, tag).sub(_HASHTAG, tag)
     return text.sub(_FILE, lambda match: " dot " + match[1].upper())

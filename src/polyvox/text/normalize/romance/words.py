@@ -50,7 +50,11 @@ _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
-_KEY: Final = re.compile(r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|\*(?<![\w*]\*)(?=[\d#](?!\W*\*)|[^\W\d_]+#)")
+# A star before figures is a key where none follows that would make them bold.
+_KEY: Final = re.compile(
+    r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|"
+    r"\*(?<![\w*]\*)(?=#|[\d*]{1,12}#|\d{1,4}(?!\w|[^\n*]{0,60}\*)|[^\W\d_]{1,20}#)"
+)
 _BETWEEN: Final = ("ntre ", " tra ", " fra ")
 _NUMBER_LABELS: Final = frozenset(
     "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
