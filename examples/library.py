@@ -2,7 +2,7 @@
 
 from polyvox import Speaker
 
-with Speaker("kokoro") as speaker:
+with Speaker() as speaker:
     speech = speaker.say("The birch canoe slid on the smooth planks.", voice="af_heart")
     speech.save("canoe.mp3")
     for word in speech.words:

@@ -106,6 +106,14 @@ def test_it_lists_what_is_in_it(container: ImageContainer) -> None:
     assert len(container.configuration.labels["org.opencontainers.image.revision"]) == 40
 
 
+def test_it_has_what_every_setting_can_turn_on_and_names_its_commit(container: ImageContainer) -> None:
+    lacking = "[e.name for e in EXTRAS if 'cpu' in e.images and not e.installed]"
+    asked = container.run("python", "-c", f"from polyvox.extras import EXTRAS; print({lacking})")
+    assert asked.stdout.strip() == "[]"
+    revision = container.configuration.labels["org.opencontainers.image.revision"]
+    assert f"({revision})" in container.run("polyvox", "--version").stdout
+
+
 def test_nothing_of_the_machine_that_built_it_is_left(container: ImageContainer) -> None:
     for path in ("/etc/pip.conf", "/etc/npmrc", "/root/.npmrc", "/root/.config", "/usr/bin/npm", "/models/.cache"):
         assert not (container.tree / path.lstrip("/")).exists(), path

@@ -179,7 +179,7 @@ def _default(name: str, info: FieldInfo) -> str:
     folders = {"models_dir": "`~/.cache/polyvox/models`", "data_dir": "`~/.local/share/polyvox`"}
     if name in folders:
         return folders[name]
-    given = info.get_default(call_default_factory=True)
+    given = info.get_default(call_default_factory=True, validated_data=Settings().model_dump())
     value = given.get_secret_value() if isinstance(given, SecretStr) else given
     if value in (None, "", [], {}):
         return "none"

@@ -24,6 +24,9 @@ from release_notes import ROOT, Release, ReleaseError, this_release
 
 OUT = ROOT / "out" / "release"
 PACKAGE_CHART = "import sys, helm_python; print(helm_python.package(sys.argv[1], destination=sys.argv[2]))"
+MISSING_EXTRAS = (
+    "from polyvox.extras import EXTRAS; print(*(e.name for e in EXTRAS if 'cpu' in e.images and not e.installed))"
+)
 IMAGE_EXTRAS = "from polyvox.extras import EXTRAS; print(','.join(e.name for e in EXTRAS if 'cpu' in e.images))"
 
 
@@ -56,6 +59,8 @@ def list_components(wheel: Path, release: Release, out: Path) -> Path:
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
         run(*pip, wheel)
         run(*pip, f"{wheel}[{run(python, '-c', IMAGE_EXTRAS, cwd=folder)}]")
+        if missing := run(python, "-c", MISSING_EXTRAS, cwd=folder):
+            raise ReleaseError(f"The extras {missing} do not bring the modules that polyvox/extras.py names.")
         said = run(Path(folder) / "bin" / "polyvox", "--version", cwd=folder)
         if said != f"polyvox {release.version} ({release.commit})":
             raise ReleaseError(f"The installed wheel says {said!r}, not version {release.version} of {release.commit}.")

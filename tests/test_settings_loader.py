@@ -173,10 +173,10 @@ STREAMABLE = {"TTS_API": "http://tts-engine:9093", "MODEL_NAME": "TTS-model", "D
         (STREAMABLE, ["speechlm"], "speechlm"),
         ({"MODEL_NAME": "TTS-model"}, ["speechlm"], "speechlm"),
         ({"MODEL_NAME": "mine", "SPEAKERS": "ann"}, ["speechlm"], "speechlm"),
-        ({"MODEL_NAME": "of-another-program"}, ["kokoro"], "kokoro"),
+        ({"MODEL_NAME": "of-another-program"}, ["wren", "kokoro"], "wren"),
         ({"DEFAULT_MODEL": "TTS-model"}, ["speechlm"], "speechlm"),
-        ({"POLYVOX_DEFAULT_MODEL": "TTS-model"}, ["kokoro", "speechlm"], "speechlm"),
-        ({"DEFAULT_MODEL": "of-another-program"}, ["kokoro"], "kokoro"),
+        ({"POLYVOX_DEFAULT_MODEL": "TTS-model"}, ["wren", "kokoro", "speechlm"], "speechlm"),
+        ({"DEFAULT_MODEL": "of-another-program"}, ["wren", "kokoro"], "wren"),
         ({**STREAMABLE, "POLYVOX_MODELS": "kokoro"}, ["kokoro"], "kokoro"),
         ({"ENABLE_KOKORO": "true", "ENABLE_ZIPVOICE": "true"}, ["kokoro", "zipvoice"], "kokoro"),
         ({"ENABLE_ZIPVOICE": "false"}, ["kokoro"], "kokoro"),
@@ -226,3 +226,17 @@ def test_what_means_nothing_here_is_named(monkeypatch, caplog):
     monkeypatch.setenv("TTS_API", "http://tts-engine:9093")
     load_settings()
     assert "SENTRY_DSN, one of the Streamable TTS API's variables, has no effect here: errors are in" in caplog.text
+
+
+def test_the_default_model_follows_the_models_unless_it_is_set():
+    for given, wanted in (
+        ({}, (["wren", "kokoro"], "wren", "kokoro")),
+        ({"models": "kokoro"}, (["kokoro"], "kokoro", "")),
+        ({"models": "zipvoice,kokoro"}, (["zipvoice", "kokoro"], "zipvoice", "")),
+        ({"models": ["wren"]}, (["wren"], "wren", "")),
+        ({"default_model": "kokoro"}, (["wren", "kokoro"], "kokoro", "")),
+        ({"hd_model": ""}, (["wren", "kokoro"], "wren", "")),
+        ({"models": []}, ([], "", "")),
+    ):
+        settings = settings_loader().given(**given)
+        assert (settings.models, settings.default_model, settings.hd_model) == wanted, given

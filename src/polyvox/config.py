@@ -23,6 +23,8 @@ from pydantic import (
 )
 
 ENV_PREFIX = "POLYVOX_"
+DEFAULT_MODELS = ("wren", "kokoro")
+"""Models of a server, command or program that is told none; the first speaks unless a request names another."""
 
 
 def _cache_home() -> Path:
@@ -43,6 +45,20 @@ def _split_commas(value: object) -> object:
 _Item = TypeVar("_Item")
 CommaList = Annotated[list[_Item], BeforeValidator(_split_commas)]
 """A list that may be written as text, `a, b` or `[a, b]`."""
+
+
+def _first_model(values: Mapping[str, object]) -> str:
+    """The default model where none is set; empty where `models` is empty or refused."""
+    models = values.get("models")
+    return str(models[0]) if isinstance(models, list) and models else ""
+
+
+def _full_decoder(values: Mapping[str, object]) -> str:
+    """The model of `tts-1-hd` where none is set: the full decoder, if it is served beside the small one."""
+    small, full = DEFAULT_MODELS
+    models = values.get("models")
+    return full if values.get("default_model") == small and isinstance(models, list) and full in models else ""
+
 
 _KEY_PREFIX = "whsec_"
 
@@ -243,7 +259,7 @@ class Settings(BaseModel):
     models_dir: Path = Field(
         default_factory=lambda: _cache_home() / "models", description="Folder of installed models."
     )
-    models: CommaList[str] = Field(["kokoro"], description="Models to load when the server starts.")
+    models: CommaList[str] = Field(list(DEFAULT_MODELS), description="Models to load when the server starts.")
     max_loaded_models: int = Field(
         2,
         ge=0,
@@ -257,8 +273,15 @@ class Settings(BaseModel):
         900.0, ge=0, description="How long such a model stays loaded while nobody uses it; 0: until its room is needed."
     )
     allow_unload: bool = Field(False, description="Whether /dev/unload and /dev/reload may be called.")
-    default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
-    hd_model: str = Field("", description="Model for requests that name OpenAI's `tts-1-hd`; empty: the default one.")
+    default_model: str = Field(
+        default_factory=_first_model,
+        description="Model for requests that name none, or name one of OpenAI's; unless set, the first of `models`.",
+    )
+    hd_model: str = Field(
+        default_factory=_full_decoder,
+        description="Model for requests that name OpenAI's `tts-1-hd`; empty: the default one. Unless set, `kokoro` "
+        "where it is served beside a default `wren`.",
+    )
     default_voice: str = Field(
         "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."
     )

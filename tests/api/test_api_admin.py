@@ -128,8 +128,9 @@ async def test_metrics_are_what_prometheus_reads():
         response = await client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain")
     families = {family.name: family for family in text_string_to_metric_families(response.text)}
-    (requests,) = [sample for sample in families["polyvox_requests"].samples if sample.name.endswith("_total")]
-    assert (requests.labels, requests.value) == ({"door": "openai", "model": "tone"}, 1.0)
+    requests = [sample for sample in families["polyvox_requests"].samples if sample.name.endswith("_total")]
+    assert [sample.labels for sample in requests if sample.value] == [{"door": "openai", "model": "tone"}]
+    assert sum(sample.value for sample in requests) == 1.0
 
 
 @each_row("path", ["/", "/v1"])

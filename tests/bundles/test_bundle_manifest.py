@@ -37,7 +37,7 @@ def test_hub_comes_before_packages_and_is_pinned_to_a_commit():
 @each_row("name", ["", "nobody", "../kokoro", "kokoro.yaml", "kokoro/../kokoro", "/etc/passwd"])
 def test_an_unknown_name_is_refused_with_those_that_are_known(name):
     known = ", ".join(manifest.name for manifest in manifests())
-    with pytest.raises(UnknownModelError, match=f"known are {known}") as caught:
+    with pytest.raises(UnknownModelError, match=f"nown are {known}") as caught:
         manifest_named(name)
     assert caught.value.field == "model"
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.tables import each_row
 from polyvox.bundles import pull as pulling
-from polyvox.bundles.manifest import manifest_named
+from polyvox.bundles.manifest import manifest_named, manifests
 from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
 
@@ -31,6 +31,27 @@ def test_the_table_of_models_says_how_to_install_one(tmp_path: Path) -> None:
     shown = invoke("models", "--models-dir", str(tmp_path)).stdout
     assert "kokoro" in shown
     assert "polyvox pull NAME" in shown
+
+
+def test_the_default_model_is_listed_first_and_no_name_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for terminal in ("0", "1"):
+        monkeypatch.setenv("TTY_COMPATIBLE", terminal)
+        shown = invoke("models", "--models-dir", str(tmp_path)).stdout
+        names = [line.split()[0] for line in shown.splitlines()]
+        assert names[1] == "wren"
+        assert {manifest.name for manifest in manifests()} <= set(names)
+        assert "…" not in shown
+        assert "spoken by wren" in " ".join(shown.split())
+
+
+def test_sizes_are_those_that_a_pull_would_fetch(tmp_path: Path) -> None:
+    rows = {row["name"]: row for row in json.loads(invoke("models", "--models-dir", str(tmp_path), "--json").stdout)}
+    published = sum(spec.bytes for spec in manifest_named("kokoro").files.values())
+    assert rows["kokoro"]["download_bytes"] == rows["wren"]["download_bytes"] == published
+    own = sum(spec.bytes for spec in manifest_named("cosyvoice3").files.values())
+    assert rows["cosyvoice3"]["download_bytes"] == own + published, "with its companion"
+    assert rows["zipvoice_distill"]["download_bytes"] is None, "the size of its weights is not known"
 
 
 def test_a_folder_that_holds_something_else_is_damaged(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 from helpers.fakes import ToneEngine, tone_catalog
 from helpers.tables import each_row
 from polyvox.cli.main import app
-from polyvox.cli.speech.nearest_voice import nearest_voice
 from polyvox.cli.speech.spoken_words import PLAYER_SECONDS, SpokenWords
 from polyvox.engines.catalog import Catalog
+from polyvox.service.voices.early_check import nearest_voice
 from polyvox.types import Span, Voice, WordTiming
 
 TEXT = "Good morning, world!"
@@ -88,7 +88,7 @@ def test_say_plays_and_shows_the_words_to_whoever_looks(engine, monkeypatch, ter
 def test_a_mistyped_voice_is_offered_by_its_right_name(engine):
     result = CliRunner().invoke(app, ["say", "Hello.", "-o", "a.wav", "--voice", "hihg"])
     assert result.exit_code == 2
-    assert result.stderr == "error: There is no voice 'hihg'; did you mean 'high'? `polyvox voices list` shows all.\n"
+    assert result.stderr == "error: There is no voice 'hihg'; did you mean 'high'? `polyvox voices` lists them all.\n"
 
 
 @each_row(

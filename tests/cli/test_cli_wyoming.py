@@ -44,7 +44,14 @@ def test_it_speaks_beside_http_and_a_signal_lets_it_finish(tmp_path: Path, serve
 
 
 def test_other_machines_are_kept_out_before_a_model_loads(tmp_path: Path) -> None:
-    given = {"port": 0, "models_dir": tmp_path, "data_dir": tmp_path, "wyoming_port": 0, "api_keys": ["key"]}
+    given = {
+        "port": 0,
+        "models": ["kokoro"],
+        "models_dir": tmp_path,
+        "data_dir": tmp_path,
+        "wyoming_port": 0,
+        "api_keys": ["key"],
+    }
     with pytest.raises(ForbiddenError, match="WYOMING_ALLOW_WITHOUT_KEY"):
         run_server(load_settings(**given, wyoming_host="0.0.0.0"), {"kokoro": lambda _: pytest.fail("it loads")})
 
@@ -52,7 +59,7 @@ def test_other_machines_are_kept_out_before_a_model_loads(tmp_path: Path) -> Non
 def test_a_port_in_use_is_named_with_its_option(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        given = {"port": 0, "models_dir": tmp_path, "data_dir": tmp_path, "wyoming_port": port}
+        given = {"port": 0, "models": ["kokoro"], "models_dir": tmp_path, "data_dir": tmp_path, "wyoming_port": port}
         with pytest.raises(UnavailableError, match=f"port {port}.*--wyoming-port"):
             run_server(load_settings(**given), {"kokoro": lambda _: None})
 

@@ -70,6 +70,11 @@ def burst(url: str, engine: ToneEngine) -> None:
     engine.chunks, engine.delay = 3, 0.0
 
 
+def is_idle(service: SpeechService) -> bool:
+    """Return whether the slot of whoever has left is free again."""
+    return service.metrics.registry.get_sample_value("polyvox_active_sessions") == 0
+
+
 def break_once(url: str, engine: ToneEngine, service: SpeechService) -> None:
     """One fault of each kind; those of the stores and the collector as their parts report them."""
     engine.fail_at = 0
@@ -91,7 +96,9 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         prometheus.wait_for(lambda: prometheus.ask("polyvox_audio_seconds_total > 0"))
         prometheus.wait_for(lambda: all(rule["health"] != "unknown" for rule in prometheus.rules()))
         fired = prometheus.firing()
+        prometheus.wait_for(lambda: is_idle(service))
         burst(url, engine)
+        prometheus.wait_for(lambda: is_idle(service))
         break_once(url, engine, service)
         prometheus.wait_for(lambda: prometheus.ask(f'polyvox_refused_total{{reason="queue"}} >= {BURST}'))
         prometheus.wait_for(lambda: prometheus.firing() >= SEEN_AT_ONCE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-_FIGURES = '{"growth_mb"'
+_FIGURES = ('{"growth_mb"', '{"crash_points"')
 _COLUMNS = {
     "trial": 74,
     "outcome": 8,
@@ -15,6 +15,7 @@ _COLUMNS = {
     "health_p99_ms": 14,
     "health_idle_p99_ms": 19,
     "requests": 9,
+    "crash_points": 13,
 }
 
 

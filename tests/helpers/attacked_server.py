@@ -82,4 +82,4 @@ def attacked_server(
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[2]), int(sys.argv[2])))
-    run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": AttackedEngine})
+    run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": AttackedEngine})

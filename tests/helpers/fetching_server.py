@@ -67,4 +67,4 @@ class _Recorder(httpx.AsyncBaseTransport):
 
 if __name__ == "__main__":
     with patch.object(voices, "Fetcher", partial(Fetcher, resolve=_Resolver(), transport=_Recorder)):
-        run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": QuickEngine})
+        run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": QuickEngine})

@@ -61,4 +61,4 @@ def _chunk(numbers: list[re.Match[str]], index: int, first: int) -> AudioChunk:
 
 
 if __name__ == "__main__":
-    run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": FrequencyEngine})
+    run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": FrequencyEngine})

@@ -29,4 +29,4 @@ class TextToneEngine(AttackedEngine):
 
 
 if __name__ == "__main__":
-    run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": TextToneEngine})
+    run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": TextToneEngine})

@@ -44,4 +44,4 @@ class PacedEngine(AttackedEngine):
 
 
 if __name__ == "__main__":
-    run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": PacedEngine})
+    run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": PacedEngine})

@@ -43,4 +43,4 @@ class QuickEngine(AttackedEngine):
 
 
 if __name__ == "__main__":
-    run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": QuickEngine})
+    run_server(load_settings(models=["kokoro"], **json.loads(sys.argv[1])), {"kokoro": QuickEngine})

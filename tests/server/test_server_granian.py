@@ -64,5 +64,6 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == missing else object())
     with pytest.raises(UnavailableError, match=rf"pip install -e '\.\[{missing}\]'"):
         run_server(
-            load_settings(port=0, models_dir=tmp_path, data_dir=tmp_path, **settings), {"kokoro": lambda _: None}
+            load_settings(port=0, models=["kokoro"], models_dir=tmp_path, data_dir=tmp_path, **settings),
+            {"kokoro": lambda _: None},
         )

@@ -15,6 +15,7 @@ from polyvox.audio.mp3_delay import Mp3Trim, mp3_trim
 from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
 from polyvox.audio.resample import StreamResampler
 from polyvox.errors import UnknownFormatError
+from polyvox.suggestions import did_you_mean
 from polyvox.types import Pcm
 
 # FFmpeg is loaded by the formats that need it: a command that writes a server's speech as WAV does without.
@@ -56,8 +57,8 @@ def parse_format(name: str, field: str = "response_format") -> AudioFormat:
     try:
         return AudioFormat(name.strip().lower())
     except ValueError:
-        known = ", ".join(AudioFormat)
-        raise UnknownFormatError(f"{name[:40]!r} is not an audio format; use one of {known}.", field=field) from None
+        advice = did_you_mean(name, AudioFormat, f"use one of {', '.join(AudioFormat)}.")
+        raise UnknownFormatError(f"{name[:40]!r} is not an audio format; {advice}", field=field) from None
 
 
 @dataclass(frozen=True, slots=True)

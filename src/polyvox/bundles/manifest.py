@@ -11,6 +11,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from polyvox.errors import UnknownModelError
+from polyvox.suggestions import did_you_mean
 
 # libyaml's, where PyYAML was built with it, reads the manifests in an eighth of the time.
 _YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -237,6 +238,12 @@ class Manifest(_Strict):
         """Size of the bundle on disk; files of unknown size do not count."""
         return sum(spec.installed[0].bytes for spec in self.files.values())
 
+    @property
+    def download_bytes(self) -> int | None:
+        """Size of the files as a hub publishes them; None where the size of one is unknown."""
+        digests = [*(spec.published[0] for spec in self.files.values()), *(s.published for s in self.unpinned.values())]
+        return None if None in digests else sum(digest.bytes for digest in digests if digest is not None)
+
     def pinned(self, digests: Mapping[str, Digest]) -> "Manifest":
         """The manifest once the contents of all unpinned files are known."""
         learned = {
@@ -279,8 +286,9 @@ def manifest_named(name: str) -> Manifest:
     for item in shipped:
         if item.name == f"{name}.yaml":
             return _read(item)
-    known = ", ".join(item.name.removesuffix(".yaml") for item in shipped)
-    raise UnknownModelError(f"There is no model {name!r}; known are {known}.", field="model")
+    known = [item.name.removesuffix(".yaml") for item in shipped]
+    advice = did_you_mean(name, known, f"known are {', '.join(known)}.")
+    raise UnknownModelError(f"There is no model {name!r}; {advice}", field="model")
 
 
 def manifest_of_repository(repository: str) -> tuple[Manifest, HubKind] | None:

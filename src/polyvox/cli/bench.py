@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from polyvox.bench.dialect import Dialect
     from polyvox.bench.load import Load, LoadRun
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
@@ -57,6 +59,7 @@ def bench(
 ) -> None:
     if context.invoked_subcommand is not None:
         return
+    from polyvox.bench.dialects import dialect_named
     from polyvox.bench.load import Load
     from polyvox.bench.plot import check_plottable
     from polyvox.bench.slo import REQUESTS
@@ -73,7 +76,10 @@ def bench(
     voice = voice or settings.default_voice
     model = model or (settings.default_model if dialect == "openai" else "")  # the others have a default of their own
     load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
-    run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
+    address, spoken = server_address(url, "url"), dialect_named(dialect)
+    asked = f"model {model or 'by default'}, voice {voice or 'by default'}"
+    print(f"Puts {address} under load: {requests} requests, {asked}. Ctrl-C stops it.", file=sys.stderr)
+    run = asyncio.run(_run(load, spoken, address, api_key))
     _report(load, run, url, profile, json_file, plot)
 
 
@@ -171,20 +177,17 @@ def _check_servers_installed() -> None:
         )
 
 
-async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "LoadRun":
+async def _run(load: "Load", dialect: "Dialect", url: str, api_key: str | None) -> "LoadRun":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from polyvox.bench.dialects import dialect_named
     from polyvox.bench.load import run_load
     from polyvox.bench.report import describe
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(describe(load), total=load.requests)
-        return await run_load(
-            load, dialect_named(dialect), url, api_key=api_key, on_sample=lambda _: progress.advance(task)
-        )
+        return await run_load(load, dialect, url, api_key=api_key, on_sample=lambda _: progress.advance(task))
 
 
 def _report(

@@ -7,6 +7,8 @@ from typing import Any
 import typer
 from typer.main import get_group
 
+HELP_OPTIONS = ("-h", "--help")
+
 
 class LazyCommands(UserDict[str, Any]):
     """Starts with `module:attribute` for each name: a function is a command, a `Typer` a group of them.
@@ -28,4 +30,16 @@ def _loaded(name: str, place: str) -> Any:  # noqa: ANN401 - as above
         holder.add_typer(found, name=name)
     else:
         holder.command(name)(found)
-    return get_group(holder).commands[name]
+    return without_flag_types(get_group(holder).commands[name])
+
+
+def without_flag_types(command: Any) -> Any:  # noqa: ANN401 - as above
+    """The command, whose help names no type for options that take no value; and so for those of a group."""
+    help_option = command.get_help_option(typer.Context(command, help_option_names=list(HELP_OPTIONS)))
+    for option in (*command.params, help_option):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    if not isinstance(commands := getattr(command, "commands", {}), LazyCommands):
+        for below in commands.values():
+            without_flag_types(below)
+    return command

@@ -1,7 +1,7 @@
 """`polyvox models`: available and installed models, and checks of their files."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ from polyvox.errors import BundleError, UnavailableError
 
 if TYPE_CHECKING:
     from polyvox.bundles.manifest import Manifest
+    from polyvox.config import Settings
     from polyvox.engines.spec import EngineSpec
 
 app = typer.Typer(help="List models, or check an installed one.", invoke_without_command=True)
@@ -27,14 +28,24 @@ def models(
     if context.invoked_subcommand is not None:
         return
     from polyvox.bundles.manifest import manifests
+    from polyvox.engines.catalog import Catalog
     from polyvox.installation import load_settings
 
-    folder = load_settings(models_dir=models_dir).models_dir
-    rows = [_listed(manifest, folder) for manifest in manifests()]
+    settings, catalog = load_settings(models_dir=models_dir), Catalog.installed()
+    rows = [_listed(manifest, settings.models_dir) for manifest in manifests()]
+    bundles = {row.name: row for row in rows}
+    shared = {model: catalog.bundle_of(model) for model in catalog.factories if model not in bundles}
+    rows += [
+        replace(bundles[bundle], name=model, title=f"comes with {bundle}: the same files and voices")
+        for model, bundle in shared.items()
+        if bundle in bundles
+    ]
+    first = {model: place for place, model in enumerate(settings.models)}
+    rows.sort(key=lambda row: (first.get(row.name, len(first)), row.name))
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
     else:
-        _print_table(rows)
+        _print_table(rows, settings)
 
 
 @app.command()
@@ -55,8 +66,9 @@ def check(
         return
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.validate import open_bundle, verify
+    from polyvox.engines.catalog import Catalog
 
-    bundle = open_bundle(name, settings.models_dir)
+    bundle = open_bundle(Catalog.installed().bundle_of(name), settings.models_dir)
     verify(bundle, RichProgress())
     print(f"{bundle.manifest.title} in {bundle.folder} is complete.")
 
@@ -122,7 +134,11 @@ def _spec_of(folder: Path) -> "EngineSpec":
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """One model in the list; `detail` is its folder, or the problem; `pinned` a value of `Pinning`."""
+    """One model in the list; `detail` is its folder, or the problem; `pinned` a value of `Pinning`.
+
+    `bytes` is its size on disk, as far as it is known; `download_bytes` is what `polyvox pull` would fetch now, with
+    the models that it needs, and None where that is unknown.
+    """
 
     name: str
     title: str
@@ -132,13 +148,14 @@ class _Listed:
     licence: str
     code_licence: str
     bytes: int
+    download_bytes: int | None
     pinned: str
 
 
 def _listed(manifest: "Manifest", folder: Path) -> _Listed:
     from polyvox.bundles.validate import open_manifest
 
-    pinning = manifest.pinning
+    pinning, fetched = manifest.pinning, _download_bytes(manifest, folder)
     try:
         bundle = open_manifest(manifest, folder)
         manifest, state, detail = bundle.manifest, "installed", str(bundle.folder)
@@ -154,22 +171,48 @@ def _listed(manifest: "Manifest", folder: Path) -> _Listed:
         manifest.licence.weights,
         manifest.licence.code,
         manifest.bytes,
+        fetched,
         pinning,
     )
 
 
-def _print_table(rows: list[_Listed]) -> None:
+def _download_bytes(manifest: "Manifest", folder: Path) -> int | None:
+    """The size of what a pull would fetch: the model, those that it needs and its companions, unless installed."""
+    from polyvox.bundles.manifest import manifest_named
+
+    sizes = [
+        each.download_bytes
+        for each in (manifest, *map(manifest_named, (*manifest.needs, *manifest.companions)))
+        if not _is_installed(each, folder)
+    ]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _is_installed(manifest: "Manifest", folder: Path) -> bool:
+    from polyvox.bundles.validate import open_manifest
+
+    try:
+        open_manifest(manifest, folder)
+    except BundleError:
+        return False
+    return True
+
+
+def _print_table(rows: list[_Listed], settings: "Settings") -> None:
     from rich.console import Console
     from rich.filesize import decimal
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("model", "state", "size", "pinned", "licence", "title"):
-        table.add_column(column, justify="right" if column == "size" else "left")
+    for column in ("model", "state", "size", "pinned"):
+        table.add_column(column, justify="right" if column == "size" else "left", no_wrap=True)
+    table.add_column("licence", overflow="fold")
+    table.add_column("title", overflow="fold")
     for row in rows:
-        size = decimal(row.bytes) if row.bytes else "unknown"
-        table.add_row(row.name, row.state, size, row.pinned, row.licence, row.title)
+        known = row.bytes if row.state == "installed" else row.download_bytes
+        table.add_row(row.name, row.state, decimal(known) if known else "unknown", row.pinned, row.licence, row.title)
     console = Console()
+    console.width = max(console.width, _narrowest(rows)) if console.is_terminal else _LINE_WIDTH
     console.print(table)
     for row in rows:
         if row.state == "damaged":
@@ -179,5 +222,25 @@ def _print_table(rows: list[_Listed]) -> None:
             "pinned: every file by its sha256; or by the commit it comes from; or none: a branch as it is today.",
             style="dim",
         )
+    beside = [model for model in settings.models if model != settings.default_model]
+    console.print(
+        f"A request that names no model is spoken by {settings.default_model}."
+        + (f" Loaded beside it: {', '.join(beside)}." if beside else ""),
+        style="dim",
+    )
     if any(row.state == "available" for row in rows):
+        console.print(
+            "size: what has to be fetched, with the models that it needs; on disk, once it is installed.", style="dim"
+        )
         console.print("Install one with: polyvox pull NAME", style="dim")
+
+
+_LINE_WIDTH = 200
+"""Columns where a program reads the table: a line for each model."""
+_WORDS_WIDTH = 62
+"""Columns for everything in the table but the names: its other words and the titles, folded."""
+
+
+def _narrowest(rows: list[_Listed]) -> int:
+    """The width below which the table would cut names; a terminal that is narrower breaks its lines."""
+    return max(len(row.name) for row in rows) + _WORDS_WIDTH

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from polyvox.cli.speech.output import Output
     from polyvox.cli.speech.speech import CommandSpeech
+    from polyvox.config import Settings
     from polyvox.settings_loader import Loader
     from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
@@ -21,9 +22,13 @@ UNLIMITED_SECONDS = 7 * 24 * 3600.0
 """Deadline and stall limit of a command: neither a whole book nor a paused player is cut off."""
 LONG_TEXT_CHARS = 300
 """Texts from this length on get a progress bar."""
+MAX_SENT_CHARS = 10_000_000
+"""The longest text that is read for a server, which has a limit of its own."""
 INTERRUPTED = 130
 
-TextArgument = Annotated[str | None, typer.Argument(help="What to say; `-`, or nothing, reads standard input.")]
+TextArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="TEXT", help="What to say; `-`, or nothing, reads standard input.")
+]
 OutputPath = Annotated[
     str | None, typer.Option("--output", "-o", help="File to write, or `-` for standard output; without it, play.")
 ]
@@ -76,22 +81,17 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.speech.output import output_for
-    from polyvox.cli.speech.speech import SayRequest, remote_speech
-    from polyvox.cli.speech.turns import check_options, read_turns
-    from polyvox.client import server_address
+    from polyvox.server.garbage import lasting_imports
+
+    with lasting_imports():
+        from polyvox.cli.speech.output import output_for
+        from polyvox.cli.speech.speech import SayRequest, remote_speech
+        from polyvox.cli.speech.turns import check_options, read_turns
+        from polyvox.client import server_address
 
     debug = context.find_root().params["debug"]
-    settings = settings_loader_for(server).load(
-        models_dir=models_dir,
-        models=[model] if model else None,
-        default_model=model,
-        deadline_seconds=UNLIMITED_SECONDS,
-        stall_seconds=UNLIMITED_SECONDS,
-        log_level="debug" if debug else "error",
-        log_format="console",
-    )
-    words = read_text(text, file, settings.max_input_chars)
+    settings = None if server is not None else _local_settings(model, models_dir, debug=debug)
+    words = read_text(" ".join(text) if text else None, file, settings.max_input_chars if settings else MAX_SENT_CHARS)
     target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
@@ -101,21 +101,33 @@ def say(
     request = SayRequest(
         words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
     )
-    if server is None:
+    if settings is not None:
         from polyvox.cli.speech.local_speech import local_speech
         from polyvox.service.telemetry.logs import configure_logging
 
         configure_logging(settings)
-        speech = local_speech(request, settings)
+        speech, waiting = local_speech(request, settings), f"Loading {settings.default_model}"
     else:
         if debug:
             logging.basicConfig(level=logging.DEBUG)
-        speech = remote_speech(request, server_address(server, "server"), api_key)
+        speech, waiting = remote_speech(request, server_address(server or "", "server"), api_key), f"Asking {server}"
     try:
-        asyncio.run(_speak(speech, target, len(words), captions, shown))
+        asyncio.run(_speak(speech, target, len(words), captions, shown, waiting))
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _local_settings(model: str | None, models_dir: Path | None, *, debug: bool) -> "Settings":
+    return settings_loader_for(None).load(
+        models_dir=models_dir,
+        models=[model] if model else None,
+        default_model=model,
+        deadline_seconds=UNLIMITED_SECONDS,
+        stall_seconds=UNLIMITED_SECONDS,
+        log_level="debug" if debug else "error",
+        log_format="console",
+    )
 
 
 def settings_loader_for(server: str | None) -> "Loader":
@@ -193,8 +205,12 @@ async def _speak(
     chars: int,
     captions: Path | None,
     shown_text: str | None,
+    waiting: str,
 ) -> None:
-    """Speak into the output. `shown_text` is shown word by word while it is heard, in place of a progress bar."""
+    """Speak into the output. `shown_text` is shown word by word while it is heard, in place of a progress bar.
+
+    Somebody at a terminal sees `waiting` until the speech begins.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -206,9 +222,11 @@ async def _speak(
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     shown = console.is_terminal and chars >= LONG_TEXT_CHARS and shown_text is None
     display = None if shown_text is None else SpokenWords(shown_text, _show)
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
-        task = progress.add_task("Speaking", total=None)
-        async with source as speech:
+    async with AsyncExitStack() as stack:
+        with console.status(waiting) if console.is_terminal else nullcontext():
+            speech = await stack.enter_async_context(source)
+        with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+            task = progress.add_task("Speaking", total=None)
             for warning in speech.warnings:
                 console.print(f"warning: {warning}", markup=False, highlight=False)
 

@@ -17,6 +17,7 @@ from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, ModelOu
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
 from polyvox.errors import UnavailableError, UnknownModelError
+from polyvox.suggestions import did_you_mean
 
 # The standard library's: without any set-up it writes to standard error, and engines are found before logs are set up.
 log = logging.getLogger(__name__)
@@ -63,8 +64,8 @@ class Catalog:
         """The family that a model belongs to."""
         found = next((spec for spec in self.specs if model in spec.models), None)
         if found is None:
-            known = ", ".join(self.factories)
-            raise UnknownModelError(f"There is no model {model[:80]!r}; known are {known}.", field="model")
+            advice = did_you_mean(model, self.factories, f"known are {', '.join(self.factories)}.")
+            raise UnknownModelError(f"There is no model {model[:80]!r}; {advice}", field="model")
         return found
 
     def bundle_of(self, model: str) -> str:

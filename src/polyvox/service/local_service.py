@@ -27,8 +27,9 @@ def build_service(
 
 @asynccontextmanager
 async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
-    """A started service whose default model is available; closed when the block ends."""
-    service = build_service(settings, Catalog.installed().factories)
+    """A started service of the default model alone; closed when the block ends."""
+    alone = settings.model_copy(update={"models": [settings.default_model], "hd_model": ""})
+    service = build_service(alone, Catalog.installed().factories)
     await service.start()
     try:
         service.registry.engine(None)

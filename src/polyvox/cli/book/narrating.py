@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -14,11 +15,13 @@ from polyvox.books.narration.plan_file import NarrationPlan, make_plan
 from polyvox.cli.book.files import BookOutput
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, NotFoundError
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import running_service
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices.early_check import check_voice
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
@@ -38,7 +41,11 @@ class BookJob:
 async def narrate_book(job: BookJob, settings: Settings) -> None:
     """Narrate and bind a book, or what is left of it."""
     console = Console(stderr=True)
-    async with running_service(settings) as service:
+    model = job.options.model or settings.default_model
+    await check_voice(job.options.voice, SHARED_OWNER, model, Catalog.installed(), settings)
+    async with AsyncExitStack() as stack:
+        with console.status(f"Loading {model}") if console.is_terminal else nullcontext():
+            service = await stack.enter_async_context(running_service(settings))
         voices = VoiceService.for_service(service, OperatorAccess())
         try:
             await _narrate(job, service, voices, console)

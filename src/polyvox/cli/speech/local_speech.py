@@ -9,13 +9,16 @@ from polyvox.api.requests.languages import language_tag
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.local_service import running_service
+from polyvox.service.request_checks import check_numbers
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.early_check import check_voice
 from polyvox.service.voices.voices import VoiceService
 from polyvox.service.words.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.text.captions import CaptionFormat
@@ -33,16 +36,16 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
         language=None if said.language is None else language_tag(said.language, "language"),
         speed=said.speed,
     )
+    request = SpeechRequest(
+        utterance,
+        model=said.model,
+        volume=said.volume,
+        door="cli",
+        words=said.captions is not None or said.words,
+        dictionary_names=said.dictionaries,
+    )
+    await _check_early(request, said, settings)
     async with running_service(settings) as service, _voices_beside(service) as voices:
-        words = said.captions is not None or said.words
-        request = SpeechRequest(
-            utterance,
-            model=said.model,
-            volume=said.volume,
-            door="cli",
-            words=words,
-            dictionary_names=said.dictionaries,
-        )
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
         with offering_nearest(service, said.model, said.voice):
             opened = await service.open(_cast(request, said, voices, settings), LOCAL_CALL)
@@ -57,6 +60,15 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
                 return track.written(said.captions or CaptionFormat.SRT)
 
             yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments(), captions)
+
+
+async def _check_early(request: SpeechRequest, said: SayRequest, settings: Settings) -> None:
+    """Refuse what can be known to be wrong before the model is loaded."""
+    check_numbers(request)
+    for name in {turn.voice for turn in said.turns} or {said.voice or ""}:
+        if isinstance(parse_reference(name, max_bytes=settings.prompt_max_bytes) if name else None, RegisteredVoice):
+            model = said.model or settings.default_model
+            await check_voice(name, SHARED_OWNER, model, Catalog.installed(), settings)
 
 
 def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:

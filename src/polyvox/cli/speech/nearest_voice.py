@@ -1,22 +1,12 @@
 """The nearest name for a voice that does not exist."""
 
-import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from polyvox.errors import UnknownVoiceError
 from polyvox.service.speech import SpeechService
-from polyvox.types import Voice
+from polyvox.service.voices.early_check import nearest_voice, unknown_voice
 from polyvox.voices.mixing import parse_mix
-
-
-def nearest_voice(wanted: str, voices: list[Voice]) -> str | None:
-    """The id of the voice whose id or name is most like a word; None where none is."""
-    names = {voice.id.lower(): voice.id for voice in voices}
-    for voice in voices:
-        names.setdefault(voice.name.lower(), voice.id)
-    close = difflib.get_close_matches(wanted.lower(), list(names), n=1)
-    return names[close[0]] if close else None
 
 
 @contextmanager
@@ -28,12 +18,8 @@ def offering_nearest(service: SpeechService, model: str | None, voice: str | Non
         voices = list(service.registry.engine(model).voices)
         for wanted in _names(voice or ""):
             known = any(listed.id == wanted for listed in voices)
-            nearest = None if known else nearest_voice(wanted, voices)
-            if nearest is not None:
-                raise UnknownVoiceError(
-                    f"There is no voice {wanted[:80]!r}; did you mean {nearest!r}? `polyvox voices list` shows all.",
-                    field="voice",
-                ) from error
+            if not known and nearest_voice(wanted, voices) is not None:
+                raise unknown_voice(wanted, voices) from error
         raise
 
 

@@ -141,7 +141,11 @@ def list_registered(
         _print_json(found)
         return
     if not found:
-        print("No registered voice matches; add one with: polyvox voices add NAME FILE", file=sys.stderr)
+        print(
+            "No registered voice matches; add one with: polyvox voices add NAME FILE. "
+            "`polyvox voices` lists those of a model.",
+            file=sys.stderr,
+        )
         return
     rows = [
         (voice["name"], voice["language"], f"{voice['duration']:.1f} s", ", ".join(voice["tags"]), voice["id"])

@@ -95,7 +95,7 @@ def found(store: VoiceStore, reference: str) -> VoiceRecord:
         every = store.page(VoiceQuery(text=reference, limit=MAX_VOICES)).voices
         matches = [record for record in every if name_key(record.name) == name_key(reference)]
     if not matches:
-        raise NotFoundError(f"There is no voice {reference[:80]!r}; `polyvox voices list` shows those there are.")
+        raise NotFoundError(f"There is no voice {reference[:80]!r}; `polyvox voices list` shows those you registered.")
     if len(matches) > 1:
         ids = ", ".join(record.id for record in matches)
         raise InvalidRequestError(f"Several keys have a voice {reference!r}; give its id: {ids}.", field="voice")

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from polyvox.bundles.disk import sync_folder
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
 from polyvox.private_files import make_private_folder, open_private
@@ -37,6 +38,7 @@ from polyvox.text.dictionary import (
 from polyvox.text.dictionary.lexicon import composed
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
+from polyvox.voices.cache_files import file_states, unlinked
 from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -48,6 +50,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _FRESH_SECONDS: Final = 1.0
 """Time for which the files are trusted to be as they were read: other processes may write them."""
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
+_ABANDONED_SECONDS: Final = 3_600.0
+"""Age at which a draft is one that a killed process left."""
 _MAX_OWNERS: Final = 64
 _MAX_LEXICONS: Final = 32
 _LONG_TEXT: Final = 5_000
@@ -311,5 +315,9 @@ def _write(path: Path, dictionary: Dictionary) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+    for written, _, abandoned in file_states(path.parent.glob(".*")):
+        if time.time() - written > _ABANDONED_SECONDS:
+            unlinked(abandoned)

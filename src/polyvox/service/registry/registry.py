@@ -21,6 +21,7 @@ from polyvox.errors import ConflictError, InvalidRequestError, NotServedError, U
 from polyvox.runtime.stage import Observer
 from polyvox.service.registry.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
 from polyvox.service.registry.model_slot import ModelSlot
+from polyvox.suggestions import did_you_mean
 from polyvox.types import Capabilities, EngineLocation, Voice
 
 OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
@@ -141,8 +142,8 @@ class Registry:
         self._loader = ModelLoader(settings, factories, self._slots, absence, clock)
         for name in settings.models:
             if name not in factories:
-                known = ", ".join(sorted(factories))
-                reason = self._absent.get(name, f"There is no model {name!r}; this version knows {known}.")
+                advice = did_you_mean(name, factories, f"this version knows {', '.join(sorted(factories))}.")
+                reason = self._absent.get(name, f"There is no model {name!r}; {advice}")
                 raise InvalidRequestError(reason, field="models")
         if settings.default_model not in settings.models:
             raise InvalidRequestError(

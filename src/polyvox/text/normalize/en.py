@@ -13,6 +13,7 @@ from polyvox.text.normalize.english import (
     codes,
     dates,
     figures,
+    flags,
     formulas,
     identifiers,
     labels,
@@ -61,7 +62,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = fold(text)
+    text = fold(flags.read(text))
     if "'" in text.text or "‘" in text.text:
         text = text.sub(_QUOTED, r"“\g<item>”")
     text = _addresses(text, options)

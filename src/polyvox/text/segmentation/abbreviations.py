@@ -66,7 +66,7 @@ _PAIRS: Final = frozenset(
         "p es", "a C", "d C", "av J", "ap J", "p b", "C civ", "Bs As", "op cit", "Op cit", "art cit", "art cité",
         "cl en", "M le", "M et", "n verde", "Es n", "cod civ", "Cod prod", "trad it", "Trad it", "t ind",
         "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
-        "R do", "R dos", "R de", "dir financier", "imp des",
+        "R do", "R dos", "R de", "dir financier", "imp des", "ch double", "ch simple",
         "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
         "Conf no", "conf no", "ref no", "Ref no",
     )
@@ -87,7 +87,7 @@ _ROMANCE_INSIDE: Final = frozenset(
 )
 _ROMANCE_FIGURES: Final = frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
-    "prezzo rif stag arr dép".split()
+    "prezzo rif stag arr dép déj part j".split()
 )
 _ROMANCE_NAMES: Final = frozenset(
     "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "

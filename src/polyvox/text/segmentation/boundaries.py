@@ -38,7 +38,10 @@ _WORD: Final = re.compile(r"\S+")
 _OPENERS: Final = "\"'“‘«([{¿¡「『（【《*_"
 _CLOSERS: Final = "\"'”’»)]}」』）】》*_"
 _MARKED: Final = re.compile(r"(?P<word>[^\s.,;:!?…।॥؟۔،؛]+)(?P<mark>[.,;:!?…।॥؟۔،؛]+)")
-_DENSE_MARKED: Final = re.compile(rf"(?<={_DENSE})[，、；。！？…—]+[{re.escape(_CLOSERS)}]*(?!\d)")
+# A dash behind a date may open the second half of a range.
+_DENSE_MARKED: Final = re.compile(
+    rf"(?<={_DENSE})(?!(?<=[年月日号號时時点點分])—)[，、；。！？…—]+[{re.escape(_CLOSERS)}]*(?!\d)"
+)
 _ADDRESS: Final = re.compile(r"[./\\@&=<>_#]|\d:|:/")
 _ELIDED: Final = re.compile("^[^'’]*['’]")
 _NEAR: Final = 3
