@@ -87,7 +87,7 @@ def test_an_uploaded_voice_is_judged_heard_renamed_and_deleted(page, server):
 
 
 def test_a_voice_is_recorded_with_the_microphone(page, server):
-    page.get_by_role("radio", name="The microphone").check()
+    page.get_by_role("radio", name="Microphone").check()
     page.get_by_role("button", name="Start recording").click()
     expect(page.get_by_text("Recording. It stops by itself")).to_be_visible()
     page.wait_for_timeout(1500)
@@ -103,7 +103,7 @@ def test_the_server_s_reason_is_shown_where_it_takes_no_recording(browser, serve
     with studio_page(browser, f"{server.url}/web#/voices", refused=True) as page:
         page.get_by_role("button", name="Add voice").click()
         expect(page.get_by_role("alert")).to_contain_text("The recording is missing.")
-        page.get_by_role("radio", name="A web address").check()
+        page.get_by_role("radio", name="Web address").check()
         page.get_by_label("Address of the audio file").fill("https://example.org/page")
         page.get_by_label("Name", exact=True).fill("Webb")
         page.get_by_role("button", name="Add voice").click()

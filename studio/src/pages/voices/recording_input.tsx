@@ -11,8 +11,8 @@ type Source = 'file' | 'microphone' | 'url';
 
 const SOURCES: readonly { value: Source; label: string }[] = [
   { value: 'file', label: 'A file' },
-  { value: 'microphone', label: 'The microphone' },
-  { value: 'url', label: 'A web address' },
+  { value: 'microphone', label: 'Microphone' },
+  { value: 'url', label: 'Web address' },
 ];
 const SUFFIXES = '.wav,.mp3,.flac,.ogg,.opus,.webm,.m4a,.aac';
 
