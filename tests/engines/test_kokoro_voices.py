@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
+from polyvox.extras import JAPANESE
 from polyvox.installation import load_settings
 from polyvox.text.phonemes import chinese_words
 from polyvox.text.phonemes.alphabet import ALPHABET
@@ -69,7 +72,8 @@ def test_phonemizers_write_only_symbols_in_the_vocabulary():
 
 
 def test_voices_whose_language_lacks_something_say_what(monkeypatch):
-    monkeypatch.setattr("polyvox.text.phonemes.availability._JAPANESE_PACKAGES", ("no_such_package",))
+    missing = replace(JAPANESE, modules=("no_such_package",))
+    monkeypatch.setattr("polyvox.text.phonemes.availability.JAPANESE", missing)
     listed = {voice.id: voice for voice in KokoroEngine(load_settings(espeak="no-such-program")).voices}
     assert len(listed) == 54
     assert "fr" in listed["ff_siwis"].reason

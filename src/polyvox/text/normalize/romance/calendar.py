@@ -10,13 +10,13 @@ from polyvox.text.tracked import TrackedText
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
 _SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAY_MONTH = re.compile(r"(\d(?<=[^\d/][ '(].)\d?)/(\d{1,2})(?![\w/]|[.,]\d)")
+_FIRST_DAY = re.compile(r"1(?<![\w/.,-].)(?:\.?[º°]|er)/(\d{1,2})(?:/(\d{4}|\d{2}))?(?![\w/]|[.,]\d)")
 _MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
 _HOUR = r"\d(?<![\w:.,/].)(?:(?<=[01])\d|(?<=2)[0-4])?"
 _SHORT_YEAR = re.compile(r"['’‘](?<!\w.)(?=\d\d\d?(?![\w'’]))")
 _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
 )
-_HOURS = re.compile(rf"{_HOUR}(?:\.[0-5][05])?(?P<dash> ?[-–] ?)\d{{1,2}}\.[0-5][05](?![\w%€$]|[.,:]\d| ?[%€$])")
 _HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
 _DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 _DOTTED_TIME = re.compile(
@@ -31,6 +31,29 @@ _DASH = re.compile("[-–—]")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?:? \(?|')$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
+# Words of a share that end like words of a date: "cerca de 2/3".
+_SHARE_BEFORE = re.compile(
+    r"(?:cerca|perto|acima|abaixo|além|mais|menos|más|encima|debajo|alrededor|plus|moins|près|autour|quorum|quórum"
+    r"|circa|più|meno|oltre|maioria|mayoría|majorité|maggioranza|mínimo|minimum|minimo|máximo|maximum|massimo|quase"
+    r"|casi|quasi|presque|fração|fracción|fraction|frazione) d[ei] \Z",
+    re.IGNORECASE,
+)
+_SHARED_OUT = re.compile(
+    r"(?: [aey] \d/\d)? (?:d[aeio]|de[lils]|d[aeo]s|dell?[aeo]|degli|du|d['’])(?!\w)(?! ?(?:19|20)\d\d)"
+)
+_FRACTION_WORDS = frozenset("de di em en entre".split())
+_EARLIER_DAY = re.compile(r"([^\W\d_]+) \d{1,2}(?:, \d{1,2})* [eya] \Z")
+_EARLIER_REACH = 32
+_COMMON_PARTS = range(3, 6)
+_SHARE_REACH = 20
+_OVER = re.compile(r"(?<=\d)(?P<sign>[/x])(?=(?P<low>\d{1,3})(?![\d/]|[.,]\d))")
+# The blood pressure, unless the day of a measurement follows.
+_PRESSURE = re.compile(
+    r"(?:(?<!\w)PA|[Pp]ress(?:ão|ión|ione)|[Tt]ens(?:ão|ión|ion))(?!\w)[^\d.;!?\n]{0,40}(?<!\w)"
+    r"(?<!dia )(?<!día )(?<!giorno )(?<!data )(?P<high>\d{1,3})\Z"
+)
+_PRESSURE_REACH = 56
+_HIGHEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +93,11 @@ class Calendar:
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
+        text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
-            text = text.sub(_HOURS, rf"\1 {self.language.upto} \2")
+            text = text.sub(_FIRST_DAY, lambda match: self._date("1", match[1], match[2])).sub(
+                _HOURS, rf"\1 {self.language.upto} \2"
+            )
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
         if "h" in text.text:
@@ -84,22 +110,51 @@ class Calendar:
             text = text.sub(self.hours, rf"\1 {self.language.upto} \2")
         return text.sub(self.time, self._time)
 
-    def _date(self, day: str, month: str, year: str) -> str | None:
+    def _date(self, day: str, month: str, year: str | None) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):
             return None
+        if year is None:
+            return self.language.date(int(day), int(month), None)
         full = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < 70 else 1900)
         return self.language.date(int(day), int(month), full)
 
     def _day_month(self, match: re.Match[str]) -> str | None:
         found = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
         day, month = int(match[1]), int(match[2])
-        if found is None or not self._dates(found) or not (1 <= day <= 31 and 1 <= month <= 12):
+        if (
+            found is None
+            or not (self._dates(found) or self._follows_a_day(match))
+            or not (1 <= day <= 31 and 1 <= month <= 12)
+        ):
+            return None
+        if self._is_share(match, found[1].lower()):
             return None
         behind = _NOUN_BEHIND.match(match.string, match.end(), match.end() + 24)
         counted = behind is not None and behind[1] not in self.language.function_words
         if counted and day < month and match[1][0] != "0" and month in (2, 3, 4):
             return None
         return self.language.date(day, month, None)
+
+    def _follows_a_day(self, match: re.Match[str]) -> bool:
+        """Return whether a date ends a list of days: "em 5 e 6/11"."""
+        earlier = _EARLIER_DAY.search(match.string, max(0, match.start() - _EARLIER_REACH), match.start())
+        return earlier is not None and earlier[1].lower() in self.language.before_date | {"dias", "días", "giorni"}
+
+    def _is_share(self, match: re.Match[str], before: str) -> bool:
+        """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""
+        if match[1][0] == "0" or int(match[1]) >= int(match[2]) or int(match[2]) not in self.language.fractions:
+            return False
+        if _SHARE_BEFORE.search(match.string, max(0, match.start() - _SHARE_REACH), match.start()):
+            return True
+        common = int(match[2]) in _COMMON_PARTS and before in _FRACTION_WORDS
+        return common and _SHARED_OUT.match(match.string, match.end()) is not None
+
+    def _pressure(self, match: re.Match[str]) -> str | None:
+        """The words between two figures of a blood pressure; None between any others."""
+        found = _PRESSURE.search(match.string, max(0, match.start() - _PRESSURE_REACH), match.start())
+        if found is None or not int(match["low"]) < int(found["high"]) < _HIGHEST:
+            return None
+        return f" {self.language.over} "
 
     def _dates(self, before: re.Match[str]) -> bool:
         """Return whether a date follows a word: any of those with a space, a weekday or a label with a mark too."""

@@ -98,5 +98,5 @@ class Fractions:
         if _SIZE.search(match.string[max(0, match.start() - _SIZE_REACH) : match.start()]):
             return ", "
         serial = bottom[0] == "0" or _YEAR.fullmatch(top) or _YEAR.fullmatch(bottom)
-        share = int(top) < int(bottom) or int(bottom) == _TENTHS
+        share = int(top) < int(bottom) or int(top) == int(bottom) == _TENTHS
         return f" {self.language.slash if serial else self.language.out_of if share else self.language.over} "

@@ -82,7 +82,8 @@ _PORTUGUESE_MASCULINE: Final = frozenset(
         "idiomas poema poemas clima climas drama dramas fantasma fantasmas esquema esquemas dilema dilemas sintoma "
         "sintomas diagrama diagramas grama gramas quilograma quilogramas miligrama miligramas telegrama cinema cinemas "
         "cometa cometas atleta atletas coração corações guarda guardas sofá poeta poetas colega colegas trauma traumas "
-        "aroma aromas pijama pijamas panorama teorema cromossoma pirata piratas"
+        "aroma aromas pijama pijamas panorama teorema cromossoma pirata piratas calção calções blusão blusões caixão "
+        "caixões puxão puxões bastão bastões tostão tostões pistão pistões cristão cristãos"
     ).split()
 )
 _PORTUGUESE_FEMININE: Final = frozenset(
@@ -94,9 +95,18 @@ _PORTUGUESE_FEMININE: Final = frozenset(
         "árvores nave naves neve saúde série séries espécie espécies crise crises tese teses análise análises dose "
         "doses foto fotos moto motos lã ordem ordens matriz raiz raízes atriz atrizes tosse torneira greve greves "
         "vítima catástrofe lente lentes corrente correntes mente mentes semente sementes unidade superfície página "
-        "equipe equipes suíte suítes face faces chance chances"
+        "equipe equipes suíte suítes face faces chance chances razão razões comunhão rebelião rebeliões ave aves noz "
+        "nozes gripe gripes estrofe estrofes hélice hélices apólice apólices tribo tribos hipótese hipóteses síntese "
+        "sínteses prótese próteses metástase metástases estante estantes variante variantes patente patentes enchente "
+        "enchentes vertente vertentes nascente nascentes haste hastes peste pestes frente frentes interface interfaces "
+        "superfícies planície planícies cárie cáries live lives startup startups playlist playlists hashtag hashtags "
+        "selfie selfies lebre lebres fome"
     ).split()
 )
+_PORTUGUESE_ENDINGS: Final = (
+    "a", "as", "ção", "ções", "são", "sões", "stão", "stões", "gião", "giões", "nião", "niões", "xão", "xões", "dade",
+    "dades", "gem", "gens", "tude", "tudes", "triz", "trizes",
+)  # fmt: skip
 
 
 def is_spanish_feminine(word: str) -> bool:
@@ -132,6 +142,4 @@ def is_italian_feminine(word: str) -> bool:
 def is_portuguese_feminine(word: str) -> bool:
     if word in _PORTUGUESE_MASCULINE or word.endswith(("ista", "istas")):
         return False
-    return word in _PORTUGUESE_FEMININE or word.endswith(
-        ("a", "as", "ção", "ções", "são", "sões", "dade", "dades", "gem", "gens", "tude", "tudes")
-    )
+    return word in _PORTUGUESE_FEMININE or word.endswith(_PORTUGUESE_ENDINGS)

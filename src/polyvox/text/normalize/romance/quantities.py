@@ -30,6 +30,7 @@ _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "sto", "rso")
 _RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
 _PART_OF = re.compile(r"\d/\d d[ei]$")
+_SIDE_BEFORE: Final = r"(?:(?<=\d)|(?<=\dm)|(?<=\d m)|(?<=\d[ckm]m)|(?<=\d [ckm]m))"
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _HUNDRED: Final = 100
@@ -97,7 +98,7 @@ class Quantities:
                 rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
-            re.compile(rf"(?<=\d) ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
+            re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
             re.compile(
                 rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"

@@ -32,6 +32,8 @@ _CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
+_COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
+_COUNTED_REACH: Final = 28
 _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
 _URL: Final = re.compile(
     r"(?<!\w)(?:https?://|www\.)[^\s<>()\"“”«»\[\]{}|\ue000-\uf8ff]+(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
@@ -269,10 +271,18 @@ class Words:
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         following = _AFTER.match(match.string, match.end(), match.end() + 24)
         if following is None or not following[1].islower() or following[1] in self.language.function_words:
-            return Gender.ALONE
+            return self._gender_before(match)
         if label is not None and label[1].lower() in self.language.labels.numbers:
             return Gender.ALONE
         return Gender.FEMININE if self.language.is_feminine(following[1]) else Gender.MASCULINE
+
+    def _gender_before(self, match: re.Match[str]) -> Gender:
+        """The form of the whole of which a part is counted: "21 questões de 22"."""
+        part = _COUNTED_BEFORE.search(match.string, max(0, match.start() - _COUNTED_REACH), match.start())
+        whole = match.group()
+        if part is None or not whole.isdigit() or len(whole) > 3 or int(part[1]) > int(whole):
+            return Gender.ALONE
+        return Gender.FEMININE if self.language.is_feminine(part[2]) else Gender.ALONE
 
 
 def _value(numeral: str) -> int:
