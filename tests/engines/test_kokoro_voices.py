@@ -82,7 +82,15 @@ def test_voices_whose_language_lacks_something_say_what(monkeypatch):
     assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]
 
 
-def test_warming_up_loads_the_chinese_dictionary():
+def test_warming_up_reads_a_word_of_every_language_and_loads_the_chinese_dictionary(monkeypatch):
+    read, phonemize = [], KokoroEngine.phonemize
+
+    def noted(engine, text, language):
+        read.append(language)
+        return phonemize(engine, text, language)
+
+    monkeypatch.setattr(KokoroEngine, "phonemize", noted)
     chinese_words._dictionary.cache_clear()
     KokoroEngine(Settings()).warm_up()
+    assert set(read) == voices.LANGUAGE_TAGS
     assert chinese_words._dictionary.cache_info().currsize == 1
