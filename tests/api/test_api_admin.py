@@ -199,7 +199,7 @@ async def test_the_description_covers_every_door():
         *(f"/v1/jobs/{{job_id}}/{verb}" for verb in ("pause", "resume", "cancel")),
         *(f"/v1/dictionaries{path}" for path in ("", "/{name}", "/{name}/try")),
         "/v1/realtime/client_secrets",
-        *("/tts/bytes", "/tts/sse", "/voices", "/voices/{voice_id}"),
+        *("/tts/bytes", "/tts/sse", "/voices", "/voices/clone", "/voices/{voice_id}"),
         *(
             f"{path}{form}"
             for path in ("/v1/text-to-speech/{voice_id}", "/v1/text-to-dialogue")
@@ -211,6 +211,7 @@ async def test_the_description_covers_every_door():
             for path in (
                 "models",
                 "voices",
+                "voices/add",
                 "voices/settings/default",
                 "voices/{voice_id}",
                 "voices/{voice_id}/settings",

@@ -79,7 +79,18 @@ _PLATE_DIGITS: Final = re.compile(
 _PLATE_SIGN: Final = re.compile("[\u4e00-\u9fff][A-Z][·• A-Z0-9]")
 _VERSION_SIGN: Final = re.compile("[.vV][0-9]")
 _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(?!\d)")
+# The codes in which a server answers: of errors behind any word that tells of one, of success behind 返回 alone.
+_FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
+_STATUS: Final = re.compile(
+    r"(?=[2-5]\d\d(?!\d))(?:"
+    rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
+    r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
+    rf"{_FAILURE}{_NO_COUNT}"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!])))"
+)
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
+_LONG_GROUP: Final = 3
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
@@ -119,12 +130,12 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if "-" in text.text:
-        text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
+        text = text.sub(_GROUPED, _grouped)
     if _PLATE_SIGN.search(text.text):
         text = text.sub(_PLATE, lambda match: match.group()[0] + " ")
         text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
-    text = text.sub(_ROOM, lambda match: spelled(match.group()))
+    text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
     if _VERSION_SIGN.search(text.text) is None:
         return text
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
@@ -151,6 +162,13 @@ def _word(piece: str) -> str:
 
 def _letters(written: str) -> str:
     return "".join(spelled(char) if char.isdigit() else char for char in written)
+
+
+def _grouped(match: re.Match[str]) -> str:
+    """Groups of a number digit by digit; short ones, such as marks in a row, as numbers."""
+    groups = match.group().split("-")
+    short = all(len(group) < _LONG_GROUP and group[0] != "0" for group in groups)
+    return ", ".join(map(cardinal if short else dialled, groups))
 
 
 def _dialled_groups(match: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from polyvox.text.tracked import TrackedText
 
 _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
+_WEEKDAY: Final = "[周期][一二三四五六日天末]"
 _PARTS_OF_DAY: Final = "(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|次日|当晚|早|晚)"
 _DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
 _DATES: Final = re.compile(
@@ -36,7 +37,11 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
-    rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到])"
+    rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
+    rf"|(?<![\d./:])(?P<month5>{_MONTH})/(?P<day5>{_DAY})"
+    r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
+    rf"|(?:(?<={_WEEKDAY})|(?<={_WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
+    rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
 )
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
@@ -64,11 +69,14 @@ _WON: Final = (
     "完胜|输给|反超|扳平|晋级|夺冠|胜出)"
 )
 _POINTS: Final = r"\d{1,3}:\d{1,3}(?![\d:])"
+_SET: Final = "[第决][一二三四五六七1-7胜]局"
 _TAKEN: Final = "(?:拿下|赢|输掉|先下|再下|扳回|锁定|结束|收官|再胜|先胜|的比分)"
 _SCORE: Final = re.compile(
-    rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON})|(?<=以){_POINTS}(?={_TAKEN}))"
+    rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON})|(?<=以){_POINTS}(?={_TAKEN})"
+    rf"|(?:(?<=比分)|(?<=比分[是为到:： ])|(?<=比分[是为][:： ])|(?<={_SET})|(?<={_SET}[,: ])"
+    rf"|(?<=点球大战)|(?<=半场)|(?<=总分)|(?<=点球)|(?<=追成)|(?<=打成)|(?<=战成)|(?<=扳成)|(?<=改写为)){_POINTS})"
 )
-_SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
+_SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|点球|半场|总分|[追打战扳]成|改写为|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
 _YEAR_DIGITS: Final = 4
 _NAME_CHARS: Final = 8
@@ -85,7 +93,7 @@ _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
-    r"(?<=\()(?:19|20)\d\d(?=\))"
+    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))"
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")

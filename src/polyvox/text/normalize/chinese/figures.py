@@ -47,7 +47,7 @@ _HEIGHT: Final = re.compile(
     r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
 )
 _CHEER: Final = re.compile(
-    r"(?:\A|(?<=[,!?。… \n太真]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
+    r"(?:\A|(?<=[,!?。… \n太真哈啊]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
 )
 _ROUND: Final = {"100": "百", "1000": "千"}
 _EXPONENT: Final = re.compile(r"[eE][+-]")
@@ -68,7 +68,10 @@ _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
-_PAIR: Final = re.compile(rf"(?<![\d.第排])(?<!\d,)2(?={_MEASURE_WORD})")
+_PAIR: Final = re.compile(
+    rf"(?<![\d.第排])(?<!\d,)(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
+)
+_OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.([1-9])(?=折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
@@ -184,7 +187,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_CHEER, _spelled)
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
-    text = text.sub(_PAIR, "两")
+    text = text.sub(_OFF, lambda match: spelled(match[1] + match[2])).sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
 

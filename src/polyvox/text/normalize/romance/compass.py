@@ -8,6 +8,8 @@ from typing import Final
 from polyvox.text.tracked import TrackedText
 
 _LETTERS: Final = re.compile(r"[ '](?P<letters>[NSEOWL](?:\.?-?[NSEOWL]){0,2})\.?(?![\w/-])(?!\.\w)")
+_SAINT: Final = re.compile(r"\.? ?[A-ZÀ-Ý][a-zà-ÿ]")
+_MORE_LETTERS: Final = re.compile(r" [A-Z](?!\w)")
 _BEFORE_TWO: Final = frozenset("de d da do a ao".split())
 _REACH: Final = 12
 _LAST_WORD: Final = re.compile(r"[^\W\d_]+$")
@@ -30,6 +32,10 @@ class Compass:
         name = self.names.get(match["letters"].replace(".", "").replace("-", ""))
         if word is None or name is None:
             return None
+        if match["letters"] == "S" and match.group().endswith(".") and _SAINT.match(match.string, match.end()):
+            return None
+        if len(match["letters"]) == 1 and _MORE_LETTERS.match(match.string, match.end()):
+            return None  # "W W W"
         before = word.group().lower()
         if before not in self.before and (len(match["letters"]) == 1 or before not in _BEFORE_TWO):
             return None

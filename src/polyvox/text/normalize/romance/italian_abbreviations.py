@@ -456,6 +456,17 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("da dal a di venti vento".split()),
     ),
     by_word=(
+        (
+            "S.",
+            re.compile(
+                r"(?<!\w)S\.(?= ?(?:Maria|Lucia|Chiara|Caterina|Teresa|Rita|Cecilia|Barbara|Croce|Giulia|Monica|Marta"
+                r"|Margherita|Sofia|Giustina|Francesca|Bernadette|Rosalia|Cristina|Marinella|Severa|Giovanna)(?!\w))"
+            ),
+            "Santa",
+        ),
+        ("S.", re.compile(r"(?<!\w)S\. ?(?=[AEIOU][a-zà-ÿ]{2})"), "Sant'"),
+        ("S.", re.compile(r"(?<!\w)S\.(?= ?S[bcdfgmptv][a-zà-ÿ]{2})"), "Santo"),
+        ("ppm ppm.", re.compile(r"(\b(?:i|dei|ai|sui|quei) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
         ("ss.", re.compile(r"(?<= e )ss\.(?!\w)"), "seguenti"),
         ("min", re.compile(r"(?<!\d )(?<!\w)[Mm]in(?= -?\d+ ?°)"), "minima"),
         ("min.", re.compile(r"(?<!\d )(?<!\w)[Mm]in\.(?= -?\d+ ?°)"), "minima"),

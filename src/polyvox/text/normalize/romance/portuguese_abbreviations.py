@@ -449,6 +449,10 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("vento ventos direção quadrante rumo".split()),
     ),
     by_word=(
+        ("ppm ppm.", re.compile(r"(\b(?:os|uns|dos|aos) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
+        ("s/", re.compile(r"(?<=, )s/ ?(?=\d{2,4}(?!\w))"), "sala "),
+        ("c.", re.compile(r"(?<= )c\. de (?=\d)"), "cerca de "),
+        ("plat. Plat.", re.compile(r"(?<!\w)[Pp]lat\.(?= ?\d)"), "plataforma"),
         ("máx. Máx.", re.compile(r"(?<!\w)[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),
         ("mín. Mín.", re.compile(r"(?<!\w)[Mm]ín\.(?= de -?\d+ ?°)"), "mínima"),
         ("c/", re.compile(r"(?<!\w)c/(?= ?(?:mês|dia|semana|ano|hora|um|uma)(?!\w))"), "cada"),
@@ -496,6 +500,11 @@ ABBREVIATIONS: Final = Abbreviations(
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
     ),
     in_context=(
+        ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
+        ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
+        ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),
+        ("ª", re.compile(r"(?<!\d)5\.?ª[ -](?=feiras?(?!\w))"), "quinta-"),
+        ("ª", re.compile(r"(?<!\d)6\.?ª[ -](?=feiras?(?!\w))"), "sexta-"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrelas"),
         ("1 @", re.compile(r"(?<!\d)1 @(?= |$)"), "1 arroba"),
         ("(sopa)", re.compile(r"(\d) col(?:h|her|heres)?\.? \(sopa\)"), r"\1 col de sopa"),

@@ -508,6 +508,8 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        ("pl. Pl.", re.compile(r"(?<!\w)(?<!ª )[Pp]l\.(?= (?:del? |d')?(?:l[ao]s? )?[A-ZÀ-Ý][a-zà-ÿ])"), "plaza"),
+        ("ppm ppm.", re.compile(r"(\b(?:[Uu]nos|los) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
         ("máx.", re.compile(r"(?<![^\W_])[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),
         ("mín.", re.compile(r"(?<![^\W_])[Mm]ín\.(?= de -?\d+ ?°)"), "mínima"),
         ("máx.", re.compile(r"(?<=C de )máx\.(?!\w)"), "máxima"),
