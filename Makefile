@@ -25,14 +25,17 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and the tools for development into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-ray: $(VENV)/.made pyproject.toml
+	@echo "Installing Polyvox and Ray into $(VENV): some minutes the first time; pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja,ray]'
 	touch $@ $(VENV)/.installed
 
@@ -48,10 +51,10 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
+serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880; TLS=1 for https and wss.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
-	exec $(POLYVOX) serve
+	exec $(POLYVOX) serve $(if $(TLS),--tls auto)
 
 serve-ray: $(VENV)/.installed-ray  ## The same on Ray Serve: each model in processes of its own.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."

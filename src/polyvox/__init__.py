@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from polyvox.errors import PolyvoxError
 
 if TYPE_CHECKING:
-    from polyvox.speaker import ReferenceVoice, Speaker, Speech, SpeechStream
+    from polyvox.speaker import ReferenceVoice, Speaker, SpeechStream
+    from polyvox.speech import Speech
     from polyvox.types import AudioChunk, Voice, WordTiming
 
 __version__ = "0.1.0"

@@ -10,18 +10,18 @@ with Speaker() as speaker:
 
 import asyncio
 import math
+import reprlib
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import structlog
 
-from polyvox.audio.encode import AudioFormat, FileEncoder, parse_format
 from polyvox.bundles.manifest import manifests
 from polyvox.bundles.progress import RichProgress
 from polyvox.bundles.pull import pull
@@ -38,16 +38,16 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.early_check import check_voice
 from polyvox.service.voices.voices import VoiceService
 from polyvox.settings_loader import Loader
-from polyvox.text.captions import CaptionFormat, captions, cues
-from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
+from polyvox.speech import Speech
+from polyvox.suggestions import did_you_mean
+from polyvox.types import AudioChunk, Utterance, Voice
 from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference
 
 T = TypeVar("T")
-
-_ENDINGS = {"ogg": AudioFormat.OPUS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +77,6 @@ class SayOptions(TypedDict, total=False):
     """True if words are timed also with a model that does not do so itself; they then follow their audio."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """Finished speech: float32 samples, [samples] or [samples, 2], and when each word of its text is heard."""
-
-    pcm: Pcm
-    sample_rate: int
-    words: tuple[WordTiming, ...] = ()
-    text: str = ""
-
-    @property
-    def seconds(self) -> float:
-        return len(self.pcm) / self.sample_rate
-
-    def encode(self, format: str) -> bytes:  # noqa: A002
-        """The bytes of a file: mp3, opus, aac, flac, wav, pcm or webm."""
-        encoder = FileEncoder(parse_format(format, field="format"), self.sample_rate, self._channels)
-        try:
-            encoder.encode(self.pcm)
-            return encoder.finish()
-        finally:
-            encoder.close()
-
-    def save(self, path: str | Path) -> Path:
-        """Write a file in the format that its ending names."""
-        target = Path(path)
-        ending = target.suffix.removeprefix(".").lower()
-        if not ending:
-            raise InvalidRequestError(f"{target} has no ending that names a format, such as .wav.", field="path")
-        target.write_bytes(self.encode(_ENDINGS.get(ending, ending)))
-        return target
-
-    def captions(self, format: str = "srt") -> str:  # noqa: A002
-        """A file of captions: srt, vtt, word_vtt or json. They need words: say `words=True` for most models."""
-        if format not in tuple(CaptionFormat):
-            known = ", ".join(CaptionFormat)
-            raise InvalidRequestError(f"{format!r} is no format of captions; use one of {known}.", field="format")
-        return captions(cues(self.words, text=self.text), CaptionFormat(format))
-
-    @property
-    def _channels(self) -> int:
-        return 1 if self.pcm.ndim == 1 else self.pcm.shape[1]
-
-
 class SpeechStream:
     """Chunks of speech as they are made; iterate with `for` or with `async for`, once.
 
@@ -143,11 +100,15 @@ class SpeechStream:
             while (chunk := await self._loop.awaited(self._next())) is not None:
                 yield chunk
         finally:
-            await self._loop.awaited(self._end())
+            await self.aclose()
 
     def close(self) -> None:
         """Stop speaking, wherever it stands."""
         self._loop.run(self._end())
+
+    async def aclose(self) -> None:
+        """The same for a caller with an event loop."""
+        await self._loop.awaited(self._end())
 
     def __enter__(self) -> Self:
         return self
@@ -156,6 +117,14 @@ class SpeechStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     async def _next(self) -> AudioChunk | None:
         if self._session is None:
@@ -181,22 +150,24 @@ class Speaker:
         `polyvox.yaml` hold for the others.
         """
         catalog = Catalog.installed()
-        catalog.spec(model)
+        catalog.spec(_checked("model", model))
         loader = Loader(catalog.sections, complete=False)
+        _check_names("setting", settings, loader.names(), "`polyvox config` lists them all.")
         patient = {"max_wait_seconds": math.inf}  # a program's own calls wait for each other
         self._settings = loader.load(
             **{"models": [model], "default_model": model, "hd_model": "", **patient, **settings}
         )
         if not structlog.is_configured():
             configure_logging(self._settings.model_copy(update={"log_level": "warning"}))
-        if download:
-            _fetch(model, self._settings)
         self.model = model
-        self._voice = voice
+        self._voice = _checked("voice", voice)
         self._service = SpeechService(self._settings, Registry(self._settings, catalog.factories), Metrics())
         self._voices = VoiceService.for_service(self._service, OperatorAccess())
         self._loop = _LoopThread(f"polyvox-{model}")
         try:
+            self._loop.run(check_voice(voice or "", SHARED_OWNER, model, catalog, self._settings))
+            if download:
+                _fetch(model, self._settings)
             self._loop.run(self._start())
         except BaseException:
             self.close()
@@ -216,6 +187,10 @@ class Speaker:
         """Speak a text to its end."""
         return _joined(list(self._stream(text, options, whole=True)), text)
 
+    async def say_async(self, text: str, **options: Unpack[SayOptions]) -> Speech:
+        """The same for a caller with an event loop, which runs on meanwhile."""
+        return _joined([chunk async for chunk in self._stream(text, options, whole=True)], text)
+
     def stream(self, text: str, **options: Unpack[SayOptions]) -> SpeechStream:
         """Speak a text, chunk by chunk."""
         return self._stream(text, options, whole=False)
@@ -223,6 +198,7 @@ class Speaker:
     def _stream(self, text: str, options: SayOptions, *, whole: bool) -> SpeechStream:
         if self._loop.closed:
             raise _closed()
+        _check_options(text, options)
         voice = options.get("voice") or self._voice
         utterance = Utterance(
             text=text,
@@ -241,6 +217,11 @@ class Speaker:
         """Speak a text into a file, in the format that its ending names."""
         return self.say(text, **options).save(path)
 
+    async def save_async(self, text: str, path: str | Path, **options: Unpack[SayOptions]) -> Path:
+        """The same for a caller with an event loop, which runs on meanwhile."""
+        speech = await self.say_async(text, **options)
+        return await asyncio.to_thread(speech.save, path)
+
     def clone(self, recording: str | Path | bytes, transcript: str | None = None) -> ReferenceVoice:
         """A voice from a few seconds of somebody's speech, to be named in `say`; that person must have agreed to it.
 
@@ -248,8 +229,16 @@ class Speaker:
         """
         if not self.can_clone:
             raise InvalidRequestError(f"The model {self.model!r} speaks with its own voices only.", field="model")
-        data = recording if isinstance(recording, bytes) else Path(recording).read_bytes()
-        return ReferenceVoice(data, transcript)
+        if isinstance(recording, bytes):
+            return ReferenceVoice(recording, transcript)
+        file = Path(recording)
+        try:
+            return ReferenceVoice(file.read_bytes(), transcript)
+        except OSError as error:
+            raise InvalidRequestError(f"{file} cannot be read: {error.strerror}.", field="recording") from error
+
+    def __repr__(self) -> str:
+        return f"<Speaker {self.model!r}{', closed' if self._loop.closed else ''}>"
 
     def close(self) -> None:
         """Free the model; streams that are open end."""
@@ -275,7 +264,11 @@ class Speaker:
 
     async def _start(self) -> None:
         await self._service.start()
-        self._service.registry.engine(self.model)
+        engine = self._service.registry.engine(self.model)
+        if self._voice is not None:
+            resolved = await self._voices.resolver.by_name(SHARED_OWNER, self.model)(self._voice)
+            if resolved is None:
+                engine.check(Utterance("a", self._voice))
 
     async def _stop(self) -> None:
         await self._voices.close()
@@ -334,6 +327,43 @@ class _LoopThread:
         if self.closed:
             work.close()
             raise _closed()
+
+
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "model": ((str,), "the name of a model"),
+    "text": ((str,), "a text"),
+    "voice": ((str, ReferenceVoice, NoneType), "the name of a voice, or one made by `clone`"),
+    "language": ((str, NoneType), "a tag such as 'en-gb'"),
+    "speed": ((int, float), "a number"),
+    "seed": ((int, NoneType), "a whole number"),
+    "instructions": ((str, NoneType), "a text"),
+    "tuning": ((Mapping,), "a mapping of names to numbers"),
+    "dictionaries": ((tuple, list), "a list of names"),
+    "words": ((bool,), "True or False"),
+}
+
+
+def _checked(name: str, value: T) -> T:
+    """The value of an argument; refused where it is of another kind."""
+    kinds, wanted = _KINDS[name]
+    if not isinstance(value, kinds):
+        raise InvalidRequestError(f"'{name}' must be {wanted}, not {reprlib.repr(value)}.", field=name)
+    return value
+
+
+def _check_options(text: str, options: SayOptions) -> None:
+    """Refuse options that there are not, and values of another kind: what type checkers see, others learn here."""
+    known = SayOptions.__annotations__
+    _check_names("option", options, known, f"there are {', '.join(known)}.")
+    for name, value in {"text": text, **options}.items():
+        _checked(name, value)
+
+
+def _check_names(kind: str, given: Iterable[str], known: Collection[str], otherwise: str) -> None:
+    for name in given:
+        if name not in known:
+            advice = did_you_mean(name, known, otherwise)
+            raise InvalidRequestError(f"There is no {kind} {name[:80]!r}; {advice}", field=name)
 
 
 def _closed() -> EngineError:

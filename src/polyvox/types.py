@@ -163,7 +163,7 @@ class AudioChunk:
     are those that it says or, where they are timed after they were spoken, those of audio before it.
     """
 
-    pcm: "Pcm"
+    pcm: "Pcm" = field(repr=False)
     sample_rate: int
     index: int
     start: int

@@ -44,7 +44,7 @@ MISTAKES = [
     ("say hi -o a.wav --server localhost", 2, "'localhost' is not a server's address; write it as http://HOST:PORT."),
     ("say hi -o a.wav --server http://127.0.0.1:1", 1, "No server answers at http://127.0.0.1:1; start one with"),
     ("say hi -o a.wav", 1, "run: polyvox pull kokoro"),
-    ("voices -l xx", 2, "The model 'kokoro' has no voice for 'xx'; choose one of en-gb, en-us,"),
+    ("voices -l xx", 2, "The model 'wren' has no voice for 'xx'; choose one of en-gb, en-us,"),
     ("voices -m koko", 1, "There is no model 'koko'; did you mean 'kokoro'? Known are"),
     ("voices show anna", 1, "add one with: polyvox voices add NAME FILE"),
     ("voices list", 0, "`polyvox voices` lists those of a model."),

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from helpers.fakes import tone_settings, tone_spec
 from helpers.tables import each_row
+from polyvox.deploy.fit import fitted
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EngineArgs, ingress_settings, plans_for, replica_settings
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -76,3 +77,43 @@ def test_a_replica_has_its_own_threads_and_no_log_file_in_common(tmp_path):
     own = replica_settings(settings, plan_of("kokoro", settings, threads=3), KOKORO)
     assert own.section(KokoroSettings).threads == 3
     assert own.log_file is None
+
+
+def test_gpu_models_that_are_more_than_the_gpus_share_them():
+    settings = tone_settings(models=["tone", "kokoro"], kokoro_executor="native")
+    for gpus, shares in ((1.0, [0.5, 0.5]), (2.0, [1.0, 1.0])):
+        plans = plans_for(settings, {}, ClusterResources(cpus=8, gpus=gpus), CATALOG)
+        assert [plan.gpus for plan in plans] == shares
+        assert fitted(plans, ClusterResources(cpus=8, gpus=gpus)) == (plans, [])
+    chosen = plans_for(settings, {"tone": EngineArgs(gpus=1)}, ClusterResources(cpus=8, gpus=2), CATALOG)
+    assert [plan.gpus for plan in chosen] == [1.0, 1.0]
+
+
+def test_processes_of_one_thread_share_cores_that_are_fewer():
+    one = ClusterResources(cpus=1)
+    settings = tone_settings(models=["tone", "kokoro"], ray_max_replicas=1)
+    plans = plans_for(settings, {}, one, CATALOG)
+    assert [plan.reserved_cpus for plan in plans] == [1, 1]
+    reduced, [note] = fitted(plans, one)
+    assert [(plan.threads, plan.reserved_cpus) for plan in reduced] == [(1, 0.5), (1, 0.5)]
+    assert note.startswith("2 processes share 1 CPUs")
+    assert fitted(plans, ClusterResources(cpus=2)) == (plans, [])
+
+
+def test_the_fewest_processes_of_all_models_must_fit():
+    settings, three = tone_settings(models=["tone", "kokoro"], ray_threads=2), ClusterResources(cpus=3)
+    with pytest.raises(InvalidRequestError, match=r"1 of tone with 2, 1 of kokoro with 2\) need 4 CPUs.*has 3.*fewer"):
+        fitted(plans_for(settings, {}, three, CATALOG), three)
+
+
+def test_a_plan_that_does_not_fit_is_reduced_or_refused_with_a_sentence():
+    settings = tone_settings(ray_threads=2, ray_initial_replicas=3, ray_max_replicas=4)
+    [plan], [note] = fitted(plans_for(settings, {}, ClusterResources(cpus=4), CATALOG), ClusterResources(cpus=4))
+    assert (plan.initial_replicas, plan.min_replicas, plan.max_replicas) == (1, 1, 4)
+    assert "need 6 CPUs, and the cluster has 4" in note
+    giant = plans_for(tone_settings(ray_threads=8), {}, ClusterResources(cpus=4), CATALOG)
+    with pytest.raises(InvalidRequestError, match="asks for 8 CPUs, and the cluster has 4; set threads"):
+        fitted(giant, ClusterResources(cpus=4))
+    eager = plans_for(tone_settings(ray_gpus=2), {}, ClusterResources(cpus=4, gpus=1), CATALOG)
+    with pytest.raises(InvalidRequestError, match="asks for 2 GPUs, and the cluster has 1"):
+        fitted(eager, ClusterResources(cpus=4, gpus=1))

@@ -14,6 +14,13 @@ from helpers.documents import PAGES, ROOT, page_name
 
 JIEBA = re.compile(r"^(Building prefix|Loading model|Dumping model|Prefix dict) .*\n", re.MULTILINE)
 """What the search index's segmenter of Chinese says of its own loading."""
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\ssrc=["']?(?:https?:)?//"""
+    r"""|<link\b(?=[^>]*\brel=["']?(?:stylesheet|preload|preconnect|icon|modulepreload))[^>]*?\shref=["']?(?:https?:)?//"""
+    r"""|url\(["']?(?:https?:)?//|@import\s+["'](?:https?:)?//""",
+    re.IGNORECASE,
+)
+"""What makes a browser fetch something from another host by itself, in a page or a style sheet."""
 PRIVATE = re.compile(r"\b(hall|house|housemates?|knobs?|whoever|in company)\b", re.IGNORECASE)
 
 
@@ -31,6 +38,27 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert not JIEBA.sub("", done.stderr)
     assert (site / "doors" / "openai" / "index.html").is_file()
     assert (site / "architecture.svg").is_file()
+    files = [*site.rglob("*.html"), *site.rglob("*.css"), *site.rglob("*.svg")]
+    fetching = {str(file.relative_to(site)): FETCHED.search(file.read_text(encoding="utf-8")) for file in files}
+    assert {name: found[0] for name, found in fetching.items() if found} == {}
+
+
+def test_a_page_that_would_fetch_from_elsewhere_is_found() -> None:
+    for text in (
+        '<script async src="https://cdn.example/a.js">',
+        "<link rel=preconnect href=https://fonts.example>",
+        '<link href="//fonts.example/a.css" rel="stylesheet">',
+        '<img alt="a" src="http://badges.example/b.svg">',
+        "src: url(https://fonts.example/f.woff2)",
+        "@import 'https://fonts.example/a.css'",
+    ):
+        assert FETCHED.search(text), text
+    for text in (
+        '<a href="https://example.org">',
+        '<link rel="canonical" href="https://polyvox.example/">',
+        '<script src="../a.js">',
+    ):
+        assert not FETCHED.search(text), text
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

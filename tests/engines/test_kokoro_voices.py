@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
+from polyvox.extras import JAPANESE
 from polyvox.installation import load_settings
 from polyvox.text.phonemes import chinese_words
 from polyvox.text.phonemes.alphabet import ALPHABET
@@ -69,7 +72,8 @@ def test_phonemizers_write_only_symbols_in_the_vocabulary():
 
 
 def test_voices_whose_language_lacks_something_say_what(monkeypatch):
-    monkeypatch.setattr("polyvox.text.phonemes.availability._JAPANESE_PACKAGES", ("no_such_package",))
+    missing = replace(JAPANESE, modules=("no_such_package",))
+    monkeypatch.setattr("polyvox.text.phonemes.availability.JAPANESE", missing)
     listed = {voice.id: voice for voice in KokoroEngine(load_settings(espeak="no-such-program")).voices}
     assert len(listed) == 54
     assert "fr" in listed["ff_siwis"].reason
@@ -78,7 +82,15 @@ def test_voices_whose_language_lacks_something_say_what(monkeypatch):
     assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]
 
 
-def test_warming_up_loads_the_chinese_dictionary():
+def test_warming_up_reads_a_word_of_every_language_and_loads_the_chinese_dictionary(monkeypatch):
+    read, phonemize = [], KokoroEngine.phonemize
+
+    def noted(engine, text, language):
+        read.append(language)
+        return phonemize(engine, text, language)
+
+    monkeypatch.setattr(KokoroEngine, "phonemize", noted)
     chinese_words._dictionary.cache_clear()
     KokoroEngine(Settings()).warm_up()
+    assert set(read) == voices.LANGUAGE_TAGS
     assert chinese_words._dictionary.cache_info().currsize == 1

@@ -1,8 +1,9 @@
 """Speech in process: `from polyvox import Speaker`."""
 
 import asyncio
+import base64
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import polyvox
 from helpers.cloning import CloneEngine
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
-from polyvox import Speaker
+from polyvox import Speaker, Speech
 from polyvox.audio.decode import decode
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import (
@@ -133,6 +134,84 @@ def test_errors_are_the_servers(speaker: Speaker) -> None:
         speaker.clone(b"RIFF")
     with pytest.raises(UnknownModelError, match="no model 'flute'"):
         Speaker("flute")
+
+
+def test_every_mistake_is_a_polyvox_error_that_names_the_remedy(speaker: Speaker, tmp_path: Path) -> None:
+    mistakes: list[tuple[Callable[[], object], str]] = [
+        (lambda: speaker.say("Hi", voise="high"), "no option 'voise'; did you mean 'voice'\\? There are voice, "),
+        (lambda: speaker.stream("Hi", tempo=2), "no option 'tempo'; there are voice, "),
+        (lambda: speaker.say(7), "'text' must be a text, not 7"),
+        (lambda: speaker.say("Hi", speed="fast"), "'speed' must be a number, not 'fast'"),
+        (lambda: speaker.say("Hi", speed=9), "speed must lie between 0.25 and 4, not 9"),
+        (lambda: speaker.say("Hi", seed="x"), "'seed' must be a whole number"),
+        (lambda: speaker.say("Hi", voice=3), "'voice' must be the name of a voice, or one made by `clone`"),
+        (lambda: speaker.say("Hi", dictionaries="mine"), "'dictionaries' must be a list of names"),
+        (lambda: speaker.say("Hi").save(tmp_path / "no" / "a.wav"), "cannot be written: No such file or directory"),
+        (lambda: speaker.say("Hi").save("a.wave"), "did you mean 'wav'"),
+        (lambda: Speaker("tone", voice="nobody"), "There is no voice 'nobody'; use low or high"),
+        (lambda: Speaker("tome"), "There is no model 'tome'; did you mean 'tone'"),
+        (lambda: Speaker("tone", data_dri="x"), "did you mean 'data_dir'"),
+        (lambda: Speaker(7), "'model' must be the name of a model, not 7"),
+    ]
+    for mistake, answer in mistakes:
+        with pytest.raises(polyvox.PolyvoxError, match=answer):
+            mistake()
+
+
+def test_a_voice_that_the_model_cannot_have_is_refused_before_it_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyvox.speaker.pull", lambda *_, **__: pytest.fail("fetched"))
+    with pytest.raises(UnknownVoiceError, match="no voice 'af_hart'; did you mean 'af_heart'"):
+        Speaker("kokoro", voice="af_hart")
+
+
+def test_a_caller_with_an_event_loop_says_and_saves_like_one_without(speaker: Speaker, tmp_path: Path) -> None:
+    async def both() -> tuple[Speech, Path, int]:
+        saved = await speaker.save_async("Good morning.", tmp_path / "a.wav")
+        async with speaker.stream("Good morning.") as stream:
+            chunks = [chunk async for chunk in stream]
+        return await speaker.say_async("Good morning."), saved, len(chunks)
+
+    speech, saved, chunks = asyncio.run(both())
+    assert np.array_equal(speech.pcm, speaker.say("Good morning.").pcm)
+    assert saved.stat().st_size == 44 + 2 * len(speech.pcm)
+    assert chunks == len(list(speaker.stream("Good morning.")))
+
+
+def test_speech_is_short_to_print_and_a_player_in_a_notebook(speaker: Speaker) -> None:
+    speech = speaker.say("Good morning, and so on until the line is long enough.")
+    assert repr(speech) == f"<Speech 'Good morning, and so on until the lin...', {speech.seconds:.2f} s at 24000 Hz>"
+    assert repr(speaker) == "<Speaker 'tone'>"
+    assert "array" not in repr(next(iter(speaker.stream("Hi"))))
+    html = speech._repr_html_()
+    head, tail = '<audio controls src="data:audio/mpeg;base64,', '"></audio>'
+    assert html.startswith(head)
+    assert html.endswith(tail)
+    played, rate = decode(base64.b64decode(html[len(head) : -len(tail)]), max_seconds=60, max_samples=60 * 48_000)
+    assert len(played) / rate == pytest.approx(speech.seconds, abs=0.1)
+
+
+@pytest.mark.parametrize("on_a_loop", [False, True])
+def test_speech_is_played_to_its_end_also_where_an_event_loop_runs(
+    speaker: Speaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_a_loop: bool
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "aplay").write_text("#!/bin/sh\nexec /bin/cat > played\n")
+    (programs / "aplay").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    speech = speaker.say("Good morning.")
+
+    async def play_as_a_notebook_does() -> None:
+        speech.play()
+
+    if on_a_loop:
+        asyncio.run(play_as_a_notebook_does())
+    else:
+        speech.play()
+    assert Path("played").stat().st_size == 2 * len(speech.pcm)
+    (programs / "aplay").unlink()
+    with pytest.raises(polyvox.PolyvoxError, match="write a file with `save`"):
+        speech.play()
 
 
 def test_a_model_that_cannot_start_says_why(engine: PlainToneEngine) -> None:

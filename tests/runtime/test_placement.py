@@ -73,3 +73,28 @@ def test_an_error_that_is_not_the_device_s_passes_through(gpu):
 
     with pytest.raises(ValueError, match="broken"):
         try_on_gpu(DeviceRequest("auto"), load)
+
+
+def test_apples_gpu_is_taken_only_where_it_is_asked_for_and_passes(monkeypatch):
+    def load(place):
+        if place.dtype == torch.float16:
+            raise TypeError("mps has no such dtype")
+        return place.device
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert place_models("It", DeviceRequest("mps"), load) == ("mps", Placement("mps", torch.float32), "")
+    assert place_models("It", DeviceRequest("auto"), load) == ("cpu", CPU, "")
+    device, _, warning = place_models("It", DeviceRequest("mps", "float16"), load)
+    assert (device, warning.partition(", so")[0]) == ("cpu", "The GPU failed its test (mps has no such dtype)")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    device, _, warning = place_models("It", DeviceRequest("mps"), load)
+    assert (device, warning.partition(", so")[0]) == ("cpu", "PyTorch finds no GPU of Apple's (mps)")
+
+
+def test_a_mistake_of_ours_on_another_gpu_is_not_taken_for_the_devices(gpu):
+    def load(place):
+        raise TypeError("a mistake")
+
+    with pytest.raises(TypeError):
+        try_on_gpu(DeviceRequest("cuda"), load)

@@ -1,12 +1,14 @@
 """Uvicorn and granian on the wire: HTTP/1.0, trailers, pipelining, upgrades and what ends a connection."""
 
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import pytest
+import structlog
 from fastapi import APIRouter, Request, WebSocket
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
@@ -183,3 +185,13 @@ def _frame(data: bytes, *, first: bool = True, final: bool = True) -> bytes:
     length = struct.pack(">BH", 0xFE, len(data)) if len(data) < 65_536 else struct.pack(">BQ", 0xFF, len(data))
     length = struct.pack(">B", 0x80 | len(data)) if len(data) < 126 else length
     return bytes([(0x80 if final else 0) | (1 if first else 0)]) + length + bytes(4) + data
+
+
+def test_a_tls_hello_on_a_plain_port_is_logged_with_its_remedy(url: str) -> None:
+    with structlog.testing.capture_logs() as logs, connected(url) as raw:
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            ssl.create_default_context().wrap_socket(raw, server_hostname="localhost")
+        wait_for(lambda: any("--tls auto" in line.get("remedy", "") for line in logs))
+    with structlog.testing.capture_logs() as logs, connected(url) as raw:
+        raw.sendall(b"nonsense\r\n\r\n")
+        wait_for(lambda: any(line.get("limit") == "invalid" and "remedy" not in line for line in logs))

@@ -1,9 +1,9 @@
 """The Studio in a real browser, against a real server."""
 
+import itertools
 import json
 import os
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,7 @@ PASSAGE = (
     "In an hour the water will lift them, one after another, without a sound."
 )
 CHUNK_SECONDS = 0.5
+DESK = (1180, 820)
 FILES = {
     "mp3": ("mp3", b"\xff", b"ID3"),
     "wav": ("wav", b"RIFF"),
@@ -136,19 +137,31 @@ def test_kokoro_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser,
 
 
 def take_pictures(browser, url: str, folder: Path) -> None:
-    """The pictures of docs/studio.md."""
+    """The pictures of docs/studio.md, and one of every page on desk and phone, light and dark, in `pages`."""
     with studio_page(browser, url) as page:
-        type_and_speak(page, PASSAGE)
-        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
+        speak_to_the_water(page)
         page.screenshot(path=folder / "studio-speak.png")
         page.get_by_role("link", name="Gallery").click()
         page.get_by_role("button", name="Play Heart").click()
         page.locator(".voice-card canvas").first.wait_for(timeout=PATIENT)
         page.screenshot(path=folder / "studio-gallery.png")
-    with studio_page(browser, url, PHONE, color_scheme="dark", has_touch=True, is_mobile=True) as page:
-        type_and_speak(page, PASSAGE)
-        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
-        page.screenshot(path=folder / "studio-phone.png", full_page=True)
+    for size, theme in itertools.product((DESK, PHONE), ("light", "dark")):
+        with studio_page(browser, url, size, color_scheme=theme) as page:
+            speak_to_the_water(page)
+            if (size, theme) == (PHONE, "dark"):
+                page.screenshot(path=folder / "studio-phone.png")
+            for name in PAGES:
+                page.evaluate("(name) => { location.hash = `#/${name}` }", name)
+                page.wait_for_load_state("networkidle")
+                page.screenshot(path=folder / "pages" / f"{name}-{size[0]}-{theme}.png")
+
+
+def speak_to_the_water(page) -> None:
+    type_and_speak(page, PASSAGE)
+    page.get_by_text("Finished").wait_for(timeout=PATIENT)
+    page.get_by_role("button", name="water", exact=True).click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="Go on").wait_for()
 
 
 def test_a_click_on_a_word_plays_from_there_also_after_the_end(browser, url):
@@ -194,7 +207,7 @@ def test_the_player_bar_stays_on_other_pages_and_what_was_spoken_can_be_heard_ag
     with studio_page(browser, f"{url}/#/nowhere") as page:
         page.get_by_role("heading", level=1, name="No such page").wait_for()
         page.get_by_role("link", name="Speak", exact=True).first.click()
-        expect(page.get_by_text("read as American English")).to_be_visible()
+        expect(page.get_by_text("characters · American English")).to_be_visible()
         expect(page.get_by_label("Voice").locator("option").first).to_have_text("Default: Low (low)")
         type_and_speak(page, TEXT)
         expect(page.get_by_text("27 characters")).to_be_visible()
@@ -354,7 +367,7 @@ def test_everything_can_be_done_by_keyboard(browser, url):
         assert [each["word"] for each in page.evaluate("heard.words")] == [4, 5]
 
 
-@pytest.mark.parametrize(("size", "theme"), [((1180, 820), "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_every_page_passes_axe_and_fits(browser, url, size, theme):
     with studio_page(browser, url, size, color_scheme=theme) as page:
         for name in PAGES:
@@ -378,4 +391,4 @@ def test_headings_of_a_page_do_not_skip_a_level(browser, url):
         page.locator(".voice-card").first.wait_for()
         levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(({tagName}) => Number(tagName[1]))")
     assert levels[0] == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))

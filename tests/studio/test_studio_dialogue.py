@@ -96,6 +96,32 @@ def test_a_script_is_pasted_as_text_and_a_mistake_in_it_is_named(browser, server
         expect(page.get_by_role("alert")).to_contain_text("nobody")
 
 
+def test_a_cast_has_names_that_turns_and_scripts_use_and_words_are_replaced_in_all_turns(page, server, tmp_path):
+    page.get_by_text("Cast", exact=True).click()
+    page.get_by_role("button", name="Add a speaker").click()
+    page.get_by_label("Name of speaker 1").fill("Anna")
+    page.get_by_label("Voice of speaker 1").select_option("high")
+    page.get_by_text("As text").click()
+    page.get_by_label("Script").fill("Anna: The tide is out.\nlow: The tide, you say.\n")
+    page.get_by_role("button", name="Use this script").click()
+    expect(page.get_by_label("Voice of turn 1").locator("option:checked")).to_have_text("Anna")
+    page.get_by_text("Find and replace").click()
+    page.get_by_label("Find", exact=True).fill("tide")
+    expect(page.get_by_text("2 found")).to_be_visible()
+    page.get_by_label("Replace with").fill("sea")
+    page.get_by_role("button", name="Replace all").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save cast and turns").click()
+    download.value.save_as(tmp_path / "dialogue.json")
+    page.get_by_role("button", name="Remove speaker 1").click()
+    assert turns_on(page) == [("high", "The sea is out."), ("low", "The sea, you say.")]
+    page.get_by_label("Open a saved dialogue").set_input_files(tmp_path / "dialogue.json")
+    expect(page.get_by_label("Script")).to_have_value("Anna: The sea is out.\nlow: The sea, you say.\n")
+    with page.expect_request("**/v1/audio/dialogue") as asked:
+        page.get_by_role("button", name="Speak", exact=True).click()
+    assert [turn["voice"] for turn in asked.value.post_data_json["turns"]] == ["high", "low"]
+
+
 def test_by_keyboard_alone_turns_are_moved_and_spoken(page, server):
     tab_to(page, page.get_by_label("Text of turn 1"))
     page.keyboard.press("Control+A")

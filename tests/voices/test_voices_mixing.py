@@ -59,3 +59,9 @@ def test_any_text_parses_or_is_refused(expression):
     except UnknownVoiceError:
         return
     assert all(isinstance(part, MixTerm) for part in parts)
+
+
+def test_the_id_of_another_servers_voice_is_no_subtraction():
+    voice_id = "a0e99841-438c-4a64-b679-ae501e7d6091"
+    with pytest.raises(UnknownVoiceError, match=voice_id):
+        parse_mix(voice_id)

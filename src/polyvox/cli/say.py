@@ -81,10 +81,13 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.speech.output import output_for
-    from polyvox.cli.speech.speech import SayRequest, remote_speech
-    from polyvox.cli.speech.turns import check_options, read_turns
-    from polyvox.client import server_address
+    from polyvox.server.garbage import lasting_imports
+
+    with lasting_imports():
+        from polyvox.cli.speech.output import output_for
+        from polyvox.cli.speech.speech import SayRequest, remote_speech
+        from polyvox.cli.speech.turns import check_options, read_turns
+        from polyvox.client import server_address
 
     debug = context.find_root().params["debug"]
     settings = None if server is not None else _local_settings(model, models_dir, debug=debug)

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 from polyvox.api.middleware.hosts import check_exposure
 from polyvox.config import Settings
+from polyvox.deploy.fit import fitted
 from polyvox.deploy.plan import EngineArgs, plans_for
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError, UnavailableError
@@ -69,7 +70,10 @@ def application(
 
     from polyvox.deploy.ray import NAME, build, cluster_resources
 
-    plans = plans_for(settings, args or {}, cluster_resources(), catalog)
+    resources = cluster_resources()
+    plans, notes = fitted(plans_for(settings, args or {}, resources, catalog), resources)
+    for note in notes:
+        print(note, flush=True)
     timeout = settings.deadline_seconds + _TIMEOUT_MARGIN_SECONDS
     serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=timeout))
     try:

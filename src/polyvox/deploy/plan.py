@@ -1,7 +1,8 @@
 """The deployment plan: replicas of each model, and the resources of each replica."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -66,6 +67,12 @@ class EnginePlan:
     downscale_delay_seconds: float
     gpus: float
     threads: int
+    cpus: float | None = None
+    """CPUs that Ray reserves for a process; None: one for each thread."""
+
+    @property
+    def reserved_cpus(self) -> float:
+        return float(self.threads) if self.cpus is None else self.cpus
 
     @property
     def most_requests(self) -> int:
@@ -87,7 +94,25 @@ def plans_for(
     given = {model: engines.get(model, DEFAULT_ARGS) for model in settings.models}
     processes = sum(_chosen(args.max_replicas, settings.ray_max_replicas) for args in given.values())
     share = max(1, resources.cpus // processes)
-    return [_plan(catalog.spec(model), model, args, settings, resources, share) for model, args in given.items()]
+    plans = [_plan(catalog.spec(model), model, args, settings, resources, share) for model, args in given.items()]
+    return _sharing_gpus(plans, given, settings, resources)
+
+
+def _sharing_gpus(
+    plans: Sequence[EnginePlan], given: Mapping[str, EngineArgs], settings: Settings, resources: ClusterResources
+) -> list[EnginePlan]:
+    """Where there are more processes than GPUs, those that were promised none by name get the same part of one."""
+    free = [plan for plan in plans if plan.gpus and given[plan.model].gpus is None and settings.ray_gpus is None]
+    processes = sum(max(1, plan.initial_replicas) for plan in free)
+    if processes <= resources.gpus or resources.gpus < 1:
+        return list(plans)
+    part = part_of(1, math.ceil(processes / int(resources.gpus)))
+    return [replace(plan, gpus=part) if plan in free else plan for plan in plans]
+
+
+def part_of(whole: int, parts: int) -> float:
+    """A part of so many, in hundredths and rounded down, so that all of them fit."""
+    return max(1, 100 * whole // parts) / 100
 
 
 def _plan(

@@ -21,6 +21,7 @@ from ray.serve.schema import LoggingConfig
 from polyvox.api.app import create_app
 from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
+from polyvox.deploy.fit import fitted
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
 from polyvox.deploy.ray_transport import RayTransport
@@ -29,7 +30,7 @@ from polyvox.deploy.replica import EngineReplica
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
-from polyvox.errors import PolyvoxError, UnavailableError
+from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.installation import settings_loader
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
@@ -187,7 +188,7 @@ def _engine_deployment(plan: EnginePlan, settings: Settings, spec: EngineSpec) -
         graceful_shutdown_timeout_s=settings.drain_seconds + 10.0,
         logging_config=_QUIET,
         ray_actor_options={
-            "num_cpus": plan.threads,
+            "num_cpus": plan.reserved_cpus,
             "num_gpus": plan.gpus,
             "runtime_env": {"env_vars": dict(_DIRECT) | threads},
         },
@@ -206,4 +207,12 @@ def app(args: DeployArgs) -> Application:
     catalog = Catalog.installed()
     settings = settings_loader(catalog).load(**args.settings)
     check_exposure(settings)
-    return build(settings, catalog, plans_for(settings, args.engines, cluster_resources(), catalog))
+    resources = cluster_resources()
+    plans = plans_for(settings, args.engines, resources, catalog)
+    try:
+        _, notes = fitted(plans, resources)
+    except InvalidRequestError as error:
+        notes = [error.message]
+    for note in notes:  # a cluster may grow, so that nothing is taken away
+        log.warning("the cluster is too small as it is now", reason=note)
+    return build(settings, catalog, plans)

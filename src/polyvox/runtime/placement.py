@@ -11,7 +11,7 @@ import torch
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 Models = TypeVar("Models")
-Device = Literal["auto", "cpu", "cuda"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 PRECISIONS = MappingProxyType({"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16})
@@ -38,6 +38,9 @@ class DeviceRequest:
 
     @property
     def gpu(self) -> Placement:
+        """The GPU that is asked for; on Apple's, single precision unless another is asked for."""
+        if self.device == "mps":
+            return Placement("mps", PRECISIONS.get(self.precision, torch.float32))
         return Placement("cuda", PRECISIONS.get(self.precision, self.auto_dtype))
 
     @property
@@ -66,15 +69,20 @@ def try_on_gpu(request: DeviceRequest, load: Callable[[Placement], Models]) -> G
     """Load on the GPU, if the request allows one and the machine has one.
 
     `load` also runs what it has loaded, and raises `RuntimeError` where the result is wrong. Errors that are not the
-    device's, such as `BundleError`, pass through.
+    device's, such as `BundleError`, pass through. AMD's GPUs answer as `cuda` in PyTorch's build for ROCm. Apple's is
+    never chosen by `auto`: a model runs there where it is asked for and passes its trial.
     """
     if request.device == "cpu":
         return GpuAttempt(None)
-    if not torch.cuda.is_available():
+    if request.device == "mps" and not torch.backends.mps.is_available():
+        return GpuAttempt(None, "PyTorch finds no GPU of Apple's (mps)")
+    if request.device != "mps" and not torch.cuda.is_available():
         return GpuAttempt(None, "PyTorch finds no GPU" if request.device == "cuda" else "")
+    # For a dtype that mps does not have PyTorch raises a TypeError; elsewhere that is a mistake of ours.
+    faults = (RuntimeError, AssertionError, *((TypeError,) if request.device == "mps" else ()))
     try:
         return GpuAttempt(load(request.gpu))
-    except (RuntimeError, AssertionError) as error:
+    except faults as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return GpuAttempt(None, f"The GPU failed its test ({reason})")
 

@@ -31,16 +31,18 @@ class LimitReports:
         self._silent_until: dict[str, float] = {}
         self._unlogged: dict[str, int] = {}
 
-    def closed(self, limit: str, count: int = 1) -> None:
-        """Report connections that are closed because of a limit."""
+    def closed(self, limit: str, count: int = 1, *, remedy: str = "") -> None:
+        """Report connections that are closed because of a limit; those with a remedy have a line of their own."""
         for _ in range(count):
             self._metrics.connection_refused(limit)
-        unlogged = self._unlogged[limit] = self._unlogged.get(limit, 0) + count
+        kind = f"{limit} {remedy}"
+        unlogged = self._unlogged[kind] = self._unlogged.get(kind, 0) + count
         now = self._clock()
-        if now >= self._silent_until.get(limit, now):
-            self._silent_until[limit] = now + _LOG_SECONDS
-            self._unlogged[limit] = 0
-            log.warning("connections closed by a limit", limit=limit, count=unlogged)
+        if now >= self._silent_until.get(kind, now):
+            self._silent_until[kind] = now + _LOG_SECONDS
+            self._unlogged[kind] = 0
+            advice = {"remedy": remedy} if remedy else {}
+            log.warning("connections closed by a limit", limit=limit, count=unlogged, **advice)
 
 
 class _Group:

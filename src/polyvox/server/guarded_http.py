@@ -12,6 +12,11 @@ from polyvox.server.guarded_config import GuardedConfig
 
 MAX_HEADER_FIELDS = 100
 """Of one request; granian has the same limit built in."""
+_TLS_HELLO = b"\x16\x03"
+_TLS_REMEDY = (
+    "A client spoke TLS (https or wss) to a port without; start the server with --tls auto or --ssl-certfile, or give "
+    "the client an http:// or ws:// address."
+)
 
 
 class GuardedHttp(HttpToolsProtocol):
@@ -36,6 +41,7 @@ class GuardedHttp(HttpToolsProtocol):
         self._header_fields = 0
         self._unparsed_bytes = 0
         self._too_large = False
+        self._is_tls = False
         self._upgraded = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -53,6 +59,7 @@ class GuardedHttp(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._is_tls = self._is_tls or (self.cycle is None and data.startswith(_TLS_HELLO))
         self._unparsed_bytes += len(data)
         super().data_received(data)
         if self._upgraded or self.transport.is_closing():
@@ -71,7 +78,7 @@ class GuardedHttp(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         if not self._too_large:
-            self.config.reports.closed("invalid")
+            self.config.reports.closed("invalid", remedy=_TLS_REMEDY if self._is_tls else "")
             super().send_400_response(msg)
             return
         self.config.reports.closed("headers")

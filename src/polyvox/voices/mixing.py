@@ -10,6 +10,8 @@ MAX_MIX_CHARS = 1_000
 MAX_WEIGHT = 100.0
 _TERM = re.compile(r"([+,-]?)\s*([A-Za-z0-9][A-Za-z0-9_]{0,63})\s*(?:\(\s*(\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})\s*\))?\s*")
 
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
 
 @dataclass(frozen=True, slots=True)
 class MixTerm:
@@ -27,6 +29,8 @@ def parse_mix(expression: str) -> tuple[MixTerm, ...]:
     terms: list[tuple[str, float]] = []
     position = 0
     text = expression.strip()
+    if _UUID.fullmatch(text):  # an id of another server's, which is no subtraction
+        raise UnknownVoiceError(f"There is no voice {text!r}; GET /v1/audio/voices lists them all.", field="voice")
     while position < len(text):
         match = _TERM.match(text, position)
         if match is None or (match[1] == "") != (position == 0):

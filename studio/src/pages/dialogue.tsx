@@ -1,17 +1,20 @@
 /** A dialogue: turns in different voices, spoken as one. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { saveFile } from '../api/client';
-import { useChosenModel, useVoices } from '../api/lists';
+import { useChosenModel, useVoices, type Loaded, type Voice } from '../api/lists';
 import { AUDIO_FORMATS, CAPTION_FORMATS } from '../api/speech';
 import { useAction } from '../components/action';
-import { Button, Select, Slider } from '../components/controls';
+import { Button, Select, Slider, type OptionGroup } from '../components/controls';
 import { Card, Failure, Page } from '../components/layout';
 import { ModelPicker, voiceGroups } from '../components/voice_picker';
 import { setPreferences, usePreferences } from '../preferences';
 import { useStore } from '../store';
 import { goodPair } from '../voice_ranking';
+import { roleVoice, voiceOf } from './dialogue/cast';
+import { CastCard } from './dialogue/cast_card';
 import { nextKey, readDraft, writeDraft, type Draft } from './dialogue/draft';
 import { moved, type Turn } from './dialogue/script';
+import { ReplaceCard } from './dialogue/replace_card';
 import { ScriptCard } from './dialogue/script_card';
 import { useDialogueSpeech, type DialogueSpeech } from './dialogue/speech';
 import { dialogueFile, type DialogueBody } from './dialogue/stream';
@@ -25,6 +28,9 @@ export function DialoguePage() {
   const [draft, setDraft] = useState(readDraft);
   const speech = useDialogueSpeech();
   const seed = useRef(newSeed());
+  const voices = useVoices(model);
+  const { favourites, mixes } = usePreferences();
+  const groups = voices.value && voiceGroups(voices.value, model, favourites, mixes);
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   useEffect(() => writeDraft(draft), [draft]);
   const speak = () => {
@@ -48,25 +54,25 @@ export function DialoguePage() {
           />
         </div>
       </Card>
-      <Turns speech={speech} model={model} turns={draft.turns} onChange={(turns) => change({ turns })} />
+      <CastCard draft={draft} voices={groups} onChange={change} />
+      <Turns speech={speech} voices={voices} groups={groups && [...castGroups(draft), ...groups]} turns={draft.turns} onChange={(turns) => change({ turns })} />
       <Controls speech={speech} onSpeak={speak} />
       <Download body={() => bodyOf(draft, model, seed.current)} />
-      <ScriptCard turns={draft.turns} onChange={(turns) => change({ turns })} />
+      <ReplaceCard turns={draft.turns} onChange={(turns) => change({ turns })} />
+      <ScriptCard turns={draft.turns} cast={draft.cast} onChange={(turns) => change({ turns })} />
     </Page>
   );
 }
 
 interface TurnsProps {
   speech: DialogueSpeech;
-  model: string;
+  voices: Loaded<Voice[]>;
+  groups: OptionGroup[] | null;
   turns: Turn[];
   onChange: (turns: Turn[]) => void;
 }
 
-function Turns({ speech, model, turns, onChange }: TurnsProps) {
-  const voices = useVoices(model);
-  const { favourites, mixes } = usePreferences();
-  const groups = voices.value && voiceGroups(voices.value, model, favourites, mixes);
+function Turns({ speech, voices, groups, turns, onChange }: TurnsProps) {
   const spoken = useSpokenTurn(speech);
   const list = useRef<HTMLOListElement>(null);
   const add = () => {
@@ -184,8 +190,14 @@ function Download({ body }: { body: () => DialogueBody }) {
   );
 }
 
-function bodyOf({ pause, turns }: Draft, model: string, seed: number): DialogueBody {
-  return { ...(model && { model }), turns: turns.map(({ voice, text }) => ({ voice, text })), pause, seed };
+/** The cast, as speakers to choose for a turn. */
+function castGroups({ cast }: Draft): OptionGroup[] {
+  const options = cast.map((role) => ({ value: roleVoice(role), label: role.name }));
+  return options.length ? [{ label: 'Cast', options }] : [];
+}
+
+function bodyOf({ pause, turns, cast }: Draft, model: string, seed: number): DialogueBody {
+  return { ...(model && { model }), turns: turns.map(({ voice, text }) => ({ voice: voiceOf(voice, cast), text })), pause, seed };
 }
 
 function withVoice(turn: Turn, voice: string): Turn {

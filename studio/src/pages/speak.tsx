@@ -88,7 +88,7 @@ function TextFacts({ text, model, voice }: { text: string; model: string; voice:
   return (
     <p class="hint facts">
       {count.toLocaleString('en')} {count === 1 ? 'character' : 'characters'}
-      {language && ` · read as ${languageName(language)}`}
+      {language && ` · ${languageName(language)}`}
     </p>
   );
 }

@@ -418,8 +418,10 @@ async def test_a_pinned_connection_is_still_made_to_the_name(certificate: tuple[
         make = rerouted(seen, port)
 
         def trusting(tls: ssl.SSLContext) -> httpx.AsyncBaseTransport:
-            tls.load_verify_locations(certificate[0])
-            return make(tls)
+            own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the fetcher's is shared with other tests
+            own.verify_mode, own.check_hostname = tls.verify_mode, tls.check_hostname
+            own.load_verify_locations(certificate[0])
+            return make(own)
 
         fetcher = Fetcher(Settings(allow_fetch=True), resolve=web.resolve, transport=trusting)
         assert await fetcher.fetch("https://voices.example/a.wav") == AUDIO

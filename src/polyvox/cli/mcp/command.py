@@ -26,14 +26,16 @@ def serve_mcp(
 ) -> None:
     """Give an agent speech as tools: MCP over standard input and output."""
     from polyvox.api.dialects.mcp.package import check_installed
-    from polyvox.client import server_address
     from polyvox.errors import InvalidRequestError
-    from polyvox.service.telemetry.logs import configure_logging
+    from polyvox.server.garbage import lasting_imports
 
     check_installed()
-    from polyvox.api.dialects.mcp.tools import ToolLimits
-    from polyvox.cli.mcp.machine import UserMachine
-    from polyvox.cli.mcp.stdio import serve_stdio
+    with lasting_imports():
+        from polyvox.api.dialects.mcp.tools import ToolLimits
+        from polyvox.cli.mcp.machine import UserMachine
+        from polyvox.cli.mcp.stdio import serve_stdio
+        from polyvox.client import server_address
+        from polyvox.service.telemetry.logs import configure_logging
 
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder; make it first, or name another.", field="folder")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polyvox.api.dialects.mcp.backend import SpeechAudio
 from polyvox.audio.encode import AudioFormat
-from polyvox.cli.speech.loudspeaker import play
+from polyvox.audio.loudspeaker import play
 from polyvox.cli.speech.output import FileOutput, OutputAudio
 from polyvox.errors import ForbiddenError, NotFoundError
 from polyvox.voices.limits import too_large

@@ -1,5 +1,7 @@
 """`polyvox serve`: the server."""
 
+import sys
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +12,12 @@ from polyvox.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from polyvox.config import Settings
+
+
+class TlsChoice(StrEnum):
+    """Ways to get a certificate without naming one."""
+
+    AUTO = "auto"
 
 
 def serve(
@@ -36,6 +44,10 @@ def serve(
     ] = None,
     ssl_keyfile: Annotated[
         Path | None, typer.Option(help="Its private key; a password goes into POLYVOX_SSL_KEYFILE_PASSWORD.")
+    ] = None,
+    tls: Annotated[
+        TlsChoice | None,
+        typer.Option(help="auto: https and wss with a certificate of the server's own, for clients on this machine."),
     ] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     wyoming_port: Annotated[
@@ -102,6 +114,8 @@ def serve(
     elif model_dir is not None:
         given |= settings_for(model_dir, catalog, besides=model or ())
     settings = loader.load(**given)
+    if tls is TlsChoice.AUTO:
+        settings = _with_own_certificate(settings)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
     if grpc:
@@ -119,6 +133,17 @@ def serve(
         absence = partial(catalog.absence, settings=settings)
         outline = partial(catalog.outline, settings=settings)
         run_server(settings, catalog.factories, absence, outline)
+
+
+def _with_own_certificate(settings: "Settings") -> "Settings":
+    """The settings with a certificate of the server's own; the user is told how clients trust it."""
+    from polyvox.server.own_certificate import own_certificate
+
+    if settings.ssl_certfile is not None:
+        raise InvalidRequestError("--tls auto makes a certificate; leave out ssl_certfile, or --tls.", field="tls")
+    made = own_certificate(settings.data_dir / "tls")
+    print(made.trust_steps, file=sys.stderr)
+    return settings.model_copy(update={"ssl_certfile": made.chain, "ssl_keyfile": made.key})
 
 
 def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder, parse_format
-from polyvox.cli.speech.loudspeaker import find_player, play
+from polyvox.audio.loudspeaker import find_player, play
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
 

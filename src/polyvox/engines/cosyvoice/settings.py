@@ -59,8 +59,10 @@ class CosyVoiceSettings(SettingsSection):
         description="Language model to load; `auto`: version 3's second one, `llm.rl`, where the folder has it, else "
         "`llm`.",
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where CosyVoice runs; `auto`: on a GPU that works, else on the CPU."
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        "auto",
+        description="Where CosyVoice runs; `auto`: on a GPU that works, else on the CPU. "
+        "`mps`: Apple's GPU, if it passes the trial.",
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="Of language model and flow; `auto`: bfloat16 on a GPU, float32 on the CPU."

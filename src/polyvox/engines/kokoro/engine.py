@@ -60,8 +60,20 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
-_SLOW_LANGUAGES = MappingProxyType({"zh": "你好。", "ja": "今日。"})
-"""A word of each language whose dictionary takes seconds to load."""
+_FIRST_WORDS = MappingProxyType(
+    {
+        "en-us": "Hello.",
+        "en-gb": "Hello.",
+        "es": "Hola.",
+        "fr": "Bonjour.",
+        "hi": "नमस्ते।",
+        "it": "Ciao.",
+        "pt-br": "Olá.",
+        "zh": "你好。",
+        "ja": "今日。",
+    }
+)
+"""A word of each language: its tables and dictionary take from a tenth of a second to seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +137,7 @@ class KokoroEngine:
             self.pace = synthesis.workers * sum(chunk.duration for chunk in chunks) / max(seconds, _SHORTEST_SECONDS)
 
     def warm_up(self) -> None:
-        for language, word in _SLOW_LANGUAGES.items():
+        for language, word in _FIRST_WORDS.items():
             try:
                 self.phonemize(word, language)
             except NotServedError as error:

@@ -83,7 +83,7 @@ def _load(
     device = torch.device(placement.device)
     codec = codec_in(codec_precision, load_codec(codec_folder, device))
     lm = None if vocabulary is None else load_lm(lm_folder, vocabulary, device, placement.dtype)
-    if device.type == "cuda":
+    if device.type != "cpu":
         _try_out(codec, lm)
     return codec, lm
 

@@ -43,8 +43,10 @@ class SpeechLmSettings(SettingsSection):
         30.0, gt=0, description="How long that server may take to its first token, further attempts included."
     )
     stall_seconds: float = Field(10.0, gt=0, description="How long that server may then send nothing.")
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        "auto",
+        description="Where it runs; `auto`: on a GPU that works, else on the CPU. "
+        "`mps`: Apple's GPU, if it passes the trial.",
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="`auto`: bfloat16 on a GPU, float32 on the CPU."

@@ -12,8 +12,10 @@ class ZipVoiceSettings(SettingsSection):
 
     section: ClassVar[str] = "zipvoice"
 
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU."
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        "auto",
+        description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU. "
+        "`mps`: Apple's GPU, if it passes the trial.",
     )
     executor: Literal["torch", "onnx", "onnx-int8"] = Field(
         "torch", description="What runs ZipVoice: PyTorch, or ONNX Runtime on the CPU, in full or in 8-bit precision."

@@ -1,4 +1,5 @@
 /** The dialogue that this browser keeps between visits. */
+import { isCast, type Role } from './cast';
 import type { Turn } from './script';
 
 const NAME = 'polyvox.dialogue';
@@ -6,6 +7,7 @@ const NAME = 'polyvox.dialogue';
 export interface Draft {
   pause: number;
   turns: Turn[];
+  cast: Role[];
 }
 
 const FIRST: Draft = {
@@ -14,12 +16,13 @@ const FIRST: Draft = {
     { key: 1, voice: '', text: 'Is the tide out?' },
     { key: 2, voice: '', text: 'It is, and the boats lie on the sand.' },
   ],
+  cast: [],
 };
 
 export function readDraft(): Draft {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(NAME) ?? 'null');
-    return isDraft(kept) ? kept : FIRST;
+    return draftOf(kept) ?? FIRST;
   } catch {
     return FIRST; // written by another version, or by hand
   }
@@ -33,9 +36,11 @@ export function writeDraft(draft: Draft): void {
   }
 }
 
-function isDraft(value: unknown): value is Draft {
-  const { pause, turns } = (value ?? {}) as Partial<Draft>;
-  return typeof pause === 'number' && Array.isArray(turns) && turns.length > 0 && turns.every(isTurn);
+/** A draft as a file or the browser has kept it; null where it is none. */
+export function draftOf(value: unknown): Draft | null {
+  const { pause, turns, cast = [] } = (value ?? {}) as Partial<Draft>;
+  if (typeof pause !== 'number' || !Array.isArray(turns) || turns.length === 0 || !turns.every(isTurn) || !isCast(cast)) return null;
+  return { pause, turns, cast };
 }
 
 function isTurn(value: unknown): value is Turn {
@@ -43,7 +48,7 @@ function isTurn(value: unknown): value is Turn {
   return typeof key === 'number' && typeof voice === 'string' && typeof text === 'string';
 }
 
-/** A key that no turn has yet. */
-export function nextKey(turns: Turn[]): number {
-  return Math.max(0, ...turns.map(({ key }) => key)) + 1;
+/** A key that none of them has yet. */
+export function nextKey(keyed: { key: number }[]): number {
+  return Math.max(0, ...keyed.map(({ key }) => key)) + 1;
 }

@@ -3,14 +3,15 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../../components/action';
 import { Button, TextField } from '../../components/controls';
 import { Failure } from '../../components/layout';
+import { withNames, withRoles, type Role } from './cast';
 import { parseScript, writeScript, type Turn } from './script';
 
-export function ScriptCard({ turns, onChange }: { turns: Turn[]; onChange: (turns: Turn[]) => void }) {
+export function ScriptCard({ turns, cast, onChange }: { turns: Turn[]; cast: Role[]; onChange: (turns: Turn[]) => void }) {
   const [script, setScript] = useState<string | null>(null);
   const action = useAction();
   const use = () =>
     void action.run(async () => {
-      onChange(parseScript(script ?? '', 1));
+      onChange(withRoles(parseScript(script ?? '', 1), cast));
       setScript(null);
     });
   return (
@@ -19,9 +20,9 @@ export function ScriptCard({ turns, onChange }: { turns: Turn[]; onChange: (turn
       <div class="stack">
         <TextField
           label="Script"
-          hint="Lines of “voice: text”. An indented line continues the turn before it."
+          hint="Lines of “voice: text”, or with a name of the cast in place of the voice. An indented line continues the turn before it."
           rows={6}
-          value={script ?? writeScript(turns)}
+          value={script ?? writeScript(withNames(turns, cast))}
           onInput={setScript}
         />
         <Failure error={action.error} />

@@ -25,7 +25,8 @@ interface Props {
 }
 
 export function AddVoice({ cloning, onAdded, onFit }: Props) {
-  const [making, setMaking] = useState<Making>('clone');
+  const [chosen, setMaking] = useState<Making | null>(null);
+  const making = chosen ?? (cloning === false ? 'fit' : 'clone');
   const [voice, setVoice] = useState(EMPTY);
   const [recording, setRecording] = useState<Recording | null>(null);
   const [added, setAdded] = useState<RegisteredVoice | null>(null);
@@ -98,7 +99,7 @@ export function AddVoice({ cloning, onAdded, onFit }: Props) {
 
 function makingWords(making: Making, cloning: boolean | null): string {
   if (making === 'fit') return 'A Kokoro voice is fitted to the recording. That takes some minutes.';
-  if (cloning === false) return 'No model that clones is installed. The voice is kept until there is one.';
+  if (cloning === false) return 'No model that clones is installed. The voice is kept until there is one: polyvox pull zipvoice_distill fetches one.';
   return 'The voice is ready at once.';
 }
 

@@ -74,6 +74,17 @@ async def test_an_account_is_told_to_clients_that_ask():
         user = (await client.get("/v1/user")).json()
     assert subscription["status"] == "active"
     assert user["subscription"] == subscription
+    assert set(user) >= {"workspace_id", "is_onboarding_checklist_completed", "created_at", "seat_type"}
+
+
+async def test_no_two_voices_of_the_list_have_the_same_name():
+    async with called(
+        tone_service(elevenlabs_voices="Low=low,Rachel=high,21m00Tcm4TlvDq8ikWAM=low"), headers=KEY
+    ) as client:
+        listed = (await client.get("/v1/voices")).json()["voices"]
+    names = [voice["name"] for voice in listed]
+    assert len(set(names)) == len(names)
+    assert {"Low", "Low (Low)", "Rachel"} <= set(names)
 
 
 async def test_without_the_header_shared_paths_are_those_of_the_other_doors():

@@ -18,6 +18,8 @@ _OPERATIONS = (
     ("POST", "/tts/*", Operation.SPEAK),
     ("WS", _SOCKET, Operation.SPEAK),
     ("GET", "/voices*", Operation.READ_VOICES),
+    ("POST", "/voices/clone", Operation.CHANGE_VOICES),
+    ("DELETE", "/voices/*", Operation.CHANGE_VOICES),
     ("POST", "/access-token", Operation.ISSUE_KEYS),
 )
 _OWN_PATHS = ("/tts/*", "/voices", "/voices/*", "/access-token", f"{PREFIX}*")
@@ -42,6 +44,7 @@ DOOR = Door(
     wordings=dict.fromkeys(_OWN_PATHS, error_body),
     field_names={f"{prefix}{path}": FIELD_NAMES for path in _SPEECH for prefix in ("", PREFIX)},
     lists=["/voices", "/voices/*", f"{PREFIX}/voices", f"{PREFIX}/voices/*"],
+    recordings=["/voices/clone", f"{PREFIX}/voices/clone"],
     public=[f"{PREFIX}/"],
     operations={
         **{f"{method} {prefix}{path}": operation for method, path, operation in _OPERATIONS for prefix in ("", PREFIX)},

@@ -4,16 +4,21 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
 
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cartesia.settings import CartesiaSettings
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
-from polyvox.errors import NotFoundError
+from polyvox.api.requests.fields import RequestBody
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
-from polyvox.voices.records import VoiceQuery, VoiceRecord
+from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
+from polyvox.voices.references import InlineVoice
 
 router = APIRouter(route_class=JsonRoute, tags=["Cartesia"])
 
@@ -53,8 +58,37 @@ async def get_voice(voice_id: str, service: Service, voices: Voices, owner: Owne
     name = service.settings.section(CartesiaSettings).voice_map.get(voice_id.lower(), voice_id)
     listed = await _listed(service, voices, owner)
     if (found := next((voice for voice in listed if voice["id"] == name), None)) is None:
-        raise NotFoundError("There is no voice of this id; GET /voices lists those there are.", field="id")
+        raise NotFoundError(f"There is no voice {voice_id[:80]!r}; GET /voices lists those there are.", field="id")
     return found | {"id": voice_id}
+
+
+class ClonedVoice(RequestBody):
+    """A voice to clone; the form's file `clip` is its recording."""
+
+    name: str = Field(description="Its name; you have one voice of a name.")
+    language: str | None = Field(None, description="The language spoken, such as en.")
+
+
+@router.post(
+    "/voices/clone",
+    dependencies=[Depends(refuse_foreign_pages)],
+    openapi_extra=json_or_form(ClonedVoice, "clip"),
+)
+async def clone_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:
+    """Register a voice from a recording."""
+    fields = await read_fields(request, "clip")
+    body = fields.parsed(ClonedVoice)
+    if fields.file is None:
+        raise InvalidRequestError("Send the recording as the form's part 'clip'.", field="clip")
+    details = VoiceDetails.checked(name=body.name, language=body.language)
+    registered = await voices.register(InlineVoice(fields.file), details, owner)
+    return _registered_voice(registered.record, owner) | {"user_id": "polyvox"}
+
+
+@router.delete("/voices/{voice_id}", status_code=204, dependencies=[Depends(refuse_foreign_pages)])
+async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> None:
+    """Delete a registered voice with its recording."""
+    await voices.delete(voice_id, owner)
 
 
 async def _listed(service: SpeechService, voices: VoiceService, owner: str) -> Sequence[dict[str, Any]]:

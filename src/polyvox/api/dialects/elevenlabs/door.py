@@ -9,6 +9,7 @@ from polyvox.api.dialects.elevenlabs import (
     multi_stream_input,
     speech,
     stream_input,
+    voice_cloning,
     voice_design,
 )
 from polyvox.api.dialects.elevenlabs.errors import detail
@@ -56,6 +57,7 @@ router = APIRouter()
 for _router in _OWN:
     router.include_router(_router)
     router.include_router(_router, prefix=_PREFIX, include_in_schema=False)
+router.include_router(voice_cloning.router, prefix=_PREFIX)
 router.include_router(lists.shared, prefix=_PREFIX)
 
 DOOR = Door(
@@ -68,6 +70,7 @@ DOOR = Door(
     settings=ElevenLabsSettings,
     wordings=dict.fromkeys(_PATHS, detail),
     field_names=dict.fromkeys(_PATHS, FIELD_NAMES),
+    recordings=[f"{_PREFIX}/v1/voices/add"],
     lists=["/v2/voices", *(f"{_PREFIX}{path}" for path in ("/v1/models", "/v1/voices*", "/v2/voices"))],
     keys=dict.fromkeys(_PATHS, KeySources(headers=(_KEY_HEADER,))),
     operations={
@@ -75,6 +78,8 @@ DOOR = Door(
             f"{method} {prefix}{path}": operation for method, path, operation in _OPERATIONS for prefix in ("", _PREFIX)
         },
         f"GET {_PREFIX}/v1/voices*": Operation.READ_VOICES,
+        f"POST {_PREFIX}/v1/voices/add": Operation.CHANGE_VOICES,
+        f"DELETE {_PREFIX}/v1/voices/*": Operation.CHANGE_VOICES,
         f"GET {_PREFIX}/v1/models": Operation.LIST,
     },
     shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX),

@@ -104,9 +104,13 @@ async def get_user(service: Service) -> dict[str, Any]:
     """An account without limits, for clients that ask before they speak."""
     return {
         "user_id": "polyvox",
+        "workspace_id": "polyvox",
         "subscription": _subscription(service),
         "is_new_user": False,
         "is_onboarding_completed": True,
+        "is_onboarding_checklist_completed": True,
+        "created_at": 0,
+        "seat_type": "workspace_admin",
         "xi_api_key": None,
         "can_use_delayed_payment_methods": False,
     }
@@ -162,7 +166,7 @@ def _subscription(service: SpeechService) -> dict[str, Any]:
         "voice_add_edit_counter": 0,
         "professional_voice_limit": 0,
         "can_extend_voice_limit": False,
-        "can_use_instant_voice_cloning": False,
+        "can_use_instant_voice_cloning": any(info.cloning for info in service.registry.models()),
         "can_use_professional_voice_cloning": False,
         "open_invoices": [],
         "has_open_invoices": False,

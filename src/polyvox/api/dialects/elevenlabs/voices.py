@@ -60,14 +60,15 @@ class VoiceDirectory:
         return known.target if known.target in self._own() else ""
 
     async def listed(self) -> list[dict[str, Any]]:
-        """The model's own voices, registered ones, and ids that stand for some voice."""
+        """The model's own voices, registered ones, and ids that stand for some voice; no two have the same name."""
         own = self._own()
         page = await self.voices.page(VoiceQuery(limit=_MAX_REGISTERED), self.owner) if self._clones() else None
         found = [_own_json(voice) for voice in own.values() if not voice.reason]
         registered = page.voices if page is not None else await self._styles()
         found += [registered_json(record, self.owner) for record in registered]
         taken = {voice["voice_id"] for voice in found}
-        return [*found, *(voice for voice in self._stand_ins(own) if voice["voice_id"] not in taken)]
+        found += [voice for voice in self._stand_ins(own) if voice["voice_id"] not in taken]
+        return _named_apart(found)
 
     async def one(self, voice_id: str) -> dict[str, Any]:
         """A single voice; `UnknownVoiceError` where the id means none."""
@@ -117,6 +118,17 @@ class VoiceDirectory:
                     "name": name,
                     "description": f"Spoken by {target}.",
                 }
+
+
+def _named_apart(voices: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The voices, of which each whose name another has already has its id behind it: clients choose by name."""
+    names: set[str] = set()
+    found = []
+    for voice in voices:
+        name = voice["name"] if voice["name"] not in names else f"{voice['name']} ({voice['voice_id']})"
+        names.add(name)
+        found.append(voice | {"name": name})
+    return found
 
 
 def _mapped(settings: Settings) -> dict[str, str]:

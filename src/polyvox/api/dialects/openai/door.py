@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
+from polyvox.api.dialects.openai.voices import router as cloned_voices
 from polyvox.api.door import Door
 from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
 from polyvox.api.requests.body import JsonRoute
@@ -236,6 +237,8 @@ def _voice(voice: Voice) -> dict[str, Any]:
     }
 
 
+router.include_router(cloned_voices)
+
 DOOR = Door(
     _NAME,
     router,
@@ -244,7 +247,7 @@ DOOR = Door(
         "lists": "The models and their voices.",
     },
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
-    recordings=["/v1/audio/speech/batch"],
+    recordings=["/v1/audio/speech/batch", "/v1/audio/voices"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
     headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
     operations={
@@ -252,5 +255,6 @@ DOOR = Door(
         "GET /v1/models*": Operation.LIST,
         "GET /v1/audio/models": Operation.LIST,
         "GET /v1/audio/voices": Operation.LIST,
+        "POST /v1/audio/voices": Operation.CHANGE_VOICES,
     },
 )
