@@ -112,6 +112,8 @@ BEFORE_FIGURES: Final = {
     "sec": "section",
     "Eq": "Equation",
     "eq": "equation",
+    "Eqs": "Equations",
+    "eqs": "equations",
     "Art": "Article",
     "art": "article",
     "Para": "Paragraph",
@@ -708,6 +710,8 @@ LABEL_WORDS: Final = frozenset(
 _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas Thos Jas".split())
 
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
+# Letters that are a word without their stops, and another's name with them.
+_LETTERS_ALONE: Final = frozenset("REM SIM PIN RAM ROM GIF AIM ARC WAR BAM DOS".split())
 _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
@@ -723,7 +727,8 @@ _OF_COUNTIES: Final = frozenset(
 _POINTS: Final = frozenset("North South East West Northeast Northwest Southeast Southwest".split())
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(
-    r"(?<![\w.'])(?:([A-Za-z]{1,5})\.(?= ?\d| number \d)"
+    r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
+    r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
     r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
     r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
@@ -788,6 +793,12 @@ _EACH_UNITS: Final = {
     "sqft": "square foot",
     "pp": "person",
 }
+_SIZE: Final = "(?:X{1,3}[SL]|[2-6]XL|[SML])"
+_SIZES: Final = re.compile(
+    rf"(?<![\w-])({_SIZE})(?: ?[–—] ?|-(?=\d?X)|(?<=X[SL])-|(?<=[Ss]ize [SML])-|(?<=[Ss]izes [SML])-)"
+    rf"(?={_SIZE}(?![\w-]))"
+)
+_LARGEST: Final = re.compile("[-–—] ?[2-6X]{0,3}[LM]")
 _WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
 _NEAR: Final = 32
@@ -913,6 +924,8 @@ def read(text: TrackedText) -> TrackedText:
     if "." in text.text:
         text = text.sub(_LABEL_NUMBER, _label_number).sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop)
     text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, _road)
+    if _LARGEST.search(text.text):
+        text = text.sub(_SIZES, r"\1 to ")
     if "F" in text.text and "M" in text.text:
         text = text.sub(_WEEKDAYS, "Monday to Friday")
     return text.sub(_SHORTENED, _shortened).sub(_TYPED, _typed) if short else text
@@ -980,7 +993,8 @@ def _degree(match: re.Match[str]) -> str:
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
     letters = match.group().replace(".", "")
-    spelled = ".".join(letters.upper()) if letters.islower() else spelled_pair(letters.upper())
+    apart = letters.islower() or letters in _LETTERS_ALONE
+    spelled = ".".join(letters.upper()) if apart else spelled_pair(letters.upper())
     return (phrase or spelled) + _final_stop(match)
 
 

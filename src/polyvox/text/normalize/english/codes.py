@@ -18,6 +18,7 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
+_FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
@@ -125,6 +126,8 @@ _HONORED: Final = frozenset("champ champion winner MVP All medalist finalist nom
 
 def read_dimensions(text: TrackedText) -> TrackedText:
     """ "1920x1080", "12 x 14 ft", "2e8 m": to be read before the units, which see their own figure only."""
+    if "-" in text.text:
+        text = text.sub(_FLEET, _fleet)
     text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
     if "x" in text.text or "×" in text.text:
         text = text.sub(_MULTIPLES, "").sub(_SEVERAL, " ")
@@ -201,6 +204,13 @@ def _aircraft(match: re.Match[str]) -> str:
     letter = "A " if match["model"][0] == "A" else ""
     kind = f" {match['kind']}" if match["kind"] else ""
     return f"{letter}{code(match['model'].lstrip('A'))} {code(match['version'])}{kind}"
+
+
+def _fleet(match: re.Match[str]) -> str:
+    """Several aircraft of one model: "737-800s"."""
+    letter = "A " if match["model"][0] == "A" else ""
+    version = cardinal(match["version"])
+    return f"{letter}{code(match['model'].lstrip('A'))} {version}{'es' if version.endswith('x') else 's'}"
 
 
 def _serial(match: re.Match[str]) -> str:

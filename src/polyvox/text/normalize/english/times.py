@@ -12,6 +12,11 @@ _HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
 _SPAN: Final = re.compile(
     rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
 )
+_UNTIL_NOON: Final = re.compile(
+    rf"{_START}(?P<hour>\d{{1,2}})(?::(?:00|(?P<minute>\d\d)))?(?P<half>{_HALF}\.?)?"
+    r" ?[-–—] ?(?=(?:noon|midnight)(?!\w))"
+)
+_FROM_NOON: Final = re.compile(rf"(?<=noon) ?[-–—] ?(?=\d{{1,2}}(?::\d\d|{_HALF}|(?![\d:%/-]|[.,]\d)))")
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
 _SHORT_HALVES: Final = re.compile(
@@ -43,11 +48,18 @@ def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
     if "ish" in text.text:
         text = text.sub(_ROUGHLY, "-ish")
+    if "noon" in text.text or "midnight" in text.text:
+        text = text.sub(_UNTIL_NOON, _until_noon).sub(_FROM_NOON, " to ")
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+
+
+def _until_noon(match: re.Match[str]) -> str:
+    minute = f":{match['minute']}" if match["minute"] else ""
+    return f"{match['hour']}{minute}{match['half'] or ''} to "
 
 
 def _time(match: re.Match[str]) -> str | None:
