@@ -101,7 +101,7 @@ def plans_for(
 def _sharing_gpus(
     plans: Sequence[EnginePlan], given: Mapping[str, EngineArgs], settings: Settings, resources: ClusterResources
 ) -> list[EnginePlan]:
-    """Where there are more processes than GPUs, those that were promised none by name get the same part of one."""
+    """The plans with equal parts of GPUs for processes that were promised none by name and outnumber them."""
     free = [plan for plan in plans if plan.gpus and given[plan.model].gpus is None and settings.ray_gpus is None]
     processes = sum(max(1, plan.initial_replicas) for plan in free)
     if processes <= resources.gpus or resources.gpus < 1:
