@@ -71,6 +71,8 @@ _MEASURE_WORD: Final = (
 _PAIR: Final = re.compile(
     rf"(?<![\d.第排])(?<!\d,)(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
+# A round number and more: "200+次".
+_AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.([1-9])(?=折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
@@ -139,6 +141,8 @@ _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 _STAR: Final = re.compile(r"(?<![\d零一二两三四五六七八九十百千万亿])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])")
+# The star that stands for every column.
+_EVERY: Final = re.compile(r"\(\*\)|(?<=(?i:SELECT) )\*(?= (?i:FROM)\b)")
 _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -182,6 +186,8 @@ def read(text: TrackedText) -> TrackedText:
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
     text = text.sub(_HEIGHT, _spelled)
+    if "+" in text.text:
+        text = text.sub(_AND_MORE, "多")
     if ":" in text.text:
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
     text = text.sub(_CHEER, _spelled)
@@ -194,7 +200,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
-    return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
+    return text.sub(_EVERY, " 星 ").sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
 
 def _power(match: re.Match[str]) -> str:

@@ -42,6 +42,10 @@ _PARTED: Final = re.compile("[0-9][-/.][0-9]")
 _DASHED: Final = re.compile("[-–—~～〜]")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
+# A wave with no end behind it; one that only draws a word out has a mark of feeling behind.
+_SINCE: Final = re.compile(
+    rf"(?:(?<=\d[年月日時分歳円])|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日))[~～〜](?![\d~～〜!?♪☆ー])"
+)
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -57,7 +61,7 @@ def read(text: TrackedText) -> TrackedText:
     if _DASHED.search(text.text):
         text = text.sub(_MONTHS, r"\1月から")
         text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
-        text = text.sub(_SPAN, "から").sub(_UNTIL, "から")
+        text = text.sub(_SPAN, "から").sub(_UNTIL, "から").sub(_SINCE, "から")
     return text.sub(_TIME, _time) if ":" in text.text else text
 
 

@@ -77,7 +77,7 @@ def read(text: TrackedText) -> TrackedText:
     if _DIGIT.search(text.text) is None:
         return text.sub(_TYPE, "がた")
     if "=" in text.text:
-        text = text.sub(_MINUS, "引く")
+        text = text.sub(_MINUS, "マイナス")
     text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
     if _LETTER.search(text.text):
         text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation).sub(_TYPE, "がた")

@@ -88,11 +88,14 @@ _COUNTED_IN_ENGLISH: Final = re.compile(
 )
 _MAGNITUDE: Final = re.compile(r"(?<![A-Za-z\d])M(?=\d\.\d(?!\d)|\d(?:クラス|級|以上|の地震|程度|前後))")
 _FLOOR: Final = re.compile(r"(?<![\dA-Za-z.,°])(?P<below>B?)(?P<floor>\d{1,2})F(?![A-Za-z0-9])")
+# The film, whose figure is said in English.
+_TITLE: Final = re.compile(r"ゴジラ[-−]1\.0(?!\d)")
 _NEAR: Final = 40
 
 
 def read_names(text: TrackedText) -> TrackedText:
     """Well-known names, and figures that Japanese say in English."""
+    text = text.sub(_TITLE, "ゴジラマイナスワン")
     text = text.sub(_COUNTED_IN_ENGLISH, lambda match: ENGLISH_DIGITS[match.group()])
     if _LETTER.search(text.text) is None:
         return text
