@@ -174,6 +174,7 @@ _HONOURS: Final = {
     "DYMM": "Duli Yang Maha Mulia",
     "YDPA": "Yang di-Pertuan Agong",
 }
+_COMPARED: Final = {"YoY": "tahun ke tahun", "QoQ": "suku ke suku", "MoM": "bulan ke bulan"}
 _BLESSINGS: Final = {"SWT": "subhanahu wataala", "SAW": "sallallahu alaihi wasallam"}
 _HOLY: Final = frozenset("allah baginda muhammad nabi rasulullah rasul".split())
 _SHORT_PLACES: Final = {
@@ -259,6 +260,7 @@ LABEL_WORDS: Final = frozenset(
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
 _CHILD_OF: Final = re.compile(r"(?<=[a-z] )(?:b\.|bin\.|bt[ei]?\b\.?)(?= [A-Z])")
 _HONOUR: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_HONOURS)})(?= [A-Z])")
+_COMPARISON: Final = re.compile(rf"(?<![\w.'-])(?:{'|'.join(_COMPARED)})(?![\w'-])")
 _BLESSING: Final = re.compile(r"(?<=[a-z] )(SWT|SAW|swt|saw)(?!\w)")
 # Words whose full stop never ends a sentence, for whoever cuts a text into sentences.
 NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WITHIN, "No", "no", "Sdn", "bt", "bte"))
@@ -269,6 +271,7 @@ def read(text: TrackedText) -> TrackedText:
     text = read_names(text.sub(_BEFORE_FIGURE, lambda match: _BEFORE_FIGURES[match[1].rstrip(".")] + _gap(match)))
     text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1] or "Dr"] + _gap(match))
     text = text.sub(_SMALL_TITLE, _small_title)
+    text = text.sub(_COMPARISON, lambda match: _COMPARED[match.group()])
     text = text.sub(_HONOUR, lambda match: _HONOURS[match[1]]).sub(_BLESSING, _blessing)
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))

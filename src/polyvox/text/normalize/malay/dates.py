@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.malay.context import ends_sentence, word_before
-from polyvox.text.normalize.malay.numbers import DASH, cardinal
+from polyvox.text.normalize.malay.numbers import DASH, cardinal, ordinal
 from polyvox.text.tracked import TrackedText
 
 MONTHS: Final = "Januari Februari Mac April Mei Jun Julai Ogos September Oktober November Disember".split()
@@ -62,6 +62,11 @@ _WEEKDAY: Final = re.compile(rf"\b(?P<day>{_SHORT_DAY})\.?(?=,? \d|: ?\d|\))")
 _DAY_LIST: Final = re.compile(rf"\b{_SHORT_DAY}\.?(?:(?:, ?|/| ?& ?| dan ){_SHORT_DAY}\.?)++")
 _LISTED_DAY: Final = re.compile(rf"\b{_SHORT_DAY}\.?")
 _ERA: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<year>\d{3,4}) ?(?P<era>[HM])(?![\w'])")
+# Quarters of a year; behind these the same letters name a telephone or a car.
+_QUARTER: Final = re.compile(
+    r"(?<![\w./-])(?:[SQ](?P<behind>[1-4])|(?P<before>[1-4])Q) ?(?=(?:tahun )?(?:19|20)\d\d(?![\w/-]|[.,]\d))"
+)
+_MODELS: Final = frozenset("audi galaxy infiniti samsung".split())
 _ERAS: Final = {"H": "Hijrah", "M": "Masihi"}
 _BEFORE_MONTH: Final = frozenset(
     "akhir awal bermula dari hingga mula mulai pada pertengahan sampai sehingga sejak".split()
@@ -79,7 +84,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ISO, _iso).sub(_SPAN, " hingga ").sub(_DAYS_SLASHED, _days_slashed).sub(_SLASHED, _slashed)
     text = text.sub(_WEEKDAY, lambda match: _DAYS[match["day"].lower()])
     text = text.sub(_DAY_MONTH, _day_month).sub(_DAY_ONLY, _day_only)
-    return text.sub(_MONTH_YEAR, _month_year).sub(_ERA, _era)
+    return text.sub(_QUARTER, _quarter).sub(_MONTH_YEAR, _month_year).sub(_ERA, _era)
 
 
 def read_names(text: TrackedText) -> TrackedText:
@@ -164,6 +169,12 @@ def _day_only(match: re.Match[str]) -> str | None:
 
 def _month_year(match: re.Match[str]) -> str:
     return f"{_month(match['month'])} {cardinal(match['year'])}"
+
+
+def _quarter(match: re.Match[str]) -> str | None:
+    if word_before(match).lower() in _MODELS:
+        return None
+    return f"suku {ordinal(match['behind'] or match['before'])} "
 
 
 def _named_month(match: re.Match[str]) -> str | None:

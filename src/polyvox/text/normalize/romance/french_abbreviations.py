@@ -381,6 +381,9 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("du au vent vents secteur d de l".split()),
     ),
     by_word=(
+        ("p.", re.compile(r"(?<!\w)p\.(?= ?\d{1,5} ?[-–] ?\d)"), "pages"),
+        ("chap.", re.compile(r"(?<!\w)chap\.(?= ?\d{1,5} ?[-–] ?\d)"), "chapitres"),
+        ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
         ("ch.", re.compile(r"(?<!\w)[Cc]h\.(?= \d{3})"), "chambre"),
         ("th.", re.compile(r"(?<!\w)[Tt]h\. (\d)/(\d)(?!\d)"), r"thermostat \1 \2"),
         ("dir.", re.compile(r"(?<=de )dir\.(?= [a-z])"), "directeur"),

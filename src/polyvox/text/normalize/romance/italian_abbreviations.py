@@ -456,6 +456,9 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("da dal a di venti vento".split()),
     ),
     by_word=(
+        ("p. pag.", re.compile(r"(?<!\w)p(?:ag)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "pagine"),
+        ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capitoli"),
+        ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumi"),
         (
             "S.",
             re.compile(

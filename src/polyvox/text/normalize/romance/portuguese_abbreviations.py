@@ -449,6 +449,9 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("vento ventos direção quadrante rumo".split()),
     ),
     by_word=(
+        ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
+        ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
+        ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
         ("ppm ppm.", re.compile(r"(\b(?:os|uns|dos|aos) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
         ("s/", re.compile(r"(?<=, )s/ ?(?=\d{2,4}(?!\w))"), "sala "),
         ("c.", re.compile(r"(?<= )c\. de (?=\d)"), "cerca de "),

@@ -508,6 +508,9 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
+        ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
+        ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),
         ("pl. Pl.", re.compile(r"(?<!\w)(?<!ª )[Pp]l\.(?= (?:del? |d')?(?:l[ao]s? )?[A-ZÀ-Ý][a-zà-ÿ])"), "plaza"),
         ("ppm ppm.", re.compile(r"(\b(?:[Uu]nos|los) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
         ("máx.", re.compile(r"(?<![^\W_])[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),

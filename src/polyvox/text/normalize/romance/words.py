@@ -18,11 +18,12 @@ from polyvox.text.normalize.romance.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
-    r"(?P<numeral>[IVXLCM](?:(?<![\w.'’&/–-].)|(?<=[IVX][-–].))[IVXLCDM]*+)(?P<suffix>er|re|e|ème)?(?!\w|['’]\w)"
+    r"(?P<numeral>[IVXLCM](?:(?<![\w.'’&/–-].)|(?<=[IVX][-–].))[IVXLCDM]*+)(?P<suffix>(?<=I)er|re|e|ème)?(?!\w|['’]\w)"
 )
 _NUMERAL_FORM: Final = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _CENTURY: Final = re.compile(
-    r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))(?:(?P<suffix>er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
+    r"(?<!\w)(?=[IVX])(?P<numeral>X{0,3}(?:IX|IV|V?I{0,3}))"
+    r"(?:(?P<suffix>(?<=I)er|e|ème|°|º)(?!\w)|(?= (?:secolo|siècle)))"
 )
 _NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
