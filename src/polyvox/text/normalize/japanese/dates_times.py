@@ -42,9 +42,9 @@ _PARTED: Final = re.compile("[0-9][-/.][0-9]")
 _DASHED: Final = re.compile("[-–—~～〜]")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
-# A wave with no end behind it; one that only draws a word out has a mark of feeling behind.
+# A wave with no end behind it.
 _SINCE: Final = re.compile(
-    rf"(?:(?<=\d[年月日時分歳円])|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日))[~～〜](?![\d~～〜!?♪☆ー])"
+    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日))[~～〜](?![\d~～〜♪☆ー])"
 )
 
 
