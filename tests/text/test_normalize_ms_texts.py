@@ -68,7 +68,7 @@ NEWS = {
         "tiga puluh minit petang."
     ),
     "KDNK Malaysia tumbuh 4.9% pada S2 2025.": (
-        "KDNK Malaysia tumbuh empat perpuluhan sembilan peratus pada S dua dua ribu dua puluh lima."
+        "KDNK Malaysia tumbuh empat perpuluhan sembilan peratus pada suku kedua dua ribu dua puluh lima."
     ),
     "Ringgit ditutup pada RM4.2150 berbanding dolar AS.": (
         "Ringgit ditutup pada empat perpuluhan dua satu lima kosong ringgit berbanding dolar AS."
