@@ -22,7 +22,8 @@ _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
-_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,])[5-9017][05](?=后(?!来|面|续|天|期))")
+_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+_AFTER_DAYS: Final = re.compile("(?<=[一二三四五六], [一二三四五六日天])(\\d{1,2})(?=:\\d\\d)")
 _TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
@@ -46,6 +47,10 @@ _SHORT_DATE: Final = re.compile(
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
+)
+_OFFER_DAYS: Final = re.compile(
+    rf"(?<![\d./-])(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})"
+    r"(?P<gap>)(?=[期使]用|期间|有效|活动|放假|截止|开抢|报名|休息|开放|展出|停)"
 )
 _INCIDENT: Final = re.compile(
     r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大|阅兵|打假|维权)))(\d{1,2})(?!\d)"
@@ -97,7 +102,8 @@ _BARE_YEAR: Final = re.compile(
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
-_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时)[是为:： 仅约共]?\\Z")
+_TAKES: Final = re.compile("完赛|的成绩|跑完|游完|冲线|冲过|刷新|打破|摘得")
+_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB)[是为:： 仅约共]?\\Z")
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
 )
@@ -117,7 +123,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
-        text = text.sub(_TIMES, "到").sub(_TIME, _time)
+        text = text.sub(_AFTER_DAYS, r", \1").sub(_TIMES, "到").sub(_TIME, _time)
     return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
 
 
@@ -127,7 +133,7 @@ def _read_dates(text: TrackedText) -> TrackedText:
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday)
+        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
     return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date) if "/" in text.text else text
 
 
@@ -224,7 +230,7 @@ def _time(match: re.Match[str]) -> str | None:
     if hour > 24 or minute > 59:
         return None
     second = int(match["second"] or 0)
-    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()):
+    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _TAKES.match(match.string, match.end()):
         return _duration(hour, minute, second if match["second"] else None)
     words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
