@@ -501,6 +501,20 @@ ABBREVIATIONS: Final = Abbreviations(
         ("IV EV IV. EV.", re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "endovenosa"),
         ("sec.", re.compile(r"(?<=[IVX] )sec\.(?!\w)"), "secolo"),
         ("e/", re.compile(r"(?<!\w)e/o(?!\w)"), "e o"),
+        *(
+            (
+                short,
+                re.compile(rf"(?<!\w){short}(?= e (?:lun|mar|mer|gio|ven|sab|dom)(?!\w))|(?<=dì e ){short}(?!\w)"),
+                weekday,
+            )
+            for short, weekday in (
+                ("lun", "lunedì"),
+                ("mar", "martedì"),
+                ("mer", "mercoledì"),
+                ("gio", "giovedì"),
+                ("ven", "venerdì"),
+            )
+        ),
         ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
     ),
     in_context=(
