@@ -19,6 +19,8 @@ PHRASES: Final = {
     "蒙古": "meng3 gu3",
     "时差": "shi2 cha1",
     "待会": "dai1 hui4",
+    "着了凉": "zhao2 le5 liang2",
+    "朝九晚五": "zhao1 jiu3 wan3 wu3",
     "子网": "zi3 wang3",
     "朝阳路": "chao2 yang2 lu4",
     "待一会": "dai1 yi2 hui4",
@@ -239,7 +241,7 @@ _NUMERAL: Final = "一二两三四五六七八九十百千万几多半"
 _PRONOUN: Final = "我你他她它您咱"
 _GROUP: Final = "这那哪每某各另"
 # Last characters of words that tell how something is done.
-_MANNERS: Final = "兴快静然心细力速极底刻动意真情巧密切谨慎诚恳悄轻默匆渐微松稳准乐续断步度"
+_MANNERS: Final = "急兴快静然心细力速极底刻动意真情巧密切谨慎诚恳悄轻默匆渐微松稳准乐续断步度"
 # The first rule that fits decides; later ones are for what is left.
 RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     "长": _rules(
@@ -249,6 +251,8 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
         ("chang2*", "(?<=[好不多又也还路腿发身手脚尾线河米里尺寸])长"),
         ("chang2*", f"长(?=达|约|[{_NUMERAL}]|$)"),
     ),
+    "幢": _rules(("zhuang4", "幢")),
+    "假": _rules(("jia4", f"(?<=[{_NUMERAL}][天周月年])(?:的)?(?P<at>假)(?![的如装货])")),
     "场": _rules(("chang3", "(?<=[上每][一两三几])场(?![雨雪病梦仗])")),
     "还": _rules(
         ("huan2", "还(?=金额|本金|本息|利息|欠款)|(?<=[应待已未])还(?=金|本|贷|款|清|$)"),
@@ -311,7 +315,7 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
         ("zhong4*", "种(?=[了着过上下满]|花|草|瓜|豆|水稻|玉米|果|粮|小麦|土豆|庄稼|什么树)"),
     ),
     "调": _rules(
-        ("tiao2", "调(?=[大小高低亮暗好准匀慢快]|一下)"),
+        ("tiao2", "调(?=[大小高低亮暗好准匀慢快升降]|一下)"),
         ("tiao2*", "(?<=音量|声音|温度|亮度|闹钟|空调|频道|时间|火候)调"),
         ("tiao2*", "(?<=把.)调(?=到|成)"),
     ),

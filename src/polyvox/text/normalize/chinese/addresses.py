@@ -39,6 +39,7 @@ _MARKS: Final = {
 }
 
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
+_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d ?\*{2,8} ?\d{2,4}(?!\d)")
 _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
@@ -78,6 +79,9 @@ _BUILDING_ROOM: Final = re.compile(
     r"|(?P<house2>\d{1,2})-(?P<room2>\d{3,4})(?=号?房间?|室|教室|病房|宿舍))"
 )
 _LICENCE: Final = re.compile(rf"(?<=[京津沪渝冀豫辽湘皖鲁浙赣鄂桂晋蒙陕闽粤琼])\d{{7,}}{_NO_COUNT}")
+_ROOMS: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])(?P<first>\d{3,4})[-–~～](?P<last>\d{3,4})(?=号?(?:房间?|室|教室|病房|铺|单元))"
+)
 _PLATE: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
 )
@@ -131,7 +135,12 @@ _LABELLED_NAME: Final = re.compile(
     r"(?P<name>(?=[0-9._-]*[A-Za-z])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
 )
 _NAME_SIGN: Final = re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[A-Za-z0-9]\.[A-Za-z0-9]|__[a-z]")
-_OPTION: Final = re.compile(r"(?<=[A-Za-z][A-Za-z] )-(?=[A-Za-z])|(?<=[A-Za-z0-9] )--(?=[a-z]{2})")
+_OPTION: Final = re.compile(
+    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )|(?<=[A-Za-z0-9] )--(?=[a-z]{2})"
+)
+_HIDDEN_FILE: Final = re.compile(
+    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
+)
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
 
@@ -148,13 +157,13 @@ def read_urls(text: TrackedText) -> TrackedText:
     if _NAME_SIGN.search(text.text):
         text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
         text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
-    return text.sub(_DOTTED, " 点 ").sub(_OPTION, lambda match: "杠 " * len(match.group()))
+    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, lambda match: "杠 " * len(match.group()))
 
 
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
+    for pattern in (_MASKED, _LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 
@@ -164,6 +173,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if "-" in text.text:
+        text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
         text = text.sub(_ROOM_DASH, ", ").sub(
             _HOUSE_LETTER, lambda match: f"{match['house']}杠{spelled(match['room'])}"

@@ -103,6 +103,7 @@ _BARE_YEAR: Final = re.compile(
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
 _TAKES: Final = re.compile("完赛|的成绩|跑完|游完|冲线|冲过|刷新|打破|摘得")
+_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
 _LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB)[是为:： 仅约共]?\\Z")
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
@@ -123,6 +124,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
+        text = text.sub(_LAP, _lap)
         text = text.sub(_AFTER_DAYS, r", \1").sub(_TIMES, "到").sub(_TIME, _time)
     return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
 
@@ -247,6 +249,11 @@ def _duration(first: int, middle: int, last: int | None) -> str:
     )
     words = [counted(str(part)) + unit for part, unit in parts if part]
     return "".join(words) or "零秒"
+
+
+def _lap(match: re.Match[str]) -> str:
+    """Minutes, seconds and parts of a second."""
+    return f"{counted(match[1])}分{cardinal(str(int(match[2])))}点{spelled(match[3])}秒"
 
 
 def _hour(match: re.Match[str]) -> str:

@@ -145,6 +145,11 @@ _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
 _OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
+_TIMES_LETTER: Final = re.compile(
+    r"(?<=[a-z\d)零一二两三四五六七八九十百千万] )\*(?= [a-z\d(零一二两三四五六七八九十百千万](?![a-z]{2}))"
+)
+_ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*")
+_ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _BOTH: Final = re.compile("(?<!&) ?&& ?(?!&)")
 _EITHER: Final = re.compile(r"(?<!\|) ?\|\| ?(?!\|)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
@@ -207,7 +212,16 @@ def read(text: TrackedText) -> TrackedText:
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
+    text = text.sub(_ALL_COLUMNS, "星号").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
+
+
+def _arrow(match: re.Match[str]) -> str | None:
+    """The way from one place to another, or an arrow of code; None for one that is drawn between formulas."""
+    before, behind = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
+    if "\u4e00" <= before <= "\u9fff" and "\u4e00" <= behind <= "\u9fff":
+        return "到"
+    return None if "→" in match.group() else " 箭头 "
 
 
 def _power(match: re.Match[str]) -> str:

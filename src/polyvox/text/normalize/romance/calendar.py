@@ -31,6 +31,10 @@ _BARE_HOURS = re.compile(
     rf"(?P<before>[^\W\d_]+)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
     r"(?=[.,;)]|$| /| e |\n)"
 )
+_WHOLE_HOUR = re.compile(
+    r"((?<=\d:[0-5]\d[-–])(?:[01]?\d|2[0-4])(?![\w:]|[.,]\d)|(?<![\w:.,/-])(?:[01]?\d|2[0-4])(?=[-–]\d{1,2}:[0-5]\d))"
+)
+_NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
 _HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
 _MORNING = 10
 _LAST_HOUR = 24
@@ -124,7 +128,7 @@ class Calendar:
             if self.language.before_time:
                 text = text.sub(_SHOP_HOURS, _shop_hours)
             if self.language.before_hours:
-                text = text.sub(_BARE_HOURS, self._bare_hours)
+                text = text.sub(_WHOLE_HOUR, r"\1:00").sub(_NEXT_HOURS, ", ").sub(_BARE_HOURS, self._bare_hours)
             text = text.sub(self.hours, self._hours)
         return text.sub(self.time, self._time)
 

@@ -249,7 +249,7 @@ ITALIAN: Final = RomanceLanguage(
     euphony=(
         ("un ", re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
         ("lle una", re.compile(r"\b([Dd]?[Aa]ll)e una(?!\w)"), r"\1'una"),
-        ("una ", re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
+        ("una ", re.compile(r"\buna (?!(?:e|ed|o|a|in) )(?=[aeiouàèéìòù])"), "un'"),
     ),
     is_feminine=is_italian_feminine,
     articles=frozenset("il la lo le i gli del della al alla dal dalla nel nella".split()),
