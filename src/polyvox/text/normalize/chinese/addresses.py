@@ -121,16 +121,16 @@ _DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")
 _NAME_START: Final = r"(?<![A-Za-z0-9_./@-])(?=[0-9_./-]*[A-Za-z])"
 _NAME: Final = re.compile(
     rf"{_NAME_START}(?![A-Za-z]_[A-Za-z0-9](?![A-Za-z0-9_]))(?=[A-Za-z0-9./-]*_)"
-    r"_{0,2}[A-Za-z0-9]++(?:(?:_{1,2}|[./-])[A-Za-z0-9]++)*+_{0,2}(?![A-Za-z0-9@])"
+    r"(?:__[a-z]++__(?:\.py)?|[A-Za-z0-9]++(?:(?:_{1,2}|[./-])[A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
 )
 _FILE: Final = re.compile(
-    rf"{_NAME_START}(?=[A-Za-z0-9.]*[/-])[A-Za-z0-9]++(?:[./-][A-Za-z0-9]++)*+(?<=[.\w])"
-    r"(?:(?<=\.[chr])|(?<=\.(?:py|js|ts|md|sh|go|rs|gz|7z))"
+    rf"{_NAME_START}(?=[A-Za-z0-9.]*[/-])[A-Za-z0-9]++(?:[./-][A-Za-z0-9]++)*+"
+    r"(?:(?<=\.[ch])|(?<=\.(?:py|js|ts|md|sh|go|rs|gz|7z))"
     r"|(?<=\.(?:yml|xml|txt|doc|xls|ppt|pdf|csv|sql|zip|tar|png|jpg|gif|mp3|mp4|wav|log|cfg|css|vue|exe|apk|cpp))"
     r"|(?<=\.(?:json|yaml|toml|docx|xlsx|pptx|conf|html|java|jpeg)))(?![A-Za-z0-9@])"
 )
 _LABELLED_NAME: Final = re.compile(
-    r"(?:(?<=用户名)|(?<=[账帐户信]号)|(?<=微信)|(?<=密码)|(?<=昵称)|(?<=文件名)|(?<=分支)|(?<=仓库)|(?<=ID))"
+    r"(?:(?<=用户名)|(?<=[账帐户信]号)|(?<=微信)|(?<=密码)|(?<=昵称)|(?<=文件名)|(?<=分支)|(?<=仓库)|(?<=ID[: 是]))"
     r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})"
     r"(?P<name>(?=[0-9._-]*[A-Za-z])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
 )

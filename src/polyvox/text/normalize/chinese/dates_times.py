@@ -232,12 +232,18 @@ def _time(match: re.Match[str]) -> str | None:
     if hour > 24 or minute > 59:
         return None
     second = int(match["second"] or 0)
-    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _TAKES.match(match.string, match.end()):
+    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _takes(match):
         return _duration(hour, minute, second if match["second"] else None)
     words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
+
+
+def _takes(match: re.Match[str]) -> bool:
+    """Return whether a run takes so long; without seconds only behind 以, since it may end at that time of day."""
+    told = match["second"] is not None or match.string.endswith("以", 0, match.start())
+    return told and _TAKES.match(match.string, match.end()) is not None
 
 
 def _duration(first: int, middle: int, last: int | None) -> str:

@@ -269,5 +269,6 @@ def _range(match: re.Match[str]) -> str:
     if not unit and _is_score(first, last):
         return f"{number(first)}比{number(last)}"
     ranked = match.string.endswith("第", 0, match.start())
-    upper = counted(last) if not ranked and _COUNTED.match(match.string, match.end()) else number(last)
-    return f"{counted(first) if unit else number(first)}{unit}到{upper}"
+    counts = not ranked and _COUNTED.match(match.string, match.end()) is not None
+    lower = counted(first) if unit or counts else number(first)
+    return f"{lower}{unit}到{counted(last) if counts else number(last)}"

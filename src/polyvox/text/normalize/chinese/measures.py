@@ -95,7 +95,6 @@ _UNITS: Final = {
     "px": "像素",
     "bpm": "次每分钟",
     "bp": "个基点",
-    "bps": "个基点",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
@@ -144,7 +143,7 @@ _DEGREES: Final = re.compile(
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
 _WHOLE: Final = 100
 _PACE: Final = re.compile(
-    r"(?<![\d.'′°度])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
+    r"(?<![\d.'′°度高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
     r"(?P<rest>\d{1,2})?(?P<per>/(?:km|公里))?(?![\dA-Za-z])"
 )
 _MATCH_MINUTE: Final = re.compile(

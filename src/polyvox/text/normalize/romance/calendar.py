@@ -28,7 +28,7 @@ _LASTING = re.compile(
 )
 _SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?!\w|[.:]\d|,\d)"
 _BARE_HOURS = re.compile(
-    rf"(?P<before>[^\W\d_]+)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
+    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
     r"(?=[.,;)]|$| /| e |\n)"
 )
 _WHOLE_HOUR = re.compile(
