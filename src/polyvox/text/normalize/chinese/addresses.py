@@ -112,7 +112,9 @@ _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d]
 _NUMBERED: Final = re.compile(
     rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}(?!强|多|余|[A-Za-z/])"
 )
-_HOUSE_LETTER: Final = re.compile(r"(?<![A-Za-z])(?P<house>[A-Z]\d{1,2})-(?P<room>\d{2,4})(?![\d-]|[.,:]\d|[A-Za-z])")
+_HOUSE_LETTER: Final = re.compile(
+    r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
 _ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
 # A dot inside a file's or an object's name, not behind an initial.
 _DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")

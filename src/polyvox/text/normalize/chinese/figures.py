@@ -63,7 +63,7 @@ _ROMANS: Final = {
 }
 _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
-_NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
+_NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
@@ -247,8 +247,8 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 def _is_score(first: str, last: str) -> bool:
-    """Return whether two whole numbers with a dash between them are points, since no range goes down."""
-    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
+    """Return whether two whole numbers with a dash between them are points, since a range goes up."""
+    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) >= int(last)
 
 
 def _scores(match: re.Match[str]) -> str | None:
