@@ -20,12 +20,13 @@ _FOLDER: Final = re.compile(
     r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
 )
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
-_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|__|.", re.DOTALL)
 _MARKS: Final = {
     ".": "点",
     "/": "斜杠",
     "-": "杠",
     "_": "下划线",
+    "__": "双下划线",
     "@": "艾特",
     ":": "冒号",
     "?": "问号",
@@ -38,6 +39,7 @@ _MARKS: Final = {
 }
 
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
+_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d ?\*{2,8} ?\d{2,4}(?!\d)")
 _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
@@ -66,9 +68,19 @@ _ROOM: Final = re.compile(
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
     r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
-    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)"
+    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
+    rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
     r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
+)
+# A building or an entrance and its room: 教3-201.
+_BUILDING_ROOM: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])(?:(?<=[教楼栋座幢馆舍])(?P<house>\d{1,2})-(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[元块人个万米名平])"
+    r"|(?P<house2>\d{1,2})-(?P<room2>\d{3,4})(?=号?房间?|室|教室|病房|宿舍))"
+)
+_LICENCE: Final = re.compile(rf"(?<=[京津沪渝冀豫辽湘皖鲁浙赣鄂桂晋蒙陕闽粤琼])\d{{7,}}{_NO_COUNT}")
+_ROOMS: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])(?P<first>\d{3,4})[-–~～](?P<last>\d{3,4})(?=号?(?:房间?|室|教室|病房|铺|单元))"
 )
 _PLATE: Final = re.compile(
     r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
@@ -97,10 +109,40 @@ _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
-_NUMBERED: Final = re.compile(rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}{_NO_COUNT}(?!强|多|余|[A-Za-z/])")
+_NUMBERED: Final = re.compile(
+    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}(?!强|多|余|[A-Za-z/])"
+)
+_HOUSE_LETTER: Final = re.compile(
+    r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
+_ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
 # A dot inside a file's or an object's name, not behind an initial.
 _DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")
-_NICKNAME: Final = re.compile(r"(?<=[A-Za-z]_)\d++(?!\.\d)")
+# Names of files, accounts and variables: of several parts with a line below between, with the ending of a file, or
+# behind the label of a name. A subscript such as x_1 is none.
+_NAME_START: Final = r"(?<![A-Za-z0-9_./@-])(?=[0-9_./-]*[A-Za-z])"
+_NAME: Final = re.compile(
+    rf"{_NAME_START}(?![A-Za-z]_[A-Za-z0-9](?![A-Za-z0-9_]))(?=[A-Za-z0-9./-]*_)"
+    r"(?:__[a-z]++__(?:\.py)?|[A-Za-z0-9]++(?:(?:_{1,2}|[./-])[A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
+)
+_FILE: Final = re.compile(
+    rf"{_NAME_START}(?=[A-Za-z0-9.]*[/-])[A-Za-z0-9]++(?:[./-][A-Za-z0-9]++)*+"
+    r"(?:(?<=\.[ch])|(?<=\.(?:py|js|ts|md|sh|go|rs|gz|7z))"
+    r"|(?<=\.(?:yml|xml|txt|doc|xls|ppt|pdf|csv|sql|zip|tar|png|jpg|gif|mp3|mp4|wav|log|cfg|css|vue|exe|apk|cpp))"
+    r"|(?<=\.(?:json|yaml|toml|docx|xlsx|pptx|conf|html|java|jpeg)))(?![A-Za-z0-9@])"
+)
+_LABELLED_NAME: Final = re.compile(
+    r"(?:(?<=用户名)|(?<=[账帐户信]号)|(?<=微信)|(?<=密码)|(?<=昵称)|(?<=文件名)|(?<=分支)|(?<=仓库)|(?<=ID[: 是]))"
+    r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})"
+    r"(?P<name>(?=[0-9._-]*[A-Za-z])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
+)
+_NAME_SIGN: Final = re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[A-Za-z0-9]\.[A-Za-z0-9]|__[a-z]")
+_OPTION: Final = re.compile(
+    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )|(?<=[A-Za-z0-9] )--(?=[a-z]{2})"
+)
+_HIDDEN_FILE: Final = re.compile(
+    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
+)
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
 
@@ -114,13 +156,16 @@ def read_urls(text: TrackedText) -> TrackedText:
         text = text.sub(pattern, lambda match: _aloud(match.group()))
     if "/" in text.text:
         text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
-    return text.sub(_DOTTED, " 点 ")
+    if _NAME_SIGN.search(text.text):
+        text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
+        text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
+    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, lambda match: "杠 " * len(match.group()))
 
 
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
+    for pattern in (_MASKED, _LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 
@@ -130,7 +175,12 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if "-" in text.text:
-        text = text.sub(_GROUPED, _grouped)
+        text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
+        text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
+        text = text.sub(_ROOM_DASH, ", ").sub(
+            _HOUSE_LETTER, lambda match: f"{match['house']}杠{spelled(match['room'])}"
+        )
+    text = text.sub(_LICENCE, lambda match: spelled(match.group()))
     if _PLATE_SIGN.search(text.text):
         text = text.sub(_PLATE, lambda match: match.group()[0] + " ")
         text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
@@ -146,9 +196,7 @@ def read_codes(text: TrackedText) -> TrackedText:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
-    if "_" in text.text:
-        text = text.sub(_NICKNAME, lambda match: spelled(match.group()))
-    return text.sub(_NUMBERED, lambda match: spelled(match.group())).sub(_MIXED, _mixed)
+    return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 
 def _aloud(address: str) -> str:
@@ -171,6 +219,11 @@ def _grouped(match: re.Match[str]) -> str:
     return ", ".join(map(cardinal if short else dialled, groups))
 
 
+def _building_room(match: re.Match[str]) -> str:
+    house, room = match["house"] or match["house2"], match["room"] or match["room2"]
+    return f"{cardinal(house)}, {spelled(room)}"
+
+
 def _dialled_groups(match: re.Match[str]) -> str:
     return ", ".join(map(dialled, _GROUP.findall(match.group())))
 
@@ -180,6 +233,12 @@ def _mobile(match: re.Match[str]) -> str:
     country, digits = digits[:-11], digits[-11:]
     groups = [*([country] if country else []), digits[:3], digits[3:7], digits[7:]]
     return ("加" if match.group()[0] == "+" else "") + ", ".join(dialled(group) for group in groups)
+
+
+def _numbered(match: re.Match[str]) -> str:
+    """The number of a standard and the year of its edition."""
+    between = "杠" if (match["year"] or "").startswith("-") else ", "
+    return between.join(map(spelled, _GROUP.findall(match.group())))
 
 
 def _mixed(match: re.Match[str]) -> str:

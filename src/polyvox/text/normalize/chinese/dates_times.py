@@ -22,7 +22,8 @@ _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
-_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,])[5-9017][05](?=后(?!来|面|续|天|期))")
+_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+_AFTER_DAYS: Final = re.compile("(?<=[一二三四五六], [一二三四五六日天])(\\d{1,2})(?=:\\d\\d)")
 _TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
@@ -37,6 +38,7 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
+    rf"|(?<![\d./:])(?P<month6>{_MONTH})/(?P<day6>{_DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
     rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
     rf"|(?<![\d./:])(?P<month5>{_MONTH})/(?P<day5>{_DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
@@ -47,6 +49,10 @@ _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
+_OFFER_DAYS: Final = re.compile(
+    rf"(?<![\d./-])(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})"
+    r"(?P<gap>)(?=[期使]用|期间|有效|活动|放假|截止|开抢|报名|休息|开放|展出|停)"
+)
 _INCIDENT: Final = re.compile(
     r"(?<![\d.])(\d{1,2})(?:[·•・]|\.(?=\d{1,2}(?:晚会|大促|购物|事件|惨案|特大|阅兵|打假|维权)))(\d{1,2})(?!\d)"
 )
@@ -54,7 +60,7 @@ _INCIDENT_SIGN: Final = re.compile(r"\d[·•・.]\d")
 # A month and a day with a stop between, where the words around cannot belong to a number.
 _DOTTED_DAY: Final = re.compile(
     rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
-    r"(?=当[天日晚]|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
+    r"(?=当[天日晚]|期间|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
     r"|[起前](?:正式|实施|执行|恢复|生效|施行|开放|停止|[,，。.!]|$))"
     rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
 )
@@ -97,7 +103,9 @@ _BARE_YEAR: Final = re.compile(
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
-_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时)[是为:： 仅约共]?\\Z")
+_TAKES: Final = re.compile("完赛|的成绩|跑完|游完|冲线|冲过|刷新|打破|摘得")
+_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
+_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]?\\Z")
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
 )
@@ -117,7 +125,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
-        text = text.sub(_TIMES, "到").sub(_TIME, _time)
+        text = text.sub(_LAP, _lap)
+        text = text.sub(_AFTER_DAYS, r", \1").sub(_TIMES, "到").sub(_TIME, _time)
     return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
 
 
@@ -127,7 +136,7 @@ def _read_dates(text: TrackedText) -> TrackedText:
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday)
+        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
     return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date) if "/" in text.text else text
 
 
@@ -224,12 +233,18 @@ def _time(match: re.Match[str]) -> str | None:
     if hour > 24 or minute > 59:
         return None
     second = int(match["second"] or 0)
-    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()):
+    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _takes(match):
         return _duration(hour, minute, second if match["second"] else None)
     words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
+
+
+def _takes(match: re.Match[str]) -> bool:
+    """Return whether a run takes so long; without seconds only behind 以, since it may end at that time of day."""
+    told = match["second"] is not None or match.string.endswith("以", 0, match.start())
+    return told and _TAKES.match(match.string, match.end()) is not None
 
 
 def _duration(first: int, middle: int, last: int | None) -> str:
@@ -241,6 +256,11 @@ def _duration(first: int, middle: int, last: int | None) -> str:
     )
     words = [counted(str(part)) + unit for part, unit in parts if part]
     return "".join(words) or "零秒"
+
+
+def _lap(match: re.Match[str]) -> str:
+    """Minutes, seconds and parts of a second."""
+    return f"{counted(match[1])}分{cardinal(str(int(match[2])))}点{spelled(match[3])}秒"
 
 
 def _hour(match: re.Match[str]) -> str:

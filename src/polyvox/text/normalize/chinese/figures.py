@@ -63,17 +63,19 @@ _ROMANS: Final = {
 }
 _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
-_NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
+_NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
-    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
+    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
 _PAIR: Final = re.compile(
     rf"(?<![\d.第排])(?<!\d,)(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
-_OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.([1-9])(?=折)")
+_OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
+_OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
-_COUNTED: Final = re.compile(_MEASURE_WORD)
+# Lessons are numbered by their place in the timetable: 1-2节.
+_COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)){_MEASURE_WORD}")
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
@@ -124,12 +126,16 @@ _SIGNS: Final = {
     "Ω": "欧姆",
     "²": "的平方",
     "³": "的立方",
+    "⌘": "Command",
 }
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _EACH: Final = re.compile(
-    "(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
+    "(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
     "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英票餐堂针株棵条双对根盘份罐听扎捆车趟轮局集章题])"
+)
+_PRICE_OF: Final = re.compile(
+    "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
 )
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])"
@@ -137,8 +143,19 @@ _MINUS: Final = re.compile(
 )
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
+_OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
+_OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
+_TIMES_LETTER: Final = re.compile(
+    r"(?<=[a-z\d)零一二两三四五六七八九十百千万] )\*(?= [a-z\d(零一二两三四五六七八九十百千万](?![a-z]{2}))"
+)
+_ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*")
+_ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
+_BOTH: Final = re.compile("(?<!&) ?&& ?(?!&)")
+_EITHER: Final = re.compile(r"(?<!\|) ?\|\| ?(?!\|)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
-_STAR: Final = re.compile(r"(?<![\d零一二两三四五六七八九十百千万亿])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])")
+_STAR: Final = re.compile(
+    r"(?<![\d零一二两三四五六七八九十百千万亿升克米片支粒瓶盒包袋])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])"
+)
 _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -173,7 +190,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
     if "/" in text.text:
-        text = text.sub(_EACH, "每").sub(_DIVIDED, "除以")
+        text = text.sub(_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
         text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)
@@ -184,17 +201,27 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_HEIGHT, _spelled)
     if ":" in text.text:
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    text = text.sub(_CHEER, _spelled)
+    text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
-        text = text.sub(_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
-    text = text.sub(_OFF, lambda match: spelled(match[1] + match[2])).sub(_PAIR, "两")
+        text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
+    text = text.sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
 
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
+    text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
+    text = text.sub(_ALL_COLUMNS, "星号").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
+
+
+def _arrow(match: re.Match[str]) -> str | None:
+    """The way from one place to another, or an arrow of code; None for one that is drawn between formulas."""
+    before, behind = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
+    if "\u4e00" <= before <= "\u9fff" and "\u4e00" <= behind <= "\u9fff":
+        return "到"
+    return None if "→" in match.group() else " 箭头 "
 
 
 def _power(match: re.Match[str]) -> str:
@@ -220,8 +247,8 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 def _is_score(first: str, last: str) -> bool:
-    """Return whether two whole numbers with a dash between them are points, since no range goes down."""
-    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
+    """Return whether two whole numbers with a dash between them are points, since a range goes up."""
+    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) >= int(last)
 
 
 def _scores(match: re.Match[str]) -> str | None:
@@ -241,5 +268,7 @@ def _range(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
     if not unit and _is_score(first, last):
         return f"{number(first)}比{number(last)}"
-    upper = counted(last) if _COUNTED.match(match.string, match.end()) else number(last)
-    return f"{counted(first) if unit else number(first)}{unit}到{upper}"
+    ranked = match.string.endswith("第", 0, match.start())
+    counts = not ranked and _COUNTED.match(match.string, match.end()) is not None
+    lower = counted(first) if unit or counts else number(first)
+    return f"{lower}{unit}到{counted(last) if counts else number(last)}"

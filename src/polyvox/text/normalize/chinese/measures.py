@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number
+from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number, spelled
 from polyvox.text.tracked import TrackedText
 
 _CURRENCIES: Final = {
@@ -93,6 +93,8 @@ _UNITS: Final = {
     "kph": "公里每小时",
     "rpm": "转每分钟",
     "px": "像素",
+    "bpm": "次每分钟",
+    "bp": "个基点",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
@@ -122,7 +124,7 @@ _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
 )
-_TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|\Z)")
+_TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
 )
@@ -139,8 +141,18 @@ _DEGREES: Final = re.compile(
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
+_WHOLE: Final = 100
+_PACE: Final = re.compile(
+    r"(?<![\d.'′°度高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
+    r"(?P<rest>\d{1,2})?(?P<per>/(?:km|公里))?(?![\dA-Za-z])"
+)
+_MATCH_MINUTE: Final = re.compile(
+    r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
+    r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
+)
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
+_PRIME: Final = re.compile("[0-9]['′]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -175,6 +187,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees)
+    if _PRIME.search(text.text):
+        text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
         return text
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
@@ -234,7 +248,8 @@ def _percent(match: re.Match[str]) -> str:
     words = ("负" if match["minus"] else "") + share + number(match["amount"])
     if not match["upto"]:
         return words
-    return f"{words}到{share if match['inner'] else ''}{number(match['upto'])}"
+    parts = match["inner"] and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    return f"{words}{'比' if parts else '到'}{share if match['inner'] else ''}{number(match['upto'])}"
 
 
 def _degrees(match: re.Match[str]) -> str:
@@ -251,6 +266,17 @@ def _degrees(match: re.Match[str]) -> str:
 def _minutes(match: re.Match[str]) -> str:
     """Minutes and seconds of an angle."""
     return f"{number(match['minutes'])}分" + (f"{number(match['seconds'])}秒" if match["seconds"] else "")
+
+
+def _pace(match: re.Match[str]) -> str:
+    """Minutes and seconds of a run, for each kilometre where that is written."""
+    words = f"{counted(match['minutes'])}分{number(str(int(match['seconds'])))}秒{spelled(match['rest'] or '')}"
+    return f"{words}每公里" if match["per"] else words
+
+
+def _match_minute(match: re.Match[str]) -> str:
+    added = f"加{number(match['added'])}" if match["added"] else ""
+    return f"{number(match['minute'])}{added}分钟"
 
 
 def _measure(match: re.Match[str]) -> str | None:

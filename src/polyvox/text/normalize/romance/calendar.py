@@ -19,6 +19,25 @@ _SHOP_HOURS = re.compile(
 )
 _HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
 _DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
+# What lasts so long, whose hours are no time of day: "conexão de 1h20".
+_LASTING = re.compile(
+    r"((?:conexão|conexión|escala|escale|scalo|espera|attesa|attente|atraso|retraso|retard|ritardo|viagem|viaje|viaggio"
+    r"|trajeto|trayecto|trajet|duração|duración|durée|durata|intervalo|correspondance|percurso) d[ei] )"
+    r"(\d{1,2}) ?h ?([0-5]\d)(?!\w)",
+    re.IGNORECASE,
+)
+_SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?!\w|[.:]\d|,\d)"
+_BARE_HOURS = re.compile(
+    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
+    r"(?=[.,;)]|$| /| e |\n)"
+)
+_WHOLE_HOUR = re.compile(
+    r"((?<=\d:[0-5]\d[-–])(?:[01]?\d|2[0-4])(?![\w:]|[.,]\d)|(?<![\w:.,/-])(?:[01]?\d|2[0-4])(?=[-–]\d{1,2}:[0-5]\d))"
+)
+_NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
+_HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
+_MORNING = 10
+_LAST_HOUR = 24
 _DOTTED_TIME = re.compile(
     r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
     r"(?:( ?[-–] ?)([01]?\d|2[0-4])\.([0-5]\d))?(?![\w]|[.,]\d)"
@@ -102,12 +121,15 @@ class Calendar:
         text = text.sub(self.named, self._named)
         if "h" in text.text:
             text = text.sub(_DURATION, rf"\1 h {self.language.and_minutes}\2 min")
+            text = text.sub(_LASTING, rf"\1\2 h {self.language.and_minutes}\3 min")
             text = text.sub(_TIMES_OF_HOURS, r"\g<first>\g<from>:\g<minute>\g<from_minute>")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
         if _DASH.search(text.text):
             if self.language.before_time:
                 text = text.sub(_SHOP_HOURS, _shop_hours)
-            text = text.sub(self.hours, rf"\1 {self.language.upto} \2")
+            if self.language.before_hours:
+                text = text.sub(_WHOLE_HOUR, r"\1:00").sub(_NEXT_HOURS, ", ").sub(_BARE_HOURS, self._bare_hours)
+            text = text.sub(self.hours, self._hours)
         return text.sub(self.time, self._time)
 
     def _date(self, day: str, month: str, year: str | None) -> str | None:
@@ -175,6 +197,23 @@ class Calendar:
         words = self.language.date(int(match[1]), month, int(match[3]) if match[3] else None)
         written_out = match[2].lower() == self.language.months[month]
         return f"{words}." if written_out and match.group().endswith(".") else words
+
+    def _hours(self, match: re.Match[str]) -> str:
+        """Two times of day with the words between them, and before them unless they stand there already."""
+        if not self.language.hours_from:
+            return f"{match[1]} {self.language.upto} {match[2]}"
+        told = _word_before(match) in self.language.before_time
+        return f"{'' if told else self.language.hours_from + ' '}{match[1]} {self.language.hours_upto} {match[2]}"
+
+    def _bare_hours(self, match: re.Match[str]) -> str | None:
+        """Hours without minutes behind a weekday and the like; None for points and other pairs."""
+        spans = _HOUR_SPAN.findall(match["spans"])
+        if match["before"].lower() not in self.language.before_hours or not all(
+            max(int(first), int(last)) <= _LAST_HOUR and max(int(first), int(last)) >= _MORNING for first, last in spans
+        ):
+            return None
+        hours = _HOUR_SPAN.sub(r"\1:00-\2:00", match["spans"])
+        return f"{match['before']}{match['gap']}{hours}"
 
     def _dotted_time(self, match: re.Match[str]) -> str | None:
         if _word_before(match) not in self.language.before_time:

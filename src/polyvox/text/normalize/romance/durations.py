@@ -12,6 +12,7 @@ _DOUBLE: Final = f'(?:["”″]|{_PRIME}{{2}})'
 _AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d|\\d:\\d\\d")
 _PRIMES: Final = re.compile(
     rf"(?P<minutes>\d(?<![\w.,:/].)\d{{0,2}}){_PRIME} ?(?P<seconds>\d\d?){_DOUBLE}(?P<rest>\d{{1,3}})?(?!\d)"
+    r"(?P<per>/km(?!\w))?"
 )
 _HOURS: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}|s)(?!\w)")
 _GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
@@ -64,6 +65,8 @@ class Durations:
         words.append(f"{parts['seconds'].lstrip('0') or '0'} s")
         if parts["rest"]:
             words.append(f"{self.language.and_minutes}{parts['rest']}")
+        if parts.get("per"):
+            words.append(self.language.per(self.language.units["km"].one))
         return " ".join(words)
 
 

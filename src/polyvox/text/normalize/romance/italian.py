@@ -248,7 +248,8 @@ ITALIAN: Final = RomanceLanguage(
     century=lambda value: ordinal(value, Gender.ALONE),
     euphony=(
         ("un ", re.compile(r"\bun (?=s[bcdfgklmnpqrtvz]|z|gn|ps|x)"), "uno "),
-        ("una ", re.compile(r"\buna (?=[aeiouàèéìòù])"), "un'"),
+        ("lle una", re.compile(r"\b([Dd]?[Aa]ll)e una(?!\w)"), r"\1'una"),
+        ("una ", re.compile(r"\buna (?!(?:e|ed|o|a|in) )(?=[aeiouàèéìòù])"), "un'"),
     ),
     is_feminine=is_italian_feminine,
     articles=frozenset("il la lo le i gli del della al alla dal dalla nel nella".split()),
@@ -257,4 +258,10 @@ ITALIAN: Final = RomanceLanguage(
     and_half=lambda gender: "e mezza" if gender is Gender.FEMININE else "e mezzo",
     degrees=Noun("grado", "gradi"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    hours_from="dalle",
+    hours_upto="alle",
+    before_hours=frozenset(
+        "lunedì martedì mercoledì giovedì venerdì sabato domenica dalle ore orario orari apre aperto aperta aperti "
+        "aperte turno turni feriali festivi prefestivi".split()
+    ),
 )

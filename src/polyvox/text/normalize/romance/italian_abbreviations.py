@@ -501,11 +501,37 @@ ABBREVIATIONS: Final = Abbreviations(
         ("IV EV IV. EV.", re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "endovenosa"),
         ("sec.", re.compile(r"(?<=[IVX] )sec\.(?!\w)"), "secolo"),
         ("e/", re.compile(r"(?<!\w)e/o(?!\w)"), "e o"),
+        *(
+            (
+                short,
+                re.compile(
+                    rf"(?<!\w){short}(?= e (?:lun|mar|mer|gio|ven|sab|dom)(?!\w))|(?<=dì e ){short}(?!\w)"
+                    rf"|(?<![\w-]){short}(?= \d{{1,2}}(?::\d\d|\.\d\d|[-–]\d\d)(?!\d))"
+                ),
+                weekday,
+            )
+            for short, weekday in (
+                ("lun", "lunedì"),
+                ("mar", "martedì"),
+                ("mer", "mercoledì"),
+                ("gio", "giovedì"),
+                ("ven", "venerdì"),
+            )
+        ),
+        ("cl.", re.compile(r"(?<!\w)cl\.(?= energetica)"), "classe"),
         ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
     ),
     in_context=(
         ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
         ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
+        ("'1/", re.compile(r"(?<!\w)([Ll])'1/(?=(?:0?[1-9]|1[0-2])(?![\d/]))"), "il 1/"),
+        (
+            "/",
+            re.compile(
+                r"(?<![\w/.,-])(?<!dal )([0-3]?\d)[-–]((?:[12]\d|3[01]|0?[1-9])/(?:0?[1-9]|1[0-2]))(?![\w/]|[.,]\d)"
+            ),
+            r"dal \1 al \2",
+        ),
         ("'15", re.compile(r"'15-'18"), "15 18"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 stelle"),
         ("° ", re.compile(r"(\d)° (?=piano|p\.)"), r"\1º "),

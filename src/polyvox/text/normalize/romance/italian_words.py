@@ -138,7 +138,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
+    said=frozenset("POST PATCH INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
     spelled=frozenset("SOS DVD CEO BYD".split()),
     short_words=frozenset(
         (

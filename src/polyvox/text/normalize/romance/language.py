@@ -147,3 +147,6 @@ class RomanceLanguage:
     and_half: Callable[[Gender], str]  # "y media"
     degrees: Noun
     temperature_scales: Mapping[str, str]
+    hours_from: str = ""  # before the first of two times with a line between, where another word than `upto` parts them
+    hours_upto: str = ""
+    before_hours: frozenset[str] = frozenset()  # words behind which "9-13" are hours

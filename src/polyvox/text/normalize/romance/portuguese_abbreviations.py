@@ -497,6 +497,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("c/", re.compile(r"(?<!\w)c/(?=\d)"), "a cada "),
         ("IV EV IV. EV.", re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "intravenosa"),
         ("e/", re.compile(r"(?<!\w)e/ou(?!\w)"), "e ou"),
+        ("máx máx.", re.compile(r"(mínima(?:/| [^;.\n]{1,16}/ ?))máx\.?(?!\w)"), r"\1máxima"),
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
     ),
     in_context=(
@@ -505,6 +506,15 @@ ABBREVIATIONS: Final = Abbreviations(
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),
         ("ª", re.compile(r"(?<!\d)5\.?ª[ -](?=feiras?(?!\w))"), "quinta-"),
         ("ª", re.compile(r"(?<!\d)6\.?ª[ -](?=feiras?(?!\w))"), "sexta-"),
+        # Days of the week before times: "3ª e 5ª, das 8h às 9h".
+        (
+            "3ª",
+            re.compile(
+                r"(?<![\w.])3ª(?=(?:(?:, | e | a | ou )[2-6]ª)*"
+                r"(?:,? (?:das|às) \d|,? \d{1,2}(?:h|:)|,? (?:à noite|à tarde|de manhã|pela manhã)))"
+            ),
+            "terça",
+        ),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrelas"),
         ("1 @", re.compile(r"(?<!\d)1 @(?= |$)"), "1 arroba"),
         ("(sopa)", re.compile(r"(\d) col(?:h|her|heres)?\.? \(sopa\)"), r"\1 col de sopa"),

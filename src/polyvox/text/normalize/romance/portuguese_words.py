@@ -150,7 +150,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
+    said=frozenset("POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
     spelled=frozenset("API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
     short_words=frozenset(
         (

@@ -11,6 +11,7 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
+    UPTO_ALREADY,
     is_one,
     number,
     parts,
@@ -157,6 +158,8 @@ class Quantities:
         written = match["amount"]
         plain = written[1:] if len(written) == 2 and written[0] == "0" else written  # "09 s"
         words = [number(plain, self.language, gender, measured=True)]
+        if match["upto"] and match.string.endswith(UPTO_ALREADY, 0, match.start()):
+            return f"{words[0]}, {number(match['upto'], self.language, gender, measured=True)}"
         if match["upto"]:
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)

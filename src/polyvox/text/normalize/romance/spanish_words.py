@@ -160,7 +160,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
+    said=frozenset("POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
     spelled=frozenset("SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (

@@ -11,6 +11,7 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
+    UPTO_ALREADY,
     number,
     spelled,
     whole_number,
@@ -44,12 +45,15 @@ _DOMAIN: Final = re.compile(
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
-_PATH: Final = re.compile(rf"(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+/?(?!\w)")
+_PATH: Final = re.compile(
+    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+/?(?!\w)"
+)
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
+_LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
 _ASCII_SIGN: Final = re.compile("[<>]=")
 # A star before figures is a key where none follows that would make them bold.
@@ -142,6 +146,7 @@ class Words:
         text = text.sub(_POWER, self._power)
         if "/" in text.text:
             text = text.sub(self.rate, self._rate)
+            text = text.sub(_LONE_SLASH, ", ")
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
@@ -244,6 +249,8 @@ class Words:
         first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
         if serial or (match[1] == match[2] and len(match[1]) > 2):
+            return f"{first}, {last}"
+        if match.string.endswith(UPTO_ALREADY, 0, match.start()):
             return f"{first}, {last}"
         between = match.string.endswith(_BETWEEN, 0, match.start())
         return f"{first} {self.language.signs['&'] if between else self.language.upto} {last}"
