@@ -112,6 +112,15 @@ async def test_a_sentence_without_an_end_is_spoken_in_parts_and_none_of_it_is_lo
 
 
 @pytest.mark.long
+async def test_the_last_chunk_has_the_text_wherever_speech_ends(tmp_path: Path) -> None:
+    async with tiny_engine(CUSTOM, tmp_path) as engine:
+        for most in range(3, 9):
+            utterance = Utterance("", "ryan", language="en", seed=1, tuning={"max_new_tokens": most})
+            spoken = await chunks_of(engine.speak_stream(utterance, pieces("So it goes on.")))
+            assert spoken[-1].text == "So it goes on."
+
+
+@pytest.mark.long
 async def test_a_design_follows_its_description(tmp_path: Path) -> None:
     async with tiny_engine(DESIGN, tmp_path) as engine:
         assert [voice.id for voice in engine.voices] == ["designed"]

@@ -182,8 +182,11 @@ class UtteranceSynthesis:
         reference = self._condition.cloned if self._condition.continues else None
         while not ended or codes:
             size = groups * self._policy.size(self._previous)
-            if not ended and len(codes) < size:
-                missing = size - len(codes)
+            # The last chunk must be known as such, where it may be the last one.
+            may_end = last is not None and frames + size // groups >= _MIN_FRAMES
+            wanted = size + groups if may_end else size
+            if not ended and len(codes) < wanted:
+                missing = wanted - len(codes)
                 codes += (new := await stream.read(missing))
                 ended = len(new) < missing
                 continue

@@ -22,6 +22,7 @@ from polyvox.voices.references import InlineVoice
 
 router = APIRouter(route_class=JsonRoute, tags=["Cartesia"])
 
+_NO_VOICE: dict[int | str, dict[str, Any]] = {404: {"description": "No such voice."}}
 _MAX_REGISTERED = 1_000
 _MAX_CHARS = 200
 _GENDERS = {"female": "feminine", "male": "masculine"}
@@ -52,7 +53,7 @@ async def list_voices(
     return {"data": after[:limit], "has_more": len(after) > limit}
 
 
-@router.get("/voices/{voice_id}", responses={404: {"description": "No such voice."}})
+@router.get("/voices/{voice_id}", responses=_NO_VOICE)
 async def get_voice(voice_id: str, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """One voice, by its id here or by that of one of Cartesia's that the setting `cartesia_voices` knows."""
     name = service.settings.section(CartesiaSettings).voice_map.get(voice_id.lower(), voice_id)
@@ -85,7 +86,7 @@ async def clone_voice(request: Request, voices: Voices, owner: Owner) -> dict[st
     return _registered_voice(registered.record, owner) | {"user_id": "polyvox"}
 
 
-@router.delete("/voices/{voice_id}", status_code=204, dependencies=[Depends(refuse_foreign_pages)])
+@router.delete("/voices/{voice_id}", status_code=204, responses=_NO_VOICE, dependencies=[Depends(refuse_foreign_pages)])
 async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> None:
     """Delete a registered voice with its recording."""
     await voices.delete(voice_id, owner)

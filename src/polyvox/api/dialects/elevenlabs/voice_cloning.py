@@ -51,7 +51,7 @@ async def add_voice(request: Request, voices: Voices, owner: Owner) -> dict[str,
     return {"voice_id": registered.record.id, "requires_verification": False}
 
 
-@router.delete("/{voice_id}")
+@router.delete("/{voice_id}", responses={404: {"description": "No such voice."}})
 async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Delete a registered voice with its recording."""
     await voices.delete(voice_id, owner)
