@@ -37,6 +37,8 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "Instala Python 3.12.4 y ejecuta «pip install -r requirements.txt».",
     "Aggiorna Java alla 17.0.2 e lancia build.gradle.",
     "Atualize o Django para a versão 4.2.7 e rode manage.py migrate.",
+    "A Dra. Lima mediu 38,5 °C de febre e pressão de 12/8.",
+    "3ª feira, 12/8, às 15h.",
     "Python 3.10 इंस्टॉल करें और app.py चलाएँ।",
     "अधिक जानकारी www.india.gov.in पर 31 मार्च तक देखें।",
     "Pasang Python 3.12 dan jalankan main.py dalam folder src/.",
