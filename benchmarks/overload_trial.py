@@ -235,7 +235,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--times", type=int, default=2)
     given = parser.parse_args()
-    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": "wren", "POLYVOX_MAX_SESSIONS": "64"}) as server:
+    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": "wren"}) as server:
         broken = asyncio.run(trial(server, given.seconds, given.times))
     sys.exit("; ".join(broken) or None)
 
