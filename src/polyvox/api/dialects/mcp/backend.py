@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from polyvox.audio.encode import Tags
 from polyvox.types import Pcm, Voice
 
 
@@ -28,6 +29,7 @@ class SpeechAudio:
     channels: int
     warnings: tuple[str, ...]
     pieces: AsyncIterator[Pcm]
+    tags: Tags = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class SpeechTools:
             frames += len(piece)
             self._check_size(int(frames / audio.sample_rate * least_rate))
         pcm = np.concatenate(pieces)
-        data = await asyncio.to_thread(encode, pcm, audio_format, audio.sample_rate)
+        data = await asyncio.to_thread(encode, pcm, audio_format, audio.sample_rate, audio.tags)
         self._check_size(len(data))
         written = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
         content = AudioContent(data=written, mime_type=audio_format.media_type)
