@@ -43,6 +43,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
+    text = addresses.read_designations(text)
     if options.phone_normalization:
         text = addresses.read_phones(text)
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
