@@ -214,7 +214,7 @@ def read_mixed(text: TrackedText) -> TrackedText:
 def _designation(match: re.Match[str]) -> str:
     number = match["number"]
     exact = len(number) >= _LONG_GROUP and not number.endswith("0" * (len(number) - 1))
-    return match["family"] + (spelled(number) if exact else number)
+    return match["family"] + (spelled(number) if exact else cardinal(number))
 
 
 def _aloud(address: str) -> str:
