@@ -117,7 +117,7 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(makes_way=partial(_makes_way, ref(self)))
+        self._precedence = Precedence(background=background, makes_way=partial(_makes_way, ref(self)))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
