@@ -24,8 +24,6 @@ from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Holder
 from polyvox.service.keys.operations import Operation
-from polyvox.service.kinds.request_kind import SpeakSilence
-from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.open_sessions import OpenSessions
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.registry.model_loader import Hold
@@ -221,19 +219,19 @@ class SpeechService:
     async def _admitted(
         self, plan: SessionPlan, holder: Holder | None, rate: Level | None, trace: SessionTrace | None
     ) -> Session:
-        """A session with its place in the queue, which cached speech needs none of, within the caller's limits."""
+        """A session with its place in the queue, if it needs one, within the caller's limits."""
         if trace is not None:
             trace.opened(plan)
         stream = "" if plan.call.background else plan.id
         quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
-            ticket = SlotlessTicket() if plan.from_cache else self._enter(plan)
+            ticket = self._enter(plan) if plan.needs_slot else SlotlessTicket()
         except PolyvoxError:
             quota_lease.close()
             raise
         session = self._sessions.open(plan, ticket, quota_lease, trace)
-        if not plan.from_cache:
+        if plan.needs_slot:
             session.task.add_done_callback(
                 lambda _: self._admission.completed(plan.model, session.audio_seconds, session.busy_seconds)
             )
@@ -253,7 +251,7 @@ class SpeechService:
             plan.call.client,
             chars=plan.kind.chars,
             max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
-            paced=not isinstance(plan.kind, SpeakStream | SpeakSilence),
+            paced=plan.paced,
             background=plan.call.background,
             capacity=self.registry.pace(plan.model),
         )
