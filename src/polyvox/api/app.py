@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -87,6 +88,7 @@ def create_app(
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
+    app.state.exposition = partial(admin.exposition, service)
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)

@@ -40,6 +40,9 @@ from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_RETRY_SECONDS = 5.0
+"""When to ask again a server that starts or stops."""
+
 
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
@@ -263,7 +266,7 @@ class SpeechService:
 
     def _check_running(self) -> None:
         if self._refusal:
-            raise UnavailableError(self._refusal)
+            raise UnavailableError(self._refusal, retry=True, retry_after=_RETRY_SECONDS)
 
 
 def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: PolyvoxError) -> None:
