@@ -212,8 +212,8 @@ async def _speak(
 
     Somebody at a terminal sees `waiting` until the speech begins.
     """
+    from polyvox.cli.progress import speaking_progress, waiting_notice
     from polyvox.cli.speech.output import OutputAudio
-    from polyvox.cli.speech.progress import speaking_progress, waiting_notice
     from polyvox.cli.speech.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
