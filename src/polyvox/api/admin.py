@@ -26,8 +26,9 @@ OPERATIONS = {
     "POST /dev/unload": Operation.CHANGE_MODELS,
     "POST /dev/reload": Operation.CHANGE_MODELS,
     "GET /metrics": Operation.READ_METRICS,
+    "GET /metrics/recent": Operation.READ_METRICS,
 }
-UNTRACED = ("/metrics",)
+UNTRACED = ("/metrics", "/metrics/recent")
 """Further paths that monitors ask for all the time."""
 
 _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
@@ -120,3 +121,13 @@ async def metrics(service: Service, owner: Owner) -> Response:
     service.accounts.access.require(Operation.READ_METRICS, owner)
     await service.metrics.gpus.sample()
     return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)
+
+
+@router.get("/metrics/recent")
+async def recent_metrics(service: Service, owner: Owner) -> dict[str, Any]:
+    """Some of the counters as they were in the last five minutes, every ten seconds, the oldest first.
+
+    Each has its `age` in seconds, and `sums` by metric and by the label that tells its causes apart.
+    """
+    service.accounts.access.require(Operation.READ_METRICS, owner)
+    return {"object": "list", "data": service.metrics.recent.public()}

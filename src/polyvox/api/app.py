@@ -192,6 +192,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await service.start()
             stack.push_async_callback(service.close)
         service.warm_up()
+        await stack.enter_async_context(service.metrics.recent.kept())
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)
