@@ -98,7 +98,8 @@ def create_app(
     if service.tracer is not None:
         app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
-    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
+    known = [row.partition(" ")[2] for row in route_operations(doors)]
+    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None], known=known)
     # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.1 s.
     for router in (*(door.router for door in doors), admin.router):
         app.router.routes.extend(router.routes)
@@ -193,6 +194,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await service.start()
             stack.push_async_callback(service.close)
         service.warm_up()
+        await stack.enter_async_context(service.metrics.recent.kept())
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)

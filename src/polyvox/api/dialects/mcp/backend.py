@@ -3,9 +3,12 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from polyvox.types import Pcm, Voice
+from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.types import Pcm
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class SpeechAudio:
     sample_rate: int
     channels: int
     warnings: tuple[str, ...]
-    pieces: AsyncIterator[Pcm]
+    pieces: "AsyncIterator[Pcm]"
 
 
 @dataclass(frozen=True, slots=True)
