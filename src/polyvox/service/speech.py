@@ -8,6 +8,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
+from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
@@ -48,9 +49,15 @@ class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, metrics: Metrics, tracer: RequestTracer | None = None
+        self,
+        settings: Settings,
+        registry: Registry,
+        metrics: Metrics,
+        tracer: RequestTracer | None = None,
+        notary: Notary | None = None,
     ) -> None:
         self.tracer = tracer
+        self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
@@ -81,9 +88,10 @@ class SpeechService:
             self.cache,
             self.fingerprints,
             self.executor,
+            self.notary,
             timing_threads=threads,
         )
-        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
+        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache, self.notary)
         self._refusal = "The server is starting; try again in a moment."
         self._warming: asyncio.Task[None] | None = None
         metrics.watch(

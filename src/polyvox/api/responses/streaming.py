@@ -25,6 +25,7 @@ from polyvox.api.responses.cached_answers import (
     unchanged_status,
 )
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
+from polyvox.api.responses.provenance_headers import LINK_HEADER, PROVENANCE_HEADER, provenance_headers
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
@@ -50,6 +51,8 @@ PUBLIC_HEADERS = (
     CACHE_HEADER,
     AGE_HEADER,
     ETAG_HEADER,
+    PROVENANCE_HEADER,
+    LINK_HEADER,
     *RATE_HEADERS,
 )
 """Headers of all doors that web pages of other origins may read."""
@@ -171,6 +174,7 @@ class SpeechResponse(Response):
         )
         headers.update(rate_headers(session.quota_lease.tightest))
         headers.update(cache_headers(session, self._body_format))
+        headers.update(provenance_headers(session))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):
             headers.setdefault(BIT_DEPTH_HEADER, "16")
