@@ -1,5 +1,6 @@
 """Marks: what every answer says of itself, in tags of its container and in headers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,9 @@ SOFTWARE = f"Polyvox {__version__}"
 SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 """IPTC's digital source type of media that a trained model has made."""
 
+ORIGIN = f'synthetic=?1, source="{SYNTHETIC}", software="{SOFTWARE}"'
+"""All that a connection can say of the speech it will carry, in the form of the header."""
+
 SOURCE_TAG = "DIGITALSOURCETYPE"
 SOFTWARE_TAG = "SOFTWARE"
 MODEL_TAG = "MODEL"
@@ -19,6 +23,10 @@ ID_TAG = "CONTENT_ID"
 _DAY = "%Y-%m-%d"
 _SECOND = "%Y-%m-%dT%H:%M:%SZ"
 _LONGEST = 200
+_LONGEST_HEADER = 2_000
+_JOINED = re.compile(r"([A-Z_]+)=([^;]*);", re.ASCII)
+"""Marks in the comment of a container that has no tags for them, such as MP4."""
+_MEMBER = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"', re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,8 @@ class Marks:
         The tags are a stranger's: what is too long is cut, and an id that is none is left out.
         """
         given = {name.casefold(): value[:_LONGEST] for name, value in tags.items()}
+        joined = next((value for name, value in tags.items() if name.casefold() == "comment"), "")[:_LONGEST_HEADER]
+        given = {name.casefold(): value[:_LONGEST] for name, value in _JOINED.findall(joined)} | given
         source = given.get(SOURCE_TAG.casefold())
         if source is None:
             return None
@@ -91,6 +101,14 @@ class Marks:
             software=given.get(SOFTWARE_TAG.casefold(), ""),
             source=source,
         )
+
+
+def tags_in_header(header: str) -> dict[str, str]:
+    """The tags for a file of an answer whose provenance header this is; none where it has none."""
+    given = {name: re.sub(r"\\(.)", r"\1", text) for name, text in _MEMBER.findall(header[:_LONGEST_HEADER])}
+    names = {"source": SOURCE_TAG, "software": SOFTWARE_TAG, "model": MODEL_TAG, "id": ID_TAG, "made": "date"}
+    marks = Marks.found_in({tag: given[name] for name, tag in names.items() if name in given})
+    return {} if marks is None else marks.tags
 
 
 def _quoted(text: str) -> str:

@@ -44,6 +44,11 @@ class Notary:
         return cls(marks=settings.provenance != "off", key=key, store=store)
 
     @property
+    def marks_answers(self) -> bool:
+        """True if answers say that they are synthetic."""
+        return self._marks
+
+    @property
     def signs(self) -> bool:
         """True if each answer has a manifest, and an id of its own; else the same request has the same all day."""
         return self._key is not None

@@ -14,6 +14,7 @@ from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError, note_session
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
+from polyvox.api.provenance_headers import LINK_HEADER, PROVENANCE_HEADER, provenance_headers
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.responses.cached_answers import (
@@ -25,7 +26,6 @@ from polyvox.api.responses.cached_answers import (
     unchanged_status,
 )
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
-from polyvox.api.responses.provenance_headers import LINK_HEADER, PROVENANCE_HEADER, provenance_headers
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
