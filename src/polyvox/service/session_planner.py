@@ -6,6 +6,7 @@ from dataclasses import replace
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
+from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
@@ -47,6 +48,7 @@ class SessionPlanner:
         fingerprints: ModelFingerprints,
         executor: DeviceExecutor,
         timing_threads: int,
+        watermark: Watermarker | None = None,
     ) -> None:
         self._settings = settings
         self._registry = registry
@@ -55,6 +57,7 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
+        self._watermark = watermark
         self._fingerprints = fingerprints
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", timing_threads)
@@ -135,7 +138,7 @@ class SessionPlanner:
             utterance=utterance,
             kind=kind,
             voice=voice,
-            delivery=delivery_of(request, engine),
+            delivery=replace(delivery_of(request, engine), watermark=self._watermark),
             warnings=warnings,
             key=None,
             cached=None,
