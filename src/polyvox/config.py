@@ -437,6 +437,9 @@ class Settings(BaseModel):
     )
 
     # Reference recordings
+    watermark: Literal["none", "perth"] = Field(
+        "none", description="Inaudible mark in the samples of all speech; `perth` needs the model of that name."
+    )
     prompt_max_bytes: int = Field(
         10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."
     )
