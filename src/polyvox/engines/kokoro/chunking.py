@@ -48,7 +48,7 @@ _SCORES = {
     Break.PARAGRAPH: 3.0,
 }
 # The seam behind an opening is no pause: it may fall between words of one phrase where there is no better place.
-_SEAM_SCORES: dict[Break | None, float] = {**_SCORES, None: -1.0}
+_TIED_SCORE = -1.0
 # Seconds of silence that the network itself leaves at the end of a sentence of some length, and at a clause's.
 SENTENCE_PAUSE, CLAUSE_PAUSE = 0.42, 0.18
 _COMMA_PAUSE = 0.10
@@ -245,8 +245,12 @@ def _opening(words: list[_Candidate], size: int) -> Opening | None:
     usable = near or [pair for pair in pairs if pair[0][1] >= size * SHORTEST_PHRASE]
     if not usable:
         return None
-    best, planned = max(usable, key=lambda pair: _SEAM_SCORES[pair[0][2]] + pair[0][1] / size)
+    best, planned = max(usable, key=lambda pair: _seam_score(pair[0][2]) + pair[0][1] / size)
     return Opening(best[1], planned)
+
+
+def _seam_score(kind: Break | None) -> float:
+    return _TIED_SCORE if kind is None else _SCORES[kind]
 
 
 def _word_ends(words: list[_Candidate]) -> list[tuple[int, int, Break | None]]:
