@@ -27,7 +27,11 @@ _TITLED: Final = re.compile(
     f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇任曾解查朴区翟覃缪葛纪])(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
-_KNOWN: Final = re.compile("|".join(f"{surname}(?={'|'.join(given.split())})" for surname, given in NAMES.items()))
+_KNOWN: Final = re.compile(
+    f"[{''.join(NAMES)}](?:"
+    + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
+    + ")"
+)
 
 
 def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
@@ -70,6 +74,8 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """wéi, to be: 为 between two things, of which the second does nothing."""
+    if "为" not in words:
+        return
     place = 0
     for index, word in enumerate(words):
         if word == "为" and index:
