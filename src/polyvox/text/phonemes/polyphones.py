@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces
-from polyvox.text.phonemes.polyphone_phrases import PHRASES, SURNAMES, WORDS
+from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES, WORDS
 from polyvox.text.phonemes.polyphone_rules import RULES
 
 _COMPLEMENT: Final = 5
@@ -26,6 +26,11 @@ _NAMED: Final = re.compile(f"姓(?P<name>{'|'.join(SURNAMES)})")
 _TITLED: Final = re.compile(
     f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇任曾解查朴区翟覃缪葛纪])(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
+)
+_KNOWN: Final = re.compile(
+    f"[{''.join(NAMES)}](?:"
+    + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
+    + ")"
 )
 
 
@@ -69,6 +74,8 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """wéi, to be: 为 between two things, of which the second does nothing."""
+    if "为" not in words:
+        return
     place = 0
     for index, word in enumerate(words):
         if word == "为" and index:
@@ -80,7 +87,7 @@ def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _tagged(word: str) -> str:
-    return _kind((word, word[-2:], word[-1:]), parts_of_speech())
+    return parts_of_speech().get(word, "x")[0]
 
 
 def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
@@ -136,7 +143,7 @@ def _words(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:
-    for pattern in (_NAMED, _TITLED):
+    for pattern in (_NAMED, _TITLED, _KNOWN):
         for match in pattern.finditer(text):
             name = match[match.lastgroup or 0]
             for offset, reading in enumerate(SURNAMES[name].split()):

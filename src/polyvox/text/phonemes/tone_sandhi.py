@@ -17,6 +17,8 @@ _FALLING: Final = "4"
 def with_sandhi(text: str, readings: Sequence[str]) -> list[str]:
     """The readings with yí and bú before a falling tone, and yì before another; a figure or an ordinal stays yī."""
     spoken = list(readings)
+    if "一" not in text and "不" not in text:
+        return spoken
     for place, (char, reading) in enumerate(zip(text, readings, strict=True)):
         tone = readings[place + 1][-1:] if place + 1 < len(text) else ""
         if char == "不" and reading == "bu4" and tone == _FALLING:
