@@ -87,11 +87,11 @@ $(VENV)-vllm/.installed:
 	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-image-matrix: setup-dev  ## Build the image and try every setting of the chart in it: a table; wants root, buildah, mmdebstrap, redis-server, postgresql.
+image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try every setting of the chart in it: a table; wants root, buildah, mmdebstrap, redis-server, postgresql.
 	$(BIN)/python scripts/build_image.py --target cpu
 	$(BIN)/python nightly/image_matrix.py
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
+nightly: setup-dev $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -23,8 +23,10 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "src")]
 import grpc  # noqa: E402 - the path comes first
 import httpx  # noqa: E402
 import redis  # noqa: E402
+import yaml  # noqa: E402
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
+from helpers.client_environment import run_client  # noqa: E402
 from helpers.image_container import ImageContainer, running_image  # noqa: E402
 from helpers.shared_services import SharedServices, free_port, shared_services  # noqa: E402
 from helpers.traces import Collector, collector  # noqa: E402
@@ -35,6 +37,7 @@ KEY = "a-key-for-this-matrix"
 LEAST_AUDIO_BYTES = 5_000
 SECONDS = 60.0
 JOBS = "/v1/jobs"
+CHART = ROOT / "deploy/helm/polyvox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +233,35 @@ def says(text: str, **fields: str) -> Probe:
     return lambda served: served.speaks(text, **fields)
 
 
+def opens_both_ports(served: Served) -> str:
+    return f"{answers_grpc(served)}; {speaks_wyoming(served)}"
+
+
+def chart_variables(values: Sequence[Mapping[str, object]]) -> list[dict[str, str]]:
+    """The variables of the pod that the chart makes of each values; keys come by a Secret."""
+    with tempfile.TemporaryDirectory() as folder:
+        cases = Path(folder) / "cases.json"
+        given = [{**each, "secret": {"existingName": "polyvox"}} for each in values]
+        cases.write_text(json.dumps({"values": given, "manifests": []}))
+        made = run_client("charts", "chart_render.py", CHART, ROOT / "tests/golden/crds", cases)["values"]
+    found = []
+    for rendering in made:
+        assert "refused" not in rendering, rendering["refused"]
+        [deployment] = [each for each in rendering["resources"] if each["kind"] == "Deployment"]
+        [container] = deployment["spec"]["template"]["spec"]["containers"]
+        found.append({variable["name"]: variable["value"] for variable in container["env"]})
+    return found
+
+
 def rows(services: SharedServices, redis_url: str, received: Collector) -> list[Row]:
     """The matrix. Every setting of `polyvox.extras` that needs an extra of the image is in it; a test sees to that."""
     shared = {
         f"POLYVOX_{name}".upper(): value for name, value in services.settings(services.fresh_database("matrix")).items()
     }
-    alone = {"POLYVOX_MAX_VOICES": "0", "POLYVOX_MAX_JOBS": "0", "POLYVOX_MAX_DICTIONARIES": "0"}
-    alone |= {"POLYVOX_MAX_DOWNLOADS": "0", "POLYVOX_MAX_FITS": "0"}
+    ports = {name: {"enabled": True, "port": free_port()} for name in ("grpc", "wyoming")}
+    several = yaml.safe_load((CHART / "values-cluster.yaml").read_text(encoding="utf-8"))
+    several["ingress"]["host"] = "speech.example"
+    defaults, opened, cluster = chart_variables([{}, {"service": ports}, several])
     wyoming = {"POLYVOX_WYOMING_PORT": str(free_port()), "POLYVOX_WYOMING_ALLOW_WITHOUT_KEY": "true"}
     logs = {"POLYVOX_LOG_FILE": "/data/log", "POLYVOX_CHUNK_LOG": "/data/chunks.jsonl"}
     cache = {"POLYVOX_SPEECH_CACHE_BYTES": "10000000", "POLYVOX_SPEECH_CACHE_FOLDER": "/data/speech-cache"}
@@ -259,13 +284,15 @@ def rows(services: SharedServices, redis_url: str, received: Collector) -> list[
         Row("`speech_cache_bytes`", cache, caches_speech),
         Row("`log_file`, `chunk_log`", logs, logs_to_files),
         Row("`max_jobs`", {}, narrates),
-        Row("`voices.store: none` of the chart", alone, keeps_nothing),
+        Row("the chart's defaults", defaults, asks_for_keys),
+        Row("the chart's `service.grpc`, `service.wyoming`", opened, opens_both_ports),
+        Row("the chart's `values-cluster.yaml`", cluster, keeps_nothing),
     ]
 
 
 def tried(row: Row, tag: str) -> Outcome:
     """Start the image for a row, ask its health check, probe it, and stop it."""
-    settings = {"POLYVOX_API_KEYS": KEY, "POLYVOX_PORT": str(free_port()), **row.settings}
+    settings = {"POLYVOX_API_KEYS": KEY, **row.settings, "POLYVOX_PORT": str(free_port())}
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory() as folder:
