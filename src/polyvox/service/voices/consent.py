@@ -59,6 +59,11 @@ def _held(caller: _Caller) -> Iterator[None]:
         _caller.reset(token)
 
 
+def consent_record(settings: Settings) -> ConsentRecord:
+    """The record of consents of this machine."""
+    return ConsentRecord(settings.data_dir / "consents")
+
+
 def is_of_somebody(report: Mapping[str, Any]) -> bool:
     """Return whether a voice with such a report is of a person: it is neither a mix of built-in voices nor designed."""
     return MIX_KEY not in report and design_of(report) is None
@@ -69,7 +74,7 @@ class ConsentRule:
 
     def __init__(self, settings: Settings) -> None:
         self._rule = settings.consent
-        self.entries = ConsentRecord(settings.data_dir / "consents")
+        self.entries = consent_record(settings)
 
     def checked(self, details: VoiceDetails, *, always: bool = False) -> VoiceDetails:
         """Add the header's statement to the details of a new voice; refused where the rule wants one and there is none.
