@@ -72,7 +72,8 @@ class CachedSpeech:
 
     def __init__(self, file: BinaryIO, header: dict[str, Any], pcm_start: int, now: float) -> None:
         self.warnings: tuple[str, ...] = tuple(header["warnings"])
-        self.age = max(0.0, now - header["created"])
+        self.created: float = header["created"]
+        self.age = max(0.0, now - self.created)
         self._file = file
         self._rate: int = header["sample_rate"]
         self._channels: int = header["channels"]

@@ -27,7 +27,7 @@ _SERVER_SETTINGS = ("code_blocks", "word_timings", "espeak")
 """Those that change speech, and do not show in the utterance or the kind."""
 _COVERED = frozenset(
     "utterance model sample_rate volume loudness kind resolve_kind resolve_voice markup words "  # in the key
-    "deadline door".split()  # without effect on speech
+    "deadline door bare_wav".split()  # without effect on speech
 )
 """Fields of a request that need not be added to a key; one that is not listed here is added."""
 

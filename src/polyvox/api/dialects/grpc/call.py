@@ -14,6 +14,7 @@ import structlog
 
 from polyvox.api.dialects.grpc.schema import Message
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
+from polyvox.api.provenance_headers import provenance_headers
 from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.responses.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
@@ -163,6 +164,7 @@ class Call:
             (CHANNELS_HEADER.lower(), str(session.channels)),
         ]
         metadata += [(name.lower(), value) for name, value in rate_headers(session.quota_lease.tightest).items()]
+        metadata += [(name.lower(), value) for name, value in provenance_headers(session).items()]
         if session.warnings:
             metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
         return tuple(metadata)
