@@ -35,6 +35,7 @@ from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
+from polyvox.service.provenance_checks import ProvenanceChecks
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
@@ -83,6 +84,7 @@ def create_app(
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.downloads = Downloads(service.settings)
+    app.state.provenance_checks = ProvenanceChecks(service)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
     operations = RouteOperations(route_operations(doors).items())
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from polyvox.config import Settings
+from polyvox.extras import PROVENANCE
 from polyvox.provenance.content_id import derived_id
 from polyvox.provenance.manifest import AudioLayout, ManifestDraft, SignedManifest
 from polyvox.provenance.manifest_store import ManifestStore
@@ -18,6 +19,17 @@ def provenance_folder(settings: Settings) -> Path:
     return settings.provenance_folder or settings.data_dir / "provenance"
 
 
+def stored_manifests(settings: Settings) -> ManifestStore:
+    """The manifests that are kept on this machine."""
+    return ManifestStore(provenance_folder(settings) / "manifests", settings.provenance_store_bytes)
+
+
+def known_keys(folder: Path) -> tuple[PublicKey, ...]:
+    """The public keys of a folder: that of its signing key, and those of earlier ones that were kept beside it."""
+    paths = sorted(folder.glob("public-key*.pem"))
+    return tuple(PublicKey.read(path) for path in paths) if PROVENANCE.installed else ()
+
+
 class Notary:
     """Gives each answer its marks and, with a key, its manifest."""
 
@@ -26,11 +38,14 @@ class Notary:
         *,
         marks: bool = True,
         key: SigningKey | None = None,
+        keys: tuple[PublicKey, ...] = (),
         store: ManifestStore | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._marks = marks
         self._key = key
+        self.keys = keys
+        """The public keys whose signatures are taken for the operator's own."""
         self._store = store
         self._clock = clock
         self._drafts: dict[str, ManifestDraft] = {}
@@ -40,8 +55,8 @@ class Notary:
         """The notary of the settings; `UnavailableError` where they want signatures and there is no key."""
         folder = provenance_folder(settings)
         key = SigningKey.read(folder) if settings.provenance == "signed" else None
-        store = ManifestStore(folder / "manifests", settings.provenance_store_bytes)
-        return cls(marks=settings.provenance != "off", key=key, store=store)
+        marks = settings.provenance != "off"
+        return cls(marks=marks, key=key, keys=known_keys(folder), store=stored_manifests(settings))
 
     @property
     def marks_answers(self) -> bool:
