@@ -8,7 +8,12 @@ import pytest
 
 from helpers.cloning import Studio, sample
 from polyvox.cli.voices.erasure import erase
+from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
+from polyvox.provenance.manifest import AudioLayout, ManifestDraft, SignedManifest
+from polyvox.provenance.marks import Marks
+from polyvox.provenance.notary import stored_manifests
+from polyvox.provenance.signing_key import SigningKey
 from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.record import JobOutput, JobRecord, JobStatus
 from polyvox.service.jobs.store import JobStore
@@ -70,6 +75,13 @@ def job(folder: Path, voice: str, status: JobStatus) -> str:
     return record.id
 
 
+def manifest(settings: Settings, voice: str) -> None:
+    marks = Marks.of_second("ab" * 16, "tone", 1_795_003_200.0)
+    draft = ManifestDraft(marks, voice, AudioLayout("wav", 24_000, 1))
+    key = SigningKey.create(settings.data_dir / "provenance")
+    stored_manifests(settings).put(SignedManifest.sign(draft.manifest(complete=True), key))
+
+
 def record_of(folder: Path, name: str) -> tuple[VoiceRecord, bytes]:
     from polyvox.voices.storage.store import FileVoiceStore
 
@@ -96,6 +108,7 @@ async def test_nothing_of_an_erased_voice_is_left_and_all_of_another(settings, t
     done = job(tmp_path, f"{NAME}(2)+low(1)", JobStatus.DONE)
     job(tmp_path, KEPT, JobStatus.DONE)
     record, audio = record_of(tmp_path, NAME)
+    manifest(settings, record.id)
     needles = {
         "the name": NAME.encode(),
         "the fitted voice's name": OTHER_NAME.encode(),
@@ -116,7 +129,7 @@ async def test_nothing_of_an_erased_voice_is_left_and_all_of_another(settings, t
 
     assert traces(tmp_path, needles) == []
     assert sorted(gone.voices) == sorted((NAME, OTHER_NAME))
-    assert (gone.jobs, gone.consents, gone.whole) == ((done,), 2, True)
+    assert (gone.jobs, gone.consents, gone.manifests, gone.whole) == ((done,), 2, 1, True)
     assert gone.speech >= 1
     assert gone.prepared >= 1
     assert traces(tmp_path, of_another) == others != []

@@ -219,7 +219,8 @@ def erase(
         return
     print(f"Erased {', '.join(gone.voices)}, with the recording.")
     counted = {"prepared voices": gone.prepared, "cached answers": gone.speech, "jobs": len(gone.jobs)}
-    print("; ".join(f"{name}: {count}" for name, count in counted.items()) + f"; consents: {gone.consents}.")
+    counted |= {"manifests": gone.manifests, "consents": gone.consents}
+    print("; ".join(f"{name}: {count}" for name, count in counted.items()) + ".")
     if not gone.whole:
         print("Servers that run drop it within a minute, by a note of its hash, which goes when no cache can hold it.")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from polyvox.cli.voices.registered_voices import export, found, opened, removed
 from polyvox.config import Settings
 from polyvox.errors import ConflictError
+from polyvox.provenance.notary import stored_manifests
 from polyvox.service.cache.speech_cache import cache_folder, forget_speech
 from polyvox.service.jobs.record import ACTIVE, JobRecord, JobStatus
 from polyvox.service.jobs.store import DATABASE as JOBS_DATABASE
@@ -32,6 +33,7 @@ class Erased:
     speech: int
     jobs: tuple[str, ...]
     consents: int
+    manifests: int
     whole: bool
 
 
@@ -54,9 +56,10 @@ def erase(settings: Settings, reference: str, archive: Path | None = None) -> Er
             jobs.close()
     speech = forget_speech(cache_folder(settings), voice_tag(digest))
     consents = consent_record(settings).forget(digest)
+    manifests = stored_manifests(settings).forget([record.id for record in records])
     whole = settings.voice_database is None and delete_notes(settings.data_dir / "voices", digest)
     names = tuple(record.name for record in records)
-    return Erased(names, prepared, speech, tuple(job.id for job in spoken), consents, whole)
+    return Erased(names, prepared, speech, tuple(job.id for job in spoken), consents, manifests, whole)
 
 
 def _same_recording(store: VoiceStore, digest: str) -> list[VoiceRecord]:
