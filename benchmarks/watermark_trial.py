@@ -19,9 +19,9 @@ from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.resample import resampled
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import Settings
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.texts import ENGLISH
+from polyvox.installation import load_settings
 from polyvox.provenance.perth.watermarker import Perth
 from polyvox.types import Pcm
 
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--rated", type=int, default=67, help="clips whose quality is predicted")
     args = parser.parse_args()
     args.clips.mkdir(parents=True, exist_ok=True)
-    models = Settings().models_dir
+    models = load_settings().models_dir
     perth = Perth.installed(models)
     originals = list(clips(args.clips, args.count))
     began = time.process_time()

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 from polyvox.audio.decode import decode
+from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.resample import resampled
 from polyvox.bundles.onnx_graphs.perth import perth_finder_graph, perth_marker_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import BundleError
 from polyvox.provenance.perth.watermarker import Perth
+from polyvox.provenance.verification import Evidence, Exhibit, Verdict, Verifier
 from polyvox.provenance.watermark import Watermarker
-from polyvox.provenance.watermarks import open_watermarker
+from polyvox.provenance.watermarks import installed_watermarker, open_watermarker, search_for
 from polyvox.types import Pcm
 
 TESTS = Path(__file__).parents[1]
@@ -120,7 +122,25 @@ def test_a_mark_of_two_seconds_is_found_within_a_long_recording(published):
     assert published.find(pcm, 16_000).found
 
 
+def test_a_finding_says_how_sure_it_is(tiny):
+    finding = search_for(tiny)(GOLDEN["tiny_marked"], RATE)
+    assert (finding.evidence, finding.verdict) == (Evidence.WATERMARK, Verdict.NOT_FOUND)
+    assert finding.confidence == pytest.approx(GOLDEN["tiny_scores"][1], abs=1e-4)
+
+
+@pytest.mark.slow
+def test_only_the_watermark_is_left_of_speech_that_was_encoded_again(published):
+    pcm = marked(published, speech(24_000), 24_000)
+    with StreamEncoder(AudioFormat.OPUS, 24_000, bit_rate=24_000) as encoder:
+        data = encoder.encode(pcm) + encoder.finish()
+    samples = decode(data, max_seconds=60, max_samples=10**7)
+    findings = Verifier(lambda _: None, (), search_for(published)).verify(Exhibit(data, {}, samples))
+    assert [each.verdict for each in findings.findings] == [Verdict.NOT_FOUND, Verdict.NOT_FOUND, Verdict.FOUND]
+    assert findings.synthetic
+
+
 def test_a_server_without_the_model_refuses_to_start_unmarked(tmp_path):
     with pytest.raises(BundleError, match="perth"):
         open_watermarker("perth", tmp_path)
     assert open_watermarker("none", tmp_path) is None
+    assert installed_watermarker(tmp_path) is None

@@ -17,7 +17,7 @@ from polyvox.runtime.pinned_output import upload
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 
 _FRAME_ROWS = 8
-"""Rows of a step in which several sequences generate frames: products of fewer rows take longer, and a frame has many."""
+"""Rows of a step in which several sequences generate frames: products of fewer take longer, and a frame has many."""
 _SHORTEST_EXTENT = 256
 _SHORTEST_CHUNK = 32
 _CAPTURED_PROMPT_EXTENTS = (512, 1024)

@@ -79,5 +79,6 @@ def gains_of(change: Levels) -> npt.NDArray[np.float32]:
 
 def mirrored(samples: Samples, before: int, after: int) -> Samples:
     """Samples [channels, time] with their mirror image at the ends; too few of them, with silence."""
-    mode = "reflect" if samples.shape[1] > max(before, after) else "constant"
-    return np.pad(samples, ((0, 0), (before, after)), mode=mode)
+    around = ((0, 0), (before, after))
+    enough = samples.shape[1] > max(before, after)
+    return np.pad(samples, around, mode="reflect") if enough else np.pad(samples, around)

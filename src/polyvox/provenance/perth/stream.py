@@ -160,6 +160,6 @@ class _MarkStream:
         self._sum, self._weight = self._sum[:, count:], self._weight[count:]
         early = min(self._early, count)
         self._early -= early
-        ready = mark[:, early:][:, : self._arrived - self._sent]
+        ready: Samples = mark[:, early:][:, : self._arrived - self._sent].astype(np.float32)
         self._sent += ready.shape[1]
         return ready
