@@ -193,7 +193,11 @@ SHIPPED = {
         *("campplus", "cosyvoice2", "cosyvoice3", "distillmos", "dnsmos", "kokoro", "moonshine-base", "moonshine-tiny"),
         *("neucodec", "perth", "vocos", "w2v-bert"),
     },
-    Pinning.COMMIT: {"zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"},
+    Pinning.COMMIT: {
+        *("zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"),
+        *("pockettts", "pockettts-open", "pockettts-18m", "pockettts-7m", "pockettts-2m"),
+        *("pockettts-de", "pockettts-es", "pockettts-fr", "pockettts-it", "pockettts-nl", "pockettts-pt"),
+    },
     Pinning.NONE: {
         *(
             "cosyvoice1",

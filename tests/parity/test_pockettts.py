@@ -87,7 +87,7 @@ def test_a_recording_becomes_the_originals_voice_state() -> None:
         found, lm = recorded(), flow_lm(model)
         latents = codec_encoder(model)(voice_prompt())
         close(latents, found[f"{model}.voice.latents"])
-        rows, cache = lm.voice_rows(latents[None]), KvRows.empty(config(model), 1, 32, CPU, torch.float32)
+        rows, cache = lm.embedding.of_voice(latents[None]), KvRows.empty(config(model), 1, 32, CPU, torch.float32)
         lm(rows, torch.zeros(1, dtype=torch.long), cache)
         for index in range(config(model).transformer.layers):
             both = torch.stack((cache.keys[index], cache.values[index])).transpose(2, 3)[:, :, : rows.shape[1]]
@@ -123,13 +123,16 @@ def test_a_whole_loop_gives_the_originals_latents_and_ends() -> None:
     for model in MODELS:
         found, case, lm, head = recorded(), cases()[model], flow_lm(model), flow_head(model)
         cache, length = KvRows.empty(config(model), 1, 128, CPU, torch.float32), torch.zeros(1, dtype=torch.long)
-        rows = [lm.voice_rows(found[f"{model}.voice.latents"][None]), lm.text_rows(found[f"{model}.loop.ids"][None])]
+        rows = [
+            lm.embedding.of_voice(found[f"{model}.voice.latents"][None]),
+            lm.embedding.of_text(found[f"{model}.loop.ids"][None]),
+        ]
         for given in rows:
             lm(given, length, cache)
             length = length + given.shape[1]
-        latent, noise = lm.bos_emb[None], found[f"{model}.loop.z"] * case["temperature"] ** 0.5
+        latent, noise = lm.embedding.bos_emb[None], found[f"{model}.loop.z"] * case["temperature"] ** 0.5
         for step, wanted in enumerate(found[f"{model}.loop.latent"]):
-            condition, logit = lm.condition(lm(lm.input_linear(latent)[:, None], length, cache)[:, 0])
+            condition, logit = lm.condition(lm(lm.embedding.of_latents(latent), length, cache)[:, 0])
             close(logit[0], found[f"{model}.loop.eos_logit"][step], LOOP_TOLERANCE)
             latent = head(condition, noise[step][None], head.times(1))
             close(latent[0], wanted, LOOP_TOLERANCE)
@@ -140,9 +143,9 @@ def test_sequences_of_different_lengths_do_not_see_each_other() -> None:
     lm, ids = flow_lm("small"), recorded()["small.loop.ids"][None]
     shared, alone = (KvRows.empty(config("small"), count, 48, CPU, torch.float32) for count in (2, 1))
     start = torch.tensor([0])
-    lm(lm.text_rows(ids[:, :5]), start, shared.first(1, 48))
-    lm(lm.text_rows(ids[:, :5]), start, alone)
-    rows = lm.text_rows(torch.cat((ids[:, 5:6], ids[:, 9:10])))
+    lm(lm.embedding.of_text(ids[:, :5]), start, shared.first(1, 48))
+    lm(lm.embedding.of_text(ids[:, :5]), start, alone)
+    rows = lm.embedding.of_text(torch.cat((ids[:, 5:6], ids[:, 9:10])))
     both = lm(rows, torch.tensor([5, 0]), shared)
     close(both[:1], lm(rows[:1], torch.tensor([5]), alone))
 

@@ -50,7 +50,8 @@ class CodecEncoder(nn.Module):
         shapes = self.transformer.state_shapes
         kept = tuple(torch.zeros(1, *shape, device=columns.device) for shape in shapes)
         before, parts = torch.zeros(1, dtype=torch.long, device=columns.device), []
-        for part in columns.split(_BLOCK, dim=2):
+        for start in range(0, columns.shape[2], _BLOCK):
+            part = columns[..., start : start + _BLOCK]
             cache = LayerCache(kept, window=self.transformer.past)
             parts.append(self.transformer(part, cache, before))
             before, kept = before + part.shape[2], cache.tensors()

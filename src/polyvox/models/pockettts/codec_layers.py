@@ -64,7 +64,7 @@ class Expansion(nn.Module):
 
     def forward(self, columns: Tensor, cache: LayerCache) -> Tensor:
         blocks = functional.conv1d(cache.left_context(columns, 1), self.weight)
-        spread = blocks.unflatten(1, (self.rate, -1)).permute(0, 2, 3, 1).flatten(2)
+        spread = blocks.view(len(blocks), self.rate, len(self.bias), -1).permute(0, 2, 3, 1).flatten(2)
         return spread + self.bias[:, None]
 
 

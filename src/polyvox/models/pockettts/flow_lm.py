@@ -11,9 +11,10 @@ from polyvox.models.pockettts.transformer import Layer, rotation_at
 
 _NAMES = (
     (r"^transformer\.", ""),
-    (r"^conditioner\.embed\.", "text."),
-    (r"^conditioner\.proj\.", "text_proj."),
-    (r"^speaker_proj_weight$", "speaker_proj.weight"),
+    (r"^conditioner\.embed\.", "embedding.text."),
+    (r"^conditioner\.proj\.", "embedding.text_proj."),
+    (r"^speaker_proj_weight$", "embedding.speaker_proj.weight"),
+    (r"^(bos_before_voice|bos_emb|input_linear\.weight)$", r"embedding.\1"),
 )
 
 
@@ -37,46 +38,60 @@ class KvRows:
         return KvRows(self.keys[:, :batch, :, :capacity], self.values[:, :batch, :, :capacity])
 
 
+class RowEmbedding(nn.Module):
+    """Rows of texts, voices and latents."""
+
+    def __init__(self, config: PocketConfig) -> None:
+        super().__init__()
+        width, latent = config.transformer.width, config.codec.latent
+        self.text = nn.Embedding(config.vocabulary + 1, config.rank or width)
+        self.text_proj = nn.Linear(config.rank, width, bias=False) if config.rank else None
+        self.speaker_proj = nn.Linear(config.codec.prompt_latent, width, bias=False)
+        self.bos_before_voice = nn.Parameter(torch.empty(1, 1, width)) if config.begins_voice else None
+        self.bos_emb = nn.Parameter(torch.empty(latent))
+        self.input_linear = nn.Linear(latent, width, bias=False)
+
+    @property
+    def device(self) -> torch.device:
+        return self.bos_emb.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.bos_emb.dtype
+
+    def of_text(self, ids: Tensor) -> Tensor:
+        """Rows [batch, n, width] of ids [batch, n]."""
+        rows: Tensor = self.text(ids)
+        return rows if self.text_proj is None else self.text_proj(rows)
+
+    def of_voice(self, latents: Tensor) -> Tensor:
+        """Rows [batch, n, width] of the encoder's latents, behind the row that begins a voice."""
+        rows: Tensor = self.speaker_proj(latents.to(self.dtype))
+        if self.bos_before_voice is None:
+            return rows
+        return torch.cat((self.bos_before_voice.expand(len(rows), -1, -1), rows), dim=1)
+
+    def of_latents(self, latents: Tensor) -> Tensor:
+        """Rows [batch, 1, width] of the latents [batch, latent] of the frames before."""
+        rows: Tensor = self.input_linear(latents.to(self.dtype))
+        return rows[:, None]
+
+
 class FlowLm(nn.Module):
-    """The text table, the backbone and the end-of-speech head."""
+    """The embedding, the backbone and the end-of-speech head."""
 
     def __init__(self, config: PocketConfig) -> None:
         super().__init__()
         self.config = config
         width, latent = config.transformer.width, config.codec.latent
         condition = config.condition or width
-        self.text = nn.Embedding(config.vocabulary + 1, config.rank or width)
-        self.text_proj = nn.Linear(config.rank, width, bias=False) if config.rank else None
-        self.speaker_proj = nn.Linear(config.codec.prompt_latent, width, bias=False)
-        self.bos_before_voice = nn.Parameter(torch.empty(1, 1, width)) if config.begins_voice else None
-        self.bos_emb = nn.Parameter(torch.empty(latent))
+        self.embedding = RowEmbedding(config)
         self.register_buffer("emb_mean", torch.empty(latent))
         self.register_buffer("emb_std", torch.empty(latent))
-        self.input_linear = nn.Linear(latent, width, bias=False)
         self.layers = nn.ModuleList(Layer(config.transformer, scaled=False) for _ in range(config.transformer.layers))
         self.out_norm = nn.LayerNorm(width)
         self.z_proj = nn.Linear(width, condition, bias=False) if config.condition else None
         self.out_eos = nn.Linear(condition, 1)
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.input_linear.weight.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.input_linear.weight.device
-
-    def text_rows(self, ids: Tensor) -> Tensor:
-        """Rows [batch, n, width] of ids [batch, n]."""
-        rows: Tensor = self.text(ids)
-        return rows if self.text_proj is None else self.text_proj(rows)
-
-    def voice_rows(self, latents: Tensor) -> Tensor:
-        """Rows [batch, n, width] of the encoder's latents, behind the row that begins a voice."""
-        rows: Tensor = self.speaker_proj(latents.to(self.dtype))
-        if self.bos_before_voice is None:
-            return rows
-        return torch.cat((self.bos_before_voice.expand(len(rows), -1, -1), rows), dim=1)
 
     def forward(self, rows: Tensor, lengths: Tensor, cache: KvRows) -> Tensor:
         """Read rows [batch, n, width] behind `lengths` [batch] positions; what leaves the last layer.

@@ -77,7 +77,6 @@ def rotation_at(positions: Tensor, config: TransformerConfig) -> Rotation:
 def rotated(heads: Tensor, rotation: Rotation) -> Tensor:
     """Rotate the pairs (0, 1), (2, 3), ... of heads [batch, heads, time, width]."""
     cosine, sine = rotation
-    pairs = heads.unflatten(-1, (-1, 2))
-    real, imaginary = pairs[..., 0], pairs[..., 1]
+    real, imaginary = heads[..., 0::2], heads[..., 1::2]
     turned = torch.stack((real * cosine - imaginary * sine, real * sine + imaginary * cosine), dim=-1)
     return turned.flatten(-2)

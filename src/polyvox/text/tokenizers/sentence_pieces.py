@@ -35,7 +35,8 @@ def sentence_pieces(path: Path) -> Tokenizer:
 
 def _unigram(content: bytes) -> Tokenizer:
     pieces: list[tuple[str, float]] = []
-    unknown, kind, byte_fallback = 0, _UNIGRAM, False
+    unknown, byte_fallback = 0, False
+    kind: int | bytes = _UNIGRAM
     charsmap, prefix, trims = b"", True, True
     for number, value in _fields(content):
         if number == _PIECES:
