@@ -437,6 +437,15 @@ class Settings(BaseModel):
     )
 
     # Reference recordings
+    watermark: Literal["none", "perth"] = Field(
+        "none", description="Inaudible mark in the samples of all speech; `perth` needs the model of that name."
+    )
+    consent: Literal["trusted", "asked", "required"] = Field(
+        "asked",
+        description="What must be said of a recording's speaker: nothing, since you vouch for all recordings "
+        "(`trusted`); consent to a fit and to MCP's `clone`, and what is said elsewhere is noted (`asked`); consent to "
+        "every recording and every registered voice (`required`).",
+    )
     prompt_max_bytes: int = Field(
         10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."
     )

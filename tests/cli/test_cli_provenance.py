@@ -20,6 +20,7 @@ PCM = voice(RATE, 1.5)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POLYVOX_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("POLYVOX_MODELS_DIR", str(tmp_path / "models"))
 
 
 def provenance(*arguments: str, code: int = 0) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -89,6 +90,7 @@ def create_app(
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
+    app.state.exposition = partial(admin.exposition, service)
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)
@@ -98,7 +100,8 @@ def create_app(
     if service.tracer is not None:
         app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
-    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
+    known = [row.partition(" ")[2] for row in route_operations(doors)]
+    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None], known=known)
     # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.1 s.
     for router in (*(door.router for door in doors), admin.router):
         app.router.routes.extend(router.routes)
@@ -193,6 +196,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await service.start()
             stack.push_async_callback(service.close)
         service.warm_up()
+        await stack.enter_async_context(service.metrics.recent.kept())
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)

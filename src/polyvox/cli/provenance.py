@@ -71,6 +71,7 @@ def _checked(file: Path, manifest: Path | None, key: Path | None, settings: "Set
     from polyvox.provenance.manifest import SignedManifest
     from polyvox.provenance.notary import stored_manifests
     from polyvox.provenance.verification import Verifier
+    from polyvox.provenance.watermarks import installed_watermarker, search_for
     from polyvox.service.provenance_checks import exhibit_of
     from polyvox.voices.limits import too_large
 
@@ -80,7 +81,9 @@ def _checked(file: Path, manifest: Path | None, key: Path | None, settings: "Set
     if manifest is not None and signed is None:
         raise InvalidRequestError(f"{manifest} is no signed manifest.", field="manifest")
     exhibit = asyncio.run(exhibit_of(file.read_bytes(), _MOST_BYTES))
-    verifier = Verifier(stored_manifests(settings).get, _keys(key, settings))
+    watermark = installed_watermarker(settings.models_dir)
+    search = None if watermark is None else search_for(watermark)
+    verifier = Verifier(stored_manifests(settings).get, _keys(key, settings), search)
     return verifier.verify(exhibit, signed)
 
 

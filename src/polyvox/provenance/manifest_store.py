@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+from collections.abc import Collection
 from pathlib import Path
 
 import structlog
@@ -43,6 +44,16 @@ class ManifestStore:
                 return SignedManifest.parse(file.read(LONGEST_MANIFEST + 1))
         except OSError:
             return None
+
+    def forget(self, voices: Collection[str]) -> int:
+        """Delete the manifests of speech in these voices, by their ids; how many those were. Blocks."""
+        gone = 0
+        for _, _, path in self._files():
+            signed = self.get(path.stem)
+            if signed is not None and any(voice in signed.manifest.voice for voice in voices):
+                path.unlink(missing_ok=True)
+                gone += 1
+        return gone
 
     def _path(self, content_id: str) -> Path:
         return self._folder / content_id[:2] / f"{content_id}{_ENDING}"

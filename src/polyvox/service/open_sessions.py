@@ -77,7 +77,7 @@ class OpenSessions:
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._sessions.discard(session))
         if isinstance(plan.kind, SpeakStream):
-            plan.kind.on_idle = session.idle
+            plan.kind.on_idle, plan.kind.on_text = session.idle, session.text_came
         return session
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ from functools import partial
 from polyvox.errors import InvalidRequestError, NotFoundError, OverloadedError
 from polyvox.provenance.manifest import SignedManifest
 from polyvox.provenance.verification import Exhibit, Findings, Verifier
+from polyvox.provenance.watermarks import installed_watermarker, search_for
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.voices.limits import PromptLimits
@@ -34,6 +35,7 @@ class ProvenanceChecks:
         self._slots = asyncio.Semaphore(settings.prompt_workers)
         self._most = settings.prompt_workers + settings.max_queue
         self._present = 0
+        self._watermark = service.watermark
 
     async def check(self, data: bytes, manifest: bytes | None, owner: str) -> Findings:
         """Look for evidence in a file, whose manifest the caller may bring."""
@@ -47,7 +49,7 @@ class ProvenanceChecks:
         try:
             async with self._slots:
                 exhibit = await exhibit_of(data, self._max_bytes)
-                return await asyncio.to_thread(partial(self._verifier.verify, exhibit, signed))
+                return await asyncio.to_thread(partial(self._verified, exhibit, signed))
         finally:
             self._present -= 1
 
@@ -58,7 +60,10 @@ class ProvenanceChecks:
             raise NotFoundError("There is no manifest with this id here, or no longer.", field="id")
         return found
 
-    @property
-    def _verifier(self) -> Verifier:
+    def _verified(self, exhibit: Exhibit, signed: SignedManifest | None) -> Findings:
+        """Verify a file; blocks. The watermark is looked for wherever its model is installed."""
+        if self._watermark is None:
+            self._watermark = installed_watermarker(self._service.settings.models_dir)
+        search = None if self._watermark is None else search_for(self._watermark)
         notary = self._service.notary
-        return Verifier(notary.manifest, notary.keys)
+        return Verifier(notary.manifest, notary.keys, search).verify(exhibit, signed)

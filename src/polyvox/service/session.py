@@ -219,17 +219,23 @@ class Session:
         self._buffer.finish(reason, discard=True)
         self._task.cancel()
 
-    def idle(self, waiting: bool) -> None:
+    def idle(self) -> None:
         """Leave the slot to others, and stop the clock, while the engine waits for text of the caller."""
-        if self._cancelled or self._task.done():
-            return
-        if waiting:
+        if not self._is_over:
             self._idle_since = self._now()
-            self._ticket.pause()
-        else:
+            self._ticket.idle()
+            self._limit.reschedule(None)
+
+    async def text_came(self) -> None:
+        """Go on; a stream that nobody has heard yet waits for its turn to begin."""
+        if not self._is_over:
+            await self._ticket.text_came()
             self._progress.idle_seconds += self._now() - self._idle_since
-            self._ticket.resume()
-        self._limit.reschedule(None if waiting else self._deadline)
+            self._limit.reschedule(self._deadline)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._cancelled or self._task.done()
 
     @property
     def _deadline(self) -> float:

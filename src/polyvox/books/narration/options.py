@@ -94,7 +94,7 @@ class BookFormats:
 
 @dataclass(frozen=True, slots=True)
 class BoundFile:
-    """A finished file; `chapter` counts from 1, None for the whole book."""
+    """A finished file; `chapter` counts from 1, None for the whole book. `seconds` is the length of its audio."""
 
     name: str
     path: Path
@@ -102,6 +102,7 @@ class BoundFile:
     kind: FileKind
     chapter: int | None
     bytes: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

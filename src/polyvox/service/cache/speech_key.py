@@ -11,6 +11,7 @@ import numpy as np
 from polyvox import __version__
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
+from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.speech_cache import SpeechKey
 from polyvox.service.delivery import Delivery
@@ -101,6 +102,8 @@ def _plain(value: object) -> list[object]:
     """A value of one of the other types that requests are made of, as a list of what tells it apart."""
     if isinstance(value, Enum):
         return ["enum", value.value]
+    if isinstance(value, Watermarker):
+        return ["watermark", value.name]
     if isinstance(value, np.ndarray):
         return ["array", value.dtype.str, list(value.shape), np.ascontiguousarray(value).tobytes()]
     if isinstance(value, Mapping):

@@ -281,4 +281,5 @@ def _moved(file: BoundFile, path: Path) -> JobFile:
     with file.path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     file.path.replace(path)
-    return JobFile(file.name, file.media_type, path.stat().st_size, str(file.kind), file.chapter, digest)
+    seconds = None if file.seconds is None else round(file.seconds, 3)
+    return JobFile(file.name, file.media_type, path.stat().st_size, str(file.kind), file.chapter, digest, seconds)

@@ -53,7 +53,7 @@ async def checked(client: httpx.AsyncClient, data: bytes, **fields: str) -> dict
 @pytest.fixture
 def signing(tmp_path):
     key = SigningKey.create(tmp_path / "provenance")
-    return key, {"data_dir": tmp_path, "provenance": "signed"}
+    return key, {"data_dir": tmp_path, "models_dir": tmp_path / "models", "provenance": "signed"}
 
 
 async def test_the_same_request_has_the_same_bytes_and_id_and_another_text_another_id():
