@@ -274,11 +274,11 @@ class Ticket:
     def is_heard(self) -> bool:
         """True if its listener waits for more; nobody listens to a background request.
 
-        Nor to one that has run dry for want of text: nothing that others leave undone would help it.
+        One that waits for text needs nothing, nor does one that has run dry where the engine itself waits for it.
         """
-        if self.state is TicketState.IDLE or (self.audio and not self.paced):
-            return not self.background and self.ahead(self._controller.now()) > 0.0
-        return self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED) and not self.background
+        at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
+        ran_dry = not self.paced and self.audio > 0.0 and self.ahead(self._controller.now()) <= 0.0
+        return at_work and not ran_dry and not self.background
 
     @property
     def audio_left(self) -> float:
