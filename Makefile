@@ -49,7 +49,14 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
 	touch $@
 
-clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
+# As its .npmrc says, no package runs a script of its own.
+$(VENV)-node/.installed: tests/clients/javascript/package-lock.json
+	mkdir -p $(VENV)-node
+	cp tests/clients/javascript/package.json tests/clients/javascript/package-lock.json tests/clients/javascript/.npmrc $(VENV)-node
+	npm --prefix $(VENV)-node --loglevel error ci
+	touch $@
+
+clients: $(CLIENTS:%=$(VENV)-%/.installed) $(VENV)-node/.installed  ## The environments of the real clients that tests call the server with.
 
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880; TLS=1 for https and wss.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
@@ -115,4 +122,4 @@ release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources
 	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
-	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(VENV)-node .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,8 +26,9 @@ OPERATIONS = {
     "POST /dev/unload": Operation.CHANGE_MODELS,
     "POST /dev/reload": Operation.CHANGE_MODELS,
     "GET /metrics": Operation.READ_METRICS,
+    "GET /metrics/recent": Operation.READ_METRICS,
 }
-UNTRACED = ("/metrics",)
+UNTRACED = ("/metrics", "/metrics/recent")
 """Further paths that monitors ask for all the time."""
 
 _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
@@ -125,3 +126,13 @@ async def exposition(service: SpeechService) -> bytes:
     """The metrics of this process, under CosyVoice's names too."""
     await service.metrics.gpus.sample()
     return service.metrics.render(RustServerMetrics(service.metrics))
+
+
+@router.get("/metrics/recent")
+async def recent_metrics(service: Service, owner: Owner) -> dict[str, Any]:
+    """Some of the counters as they were in the last five minutes, every ten seconds, the oldest first.
+
+    Each has its `age` in seconds, and `sums` by metric and by the label that tells its causes apart.
+    """
+    service.accounts.access.require(Operation.READ_METRICS, owner)
+    return {"object": "list", "data": service.metrics.recent.public()}
