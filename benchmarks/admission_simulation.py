@@ -211,9 +211,8 @@ class World:
             ticket = self.admission.enter(
                 "m",
                 call.client,
-                round(call.audio / SECONDS_PER_CHAR),
+                0 if call.arriving else round(call.audio / SECONDS_PER_CHAR),
                 call.max_wait,
-                paced=not call.arriving,
                 background=call.background,
                 capacity=self.engine.model.claims,
             )
@@ -246,7 +245,11 @@ class World:
             began, chunk = self.loop.time(), min(self.engine.model.chunk, left)
             if began > asked or first is None:
                 self._log("turn", number, round(began - asked, 6))
-            await asyncio.sleep(call.arriving)
+            if call.arriving:
+                ticket.idle()
+                await asyncio.sleep(call.arriving)
+                await ticket.text_came()
+                began, dry = self.loop.time(), max(dry, self.loop.time())
             await self.engine.make(chunk, dry)
             now = self.loop.time()
             ticket.produced(chunk, now - began)

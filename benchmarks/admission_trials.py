@@ -59,10 +59,16 @@ async def overload(
     lengths: tuple[float, float],
     shares: tuple[float, ...] = (1.0,) * 4,
     seconds: float = 30.0,
+    arriving: float = 0.0,
 ) -> None:
-    """Calls by chance, `load` times what the engine can do."""
+    """Calls by chance, `load` times what the engine can do; with `arriving`, the texts of one in four come slowly."""
     rate = load * world.engine.model.capacity / (sum(lengths) / 2)
-    tasks = await world.arrivals(rate, seconds, lambda: some_client(world, shares, lengths))
+
+    def some_call() -> Call:
+        call = some_client(world, shares, lengths)
+        return replace(call, arriving=arriving) if arriving and world.chance.random() < 0.25 else call
+
+    tasks = await world.arrivals(rate, seconds, some_call)
     world.outcome.log.append(("audio", world.engine.audio / world.loop.time()))
     await asyncio.gather(*tasks)
 
@@ -214,6 +220,12 @@ def all_figures(world: World, outcome: Outcome, client: str = "") -> Figures:
     }
 
 
+def door_figures(world: World, outcome: Outcome) -> Figures:
+    """All, and the share of those heard whose texts arrived while they were spoken."""
+    arrived = sum(each.call.arriving > 0 for each in outcome.heard)
+    return {**all_figures(world, outcome), "arrived": arrived / max(1, len(outcome.heard))}
+
+
 def beside_figures(world: World, outcome: Outcome, idle: str, other: str, crowd: str) -> Figures:
     """First audio of a client beside a crowd, and what the crowd has of it."""
     waits, alone = ([each.first_audio for each in outcome.of(name)] for name in (other, idle))
@@ -250,6 +262,9 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         "overload, pages": Trial(partial(overload, load=4.0, lengths=PAGES, seconds=120.0), all_figures),
         "overload, cleared for first": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, CLEARING),
         "overload, capacity not known": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, UNKNOWN),
+        "overload, some texts arrive": Trial(
+            partial(overload, load=4.0, lengths=SENTENCES, arriving=0.1), door_figures
+        ),
         "overload, batching": Trial(
             partial(overload, load=2.0, lengths=SENTENCES, seconds=20.0), all_figures, BATCHING, slots=16
         ),

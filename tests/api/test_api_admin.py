@@ -152,6 +152,7 @@ async def test_the_description_covers_every_door():
         "/health",
         "/ready",
         "/metrics",
+        "/metrics/recent",
         "/v1/usage",
         "/v1/audio/speech",
         "/v1/audio/speech/batch",

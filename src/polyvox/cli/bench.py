@@ -178,16 +178,12 @@ def _check_servers_installed() -> None:
 
 
 async def _run(load: "Load", dialect: "Dialect", url: str, api_key: str | None) -> "LoadRun":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from polyvox.bench.load import run_load
     from polyvox.bench.report import describe
+    from polyvox.cli.progress import counted_progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(describe(load), total=load.requests)
-        return await run_load(load, dialect, url, api_key=api_key, on_sample=lambda _: progress.advance(task))
+    with counted_progress(describe(load), load.requests) as advance:
+        return await run_load(load, dialect, url, api_key=api_key, on_sample=lambda _: advance())
 
 
 def _report(

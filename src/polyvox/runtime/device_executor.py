@@ -7,7 +7,8 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from polyvox.errors import UnavailableError
 from polyvox.runtime.cancellation import CancelToken, running_under
@@ -18,7 +19,6 @@ HANDOVER_SECONDS = 1e-4
 """Interpreter switch interval of a server process, for `sys.setswitchinterval`. A thread that returns from a library
 call needs the interpreter lock: with Python's default of 5 ms, each call would wait that long for a busy thread."""
 
-_NICENESS = 5
 _NICEST = 19
 
 
@@ -28,16 +28,20 @@ class DeviceExecutor:
     A call goes to the pool only when a thread is free for it. A caller that chooses what to run, as a `Stage` does,
     reserves the thread first and chooses then, with everything that has arrived by that time.
 
-    Threads that compute on the cores of the server itself should have a `low_priority`: what the event loop has to do
-    is short, and somebody waits for it.
+    Threads that compute on the cores of the server itself should have a `niceness`, `LOW` or `LOWEST`: what the event
+    loop has to do is short, and somebody waits for it.
     """
 
-    def __init__(self, name: str, threads: int, *, low_priority: bool = False) -> None:
+    LOW: ClassVar = 5
+    LOWEST: ClassVar = 15
+
+    def __init__(self, name: str, threads: int, *, niceness: int = 0) -> None:
         self.name = name
         self.threads = threads
         self._free = asyncio.Semaphore(threads)
-        initializer = _lower_priority if low_priority else None
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=initializer)
+        self._pool = ThreadPoolExecutor(
+            threads, thread_name_prefix=name, initializer=partial(_lower_priority, niceness) if niceness else None
+        )
         self._closed = False
 
     async def run(self, fn: Callable[[], T]) -> T:
@@ -83,11 +87,11 @@ class DeviceExecutor:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _lower_priority() -> None:
+def _lower_priority(niceness: int) -> None:
     """For this thread alone, where the system has a priority for each."""
     if sys.platform == "linux":
         thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS))
+        os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, os.getpriority(os.PRIO_PROCESS, thread) + niceness))
 
 
 def _run_in_future(fn: Callable[[], T], token: CancelToken) -> T:

@@ -21,6 +21,15 @@ def test_who_is_admitted_is_heard_in_time_and_hardly_anyone_waits_in_vain(name: 
     assert found["least share"] >= 0.5, "clients have equal shares"
 
 
+def test_texts_that_arrive_are_admitted_by_the_same_forecast_as_others() -> None:
+    found = figures("overload, some texts arrive")
+    assert found["in time"] >= 0.95
+    assert found["in vain"] <= 0.01 * found["asked"]
+    assert 0.15 <= found["arrived"] <= 0.35, "a quarter of those who ask is about a quarter of those heard"
+    assert found["with a gap"] <= 0.02
+    assert found["audio a second"] >= 0.9 * PLAIN.capacity, "the engine is kept busy"
+
+
 def test_hardly_anyone_is_refused_below_the_limit() -> None:
     found = figures("below the limit")
     assert (found["refused"], found["in vain"], found["in time"]) == (0, 0, 1.0)
