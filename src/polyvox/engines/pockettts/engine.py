@@ -250,6 +250,10 @@ class PocketTtsEngine:
         voice = await running.parts.scheduler.prepare(latents)
         return voice.pack(self.name, prompt.digest, running.fingerprint)
 
+    def fits(self, voice: PreparedVoice) -> bool:
+        """True if a voice was prepared for these weights."""
+        return VoiceState.made_for(voice) == self._started().fingerprint
+
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()
         self.check(utterance)
