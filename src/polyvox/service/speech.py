@@ -43,7 +43,7 @@ from polyvox.service.text_limits import TextLimits
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _RETRY_SECONDS = 5.0
-"""When to ask again a server that starts or stops."""
+"""The time after which to ask again a server that starts or stops."""
 
 
 class SpeechService:

@@ -141,7 +141,8 @@ class PocketTtsEngine:
         """As `start`, with networks that are loaded already."""
         on_gpu = networks.device.type == "cuda"
         codec_thread, lm_thread = (
-            DeviceExecutor(f"{self.name}-{part}", 1, low_priority=not on_gpu) for part in ("codec", "lm")
+            DeviceExecutor(f"{self.name}-{part}", 1, niceness=0 if on_gpu else DeviceExecutor.LOW)
+            for part in ("codec", "lm")
         )
         text, hearing = DeviceExecutor(f"{self.name}-text", 1), DeviceExecutor(f"{self.name}-voices", 1)
         for thread, urgent in ((codec_thread, False), (lm_thread, True), (hearing, False)):
