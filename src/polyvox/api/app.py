@@ -34,6 +34,7 @@ from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
+from polyvox.service.registry.model_pulls import ModelPulls
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
@@ -81,6 +82,7 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
+    app.state.pulls = ModelPulls(service.settings)
     app.state.downloads = Downloads(service.settings)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
     operations = RouteOperations(route_operations(doors).items())
