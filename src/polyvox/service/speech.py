@@ -268,6 +268,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
             paced=plan.paced,
             background=plan.call.background,
+            continues=plan.call.continues,
             capacity=self.registry.pace(plan.model),
         )
 
