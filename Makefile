@@ -14,7 +14,7 @@ ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench release clean
+.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint image-matrix nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -94,7 +94,11 @@ $(VENV)-vllm/.installed:
 	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
+image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try every setting of the chart in it: a table; wants root, buildah, mmdebstrap, redis-server, postgresql.
+	$(BIN)/python scripts/build_image.py --target cpu
+	$(BIN)/python nightly/image_matrix.py
+
+nightly: setup-dev $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

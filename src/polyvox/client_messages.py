@@ -95,7 +95,8 @@ class AudioHeaders:
 
     `sample_rate` and `channels` are those of raw PCM: 24 kHz mono, as OpenAI documents, unless the server says
     otherwise. `warning` names what the engine could not do as asked. `captions` is where the captions that were asked
-    for will be when the audio is complete.
+    for will be when the audio is complete. `provenance` says that it is synthetic, what made it and when, as a
+    dictionary of structured fields.
     """
 
     media_type: str
@@ -103,6 +104,7 @@ class AudioHeaders:
     channels: int
     warning: str
     captions: str
+    provenance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +230,15 @@ def api_error(response: "httpx.Response", body: bytes) -> ApiError:
     )
 
 
-def audio_headers(headers: "httpx.Headers") -> tuple[str, int, int, str, str]:
-    """Media type, sample rate, channels, warning and captions, in the order of `AudioHeaders`."""
+def audio_headers(headers: "httpx.Headers") -> tuple[str, int, int, str, str, str]:
+    """Media type, sample rate, channels, warning, captions and provenance, in the order of `AudioHeaders`."""
     return (
         headers.get("content-type", ""),
         _positive(headers, "x-audio-sample-rate", "24000"),
         _positive(headers, "x-audio-channels", "1"),
         headers.get("x-polyvox-warning", ""),
         headers.get("x-captions", ""),
+        headers.get("x-polyvox-provenance", ""),
     )
 
 

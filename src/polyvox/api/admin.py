@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -116,11 +116,16 @@ def _check_unload(service: SpeechService) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: Service, owner: Owner) -> Response:
+async def metrics(request: Request, service: Service, owner: Owner) -> Response:
     """Counters in Prometheus' text format."""
     service.accounts.access.require(Operation.READ_METRICS, owner)
+    return Response(await request.app.state.exposition(), media_type=service.metrics.content_type)
+
+
+async def exposition(service: SpeechService) -> bytes:
+    """The metrics of this process, under CosyVoice's names too."""
     await service.metrics.gpus.sample()
-    return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)
+    return service.metrics.render(RustServerMetrics(service.metrics))
 
 
 @router.get("/metrics/recent")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -34,6 +35,7 @@ from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
+from polyvox.service.provenance_checks import ProvenanceChecks
 from polyvox.service.registry.model_pulls import ModelPulls
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
@@ -84,11 +86,13 @@ def create_app(
     app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.pulls = ModelPulls(service.settings)
     app.state.downloads = Downloads(service.settings)
+    app.state.provenance_checks = ProvenanceChecks(service)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
     operations = RouteOperations(route_operations(doors).items())
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
+    app.state.exposition = partial(admin.exposition, service)
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)

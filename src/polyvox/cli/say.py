@@ -238,7 +238,7 @@ async def _speak(
                     raise PolyvoxError("The speech holds no audio.")
 
             async with nullcontext() if display is None else display.shown():
-                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched(), speech.tags))
             if captions is not None:
                 written = await speech.captions()
                 await asyncio.to_thread(captions.write_text, written, encoding="utf-8", newline="\n")

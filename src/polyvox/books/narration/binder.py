@@ -69,7 +69,7 @@ class _Binder:
             self._gains.append(gain_to(self._formats.loudness, meter.lufs))
 
     def _bind_book(self, book: BookFormat, files: list[BoundFile]) -> Iterator[BindStep]:
-        contents = FileContents(self._tags(), self._marks(), self._cover)
+        contents = FileContents(self._tags(), self._marks(), self._cover, self._formats.provenance)
         name = f"book.{book}"
         yield from self._write(name, book, self._chapters, contents)
         files.append(self._bound(name, book.media_type, FileKind.BOOK, None, self._marks()[-1].end))
@@ -79,7 +79,8 @@ class _Binder:
     ) -> Iterator[BindStep]:
         name = f"chapter-{chapter.number:03}.{audio_format}"
         tags = {**self._tags(), "title": self._title(chapter), "track": f"{chapter.number}/{len(self._chapters)}"}
-        yield from self._write(name, audio_format, [chapter], FileContents(tags, cover=self._cover))
+        contents = FileContents(tags, (), self._cover, self._formats.provenance)
+        yield from self._write(name, audio_format, [chapter], contents)
         seconds = chapter.samples / chapter.sample_rate
         files.append(self._bound(name, audio_format.media_type, FileKind.CHAPTER, chapter.number, seconds))
 

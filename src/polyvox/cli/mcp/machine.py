@@ -35,7 +35,7 @@ class UserMachine:
         assert self.folder is not None
         name = f"speech-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}.{audio_format}"
         output = FileOutput(self.folder / name, audio_format)
-        await output.consume(OutputAudio(audio.sample_rate, audio.channels, audio.pieces))
+        await output.consume(OutputAudio(audio.sample_rate, audio.channels, audio.pieces, audio.tags))
         return output.path
 
     async def read(self, name: str, max_bytes: int) -> bytes:

@@ -61,7 +61,7 @@ class RemoteBackend:
                     async for segment in speech.segments:
                         yield segment.pcm
 
-                yield SpeechAudio(speech.sample_rate, speech.channels, speech.warnings, pieces())
+                yield SpeechAudio(speech.sample_rate, speech.channels, speech.warnings, pieces(), speech.tags)
 
     async def voices(self, model: str | None) -> Sequence[Voice]:
         with _with_advice():

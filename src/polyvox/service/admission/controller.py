@@ -35,6 +35,7 @@ _OPEN_PER_SLOT = 2
 _BACKGROUND_SHARE = 0.5
 """Share of the slots that background requests may hold, so that a live one finds a slot."""
 _AT_WORK = (TicketState.ACTIVE, TicketState.YIELDING)
+_STALLED = (TicketState.PAUSED, TicketState.IDLE, TicketState.FINISHED)
 
 
 class AdmissionController:
@@ -216,7 +217,7 @@ class AdmissionController:
 
     def take_slot(self, ticket: Ticket) -> None:
         """Called by the ticket: it needs a slot again."""
-        if ticket.state in (TicketState.STARTING, TicketState.PAUSED, TicketState.YIELDING):
+        if ticket.state in (TicketState.STARTING, TicketState.PAUSED, TicketState.IDLE, TicketState.YIELDING):
             self._activate(ticket)
 
     def leave(self, ticket: Ticket) -> None:
@@ -297,7 +298,7 @@ class AdmissionController:
 
     def _drop_stalled(self) -> None:
         """Drop the longest stalled session of the client that has most; where none has stalled for long, look later."""
-        stalled = [ticket for ticket in self._open if ticket.state in (TicketState.PAUSED, TicketState.FINISHED)]
+        stalled = [ticket for ticket in self._open if ticket.state in _STALLED]
         if not stalled:
             return
         held = Counter(ticket.client for ticket in self._open)

@@ -113,7 +113,8 @@ class JobRecord:
     """One job as it is stored.
 
     `keep_seconds` is how long it is kept once it is at rest, `expires` when that will be over. `untold` says that its
-    webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back.
+    webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back. `voices`
+    are the names of those that speak it, so that it can be erased with one of them.
     """
 
     id: str
@@ -131,6 +132,7 @@ class JobRecord:
     files: tuple[JobFile, ...] = ()
     untold: bool = False
     wait: JobWait | None = None
+    voices: tuple[str, ...] = ()
 
     def file(self, name: str) -> JobFile | None:
         return next((file for file in self.files if file.name == name), None)

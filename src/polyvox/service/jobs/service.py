@@ -279,7 +279,9 @@ class JobService:
         try:
             folder, check = store.folder(record.id) / NARRATION, partial(self._check_passage, new.options)
             narration = Narration.create(folder, new.manuscript, new.options, check)
-            queued = partial(replace, status=JobStatus.QUEUED, progress=shown_progress(narration.progress))
+            voices = tuple(voice or new.options.voice for voice in narration.plan.voices)
+            progress = shown_progress(narration.progress)
+            queued = partial(replace, status=JobStatus.QUEUED, progress=progress, voices=voices)
             created = store.change(record.id, (JobStatus.CREATING,), queued)
         except OSError as error:
             if is_full(error):

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from polyvox.types import Voice
 
 if TYPE_CHECKING:
+    from polyvox.audio.encode import Tags
     from polyvox.types import Pcm
 
 
@@ -31,6 +32,7 @@ class SpeechAudio:
     channels: int
     warnings: tuple[str, ...]
     pieces: "AsyncIterator[Pcm]"
+    tags: "Tags" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ async def returned_audio(audio: SpeechAudio, audio_format: AudioFormat, max_byte
         frames += len(piece)
         check_size(int(frames / audio.sample_rate * least_rate))
     pcm = np.concatenate(pieces)
-    data = await asyncio.to_thread(encode, pcm, audio_format, audio.sample_rate)
+    data = await asyncio.to_thread(encode, pcm, audio_format, audio.sample_rate, audio.tags)
     check_size(len(data))
     written = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
     content = {"type": "audio", "data": written, "mimeType": audio_format.media_type}
