@@ -1,112 +1,66 @@
 """All kinds of traffic at four times what a server can speak: `python -m benchmarks.overload_trial`.
 
 A real server with Wren; three of four requests over HTTP and one over a WebSocket, at random times, a job that reads a
-book, and side requests, all together. Before that, the first audio of one listener with and without the job. Prints a
-table, and exits with 1 where a promise is broken.
+book, and side requests, all together. Before that, what the job costs one listener; after it, a run in which half of
+the server's cores are taken away halfway. Prints a table of aims, and exits with 1 where one is not kept.
 """
 
 import argparse
 import asyncio
-import json
+import os
 import random
-import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from polyvox.bench.player import Arrival, play
+from benchmarks.beside_job import JOB_COST, measure
+from benchmarks.listeners import (
+    HUNG,
+    PREBUFFER_SECONDS,
+    TEXTS,
+    TOO_MANY,
+    Heard,
+    ask_http,
+    ask_socket,
+    listening,
+    percentile,
+    reading_job,
+    within_time,
+)
 from polyvox.bench.process import ServerProcess, server_process
 
 OVERLOAD = 4.0
 MAX_WAIT_SECONDS = 5.0
 """The setting's default."""
-HUNG_SECONDS = 60.0
 REFUSAL_SECONDS = 0.05
-UNDERRUN_SHARE = 0.02
-JOB_COST = 1.1
-"""Times the first audio of a listener alone that it may take beside a job."""
-PCM_BYTES = 48_000
+GAP_SHARE = 0.02
 SIDE_PATHS = ("/health", "/v1/audio/voices", "/v1/models", "/v1/jobs")
 SIDE_SECONDS = 0.25
-TEXTS = (
-    "The birch canoe slid on the smooth planks, and nobody on the far bank heard it come.",
-    "Glue the sheet to the dark blue background before the light of the afternoon is gone.",
-    "It is easy to tell the depth of a well if one has a stone, a watch and a little patience.",
-    "These days a chicken leg is a rare dish in the small towns on the other side of the hills.",
-)
-_TOO_MANY = 429
+CAPACITY_SECONDS = 20.0
+REST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """One request: its kind, its status (0 where it hung), seconds to its first answer, and its under-runs."""
+class Aim:
+    """A promise of one run: what was measured, and the most that it may be."""
 
-    kind: str
-    status: int
-    first: float
-    underruns: int = 0
+    run: str
+    name: str
+    value: float
+    limit: float
 
+    @property
+    def is_kept(self) -> bool:
+        return self.value <= self.limit
 
-async def ask_http(client: httpx.AsyncClient, text: str) -> Heard:
-    """Speak over `POST /v1/audio/speech` as a new listener."""
-    began, arrivals = time.perf_counter(), list[Arrival]()
-    body = {"input": text, "voice": "af_heart", "response_format": "pcm"}
-    async with client.stream("POST", "/v1/audio/speech", json=body) as answer:
-        answered = time.perf_counter() - began
-        async for data in answer.aiter_bytes():
-            arrivals.append(Arrival(time.perf_counter() - began, len(data) / PCM_BYTES))
-    if answer.status_code != httpx.codes.OK:
-        return Heard("http", answer.status_code, answered)
-    return Heard("http", answer.status_code, arrivals[0].time, play(arrivals).underruns)
-
-
-async def ask_socket(url: str, text: str) -> Heard:
-    """Speak over the server's own WebSocket."""
-    began, arrivals = time.perf_counter(), list[Arrival]()
-    try:
-        async with connect(f"{url.replace('http', 'ws', 1)}/v1/realtime/speech") as socket:
-            for message in (
-                {"type": "start", "voice": "af_heart", "binary": True},
-                {"type": "text", "text": text},
-                {"type": "end"},
-            ):
-                await socket.send(json.dumps(message))
-            async for answer in socket:
-                now = time.perf_counter() - began
-                if isinstance(answer, bytes):
-                    arrivals.append(Arrival(now, len(answer) / PCM_BYTES))
-                    continue
-                event = json.loads(answer)
-                if event["type"] == "error":
-                    return Heard("socket", _TOO_MANY if "overload" in answer else 500, now)
-                if event["type"] == "done":
-                    break
-    except InvalidStatus as refused:
-        return Heard("socket", refused.response.status_code, time.perf_counter() - began)
-    except ConnectionClosed as closed:
-        status = _TOO_MANY if "overload" in str(closed) else 500
-        return Heard("socket", status, time.perf_counter() - began)
-    if not arrivals:
-        return Heard("socket", 500, time.perf_counter() - began)
-    return Heard("socket", 200, arrivals[0].time, play(arrivals).underruns)
-
-
-async def within_time(kind: str, asked: Awaitable[Heard]) -> Heard:
-    """The answer, or that it hung."""
-    try:
-        async with asyncio.timeout(HUNG_SECONDS):
-            return await asked
-    except TimeoutError:
-        return Heard(kind, 0, HUNG_SECONDS)
-    except httpx.HTTPError as error:
-        print(f"broken: {type(error).__name__} {error}", file=sys.stderr)
-        return Heard(kind, 500, 0.0)
+    def __str__(self) -> str:
+        return (
+            f"{self.run:<16}{self.name:<52}{self.value:>9.3f}{self.limit:>9.3f}  {'' if self.is_kept else 'NOT '}kept"
+        )
 
 
 async def capacity(client: httpx.AsyncClient, seconds: float) -> float:
@@ -123,121 +77,132 @@ async def capacity(client: httpx.AsyncClient, seconds: float) -> float:
     return done / seconds
 
 
-@asynccontextmanager
-async def reading_job(client: httpx.AsyncClient) -> AsyncIterator[None]:
-    """A job that goes on until the block ends."""
-    text = "\n\n".join(" ".join(TEXTS) for _ in range(500))
-    book = {"title": "Trial", "chapters": [{"title": "One", "text": text}], "voice": "af_heart", "output": ["mp3"]}
-    made = await client.post("/v1/jobs", json=book)
-    made.raise_for_status()
-    try:
-        yield
-    finally:
-        (await client.delete(f"/v1/jobs/{made.json()['id']}")).raise_for_status()
-
-
-async def first_audio(client: httpx.AsyncClient, times: int) -> float:
-    """The median of one listener after another."""
-    heard = []
-    for number in range(times):
-        heard.append((await ask_http(client, TEXTS[number % len(TEXTS)])).first)
-        await asyncio.sleep(0.1)
-    return statistics.median(heard)
-
-
 async def side_requests(client: httpx.AsyncClient, until: float) -> list[Heard]:
     """Lists and health, one after the other."""
     found, number = list[Heard](), 0
     while time.perf_counter() < until:
         began, number = time.perf_counter(), number + 1
         answer = await client.get(SIDE_PATHS[number % len(SIDE_PATHS)])
-        found.append(Heard("side", answer.status_code, time.perf_counter() - began))
+        found.append(Heard("side", answer.status_code, time.perf_counter() - began, began))
         await asyncio.sleep(SIDE_SECONDS)
     return found
 
 
 async def overload(server: ServerProcess, client: httpx.AsyncClient, rate: float, seconds: float) -> list[Heard]:
-    """Requests at random times, whether or not others were answered."""
+    """Requests at random times, whether or not others were answered, with a job and side requests beside them."""
     chance, tasks = random.Random(0), list[asyncio.Task[Heard]]()  # noqa: S311 - a load, not a secret
-    due = time.perf_counter()
-    end = due + seconds
-    side = asyncio.create_task(side_requests(client, end))
-    while (due := due + chance.expovariate(OVERLOAD * rate)) < end:
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        text = chance.choice(TEXTS)
-        if chance.random() < 0.25:
-            tasks.append(asyncio.create_task(within_time("socket", ask_socket(server.url, text))))
-        else:
-            tasks.append(asyncio.create_task(within_time("http", ask_http(client, text))))
-    return [*await asyncio.gather(*tasks), *await side]
+    async with reading_job(client):
+        due = time.perf_counter()
+        end = due + seconds
+        side = asyncio.create_task(side_requests(client, end))
+        while (due := due + chance.expovariate(OVERLOAD * rate)) < end:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            text = chance.choice(TEXTS)
+            if chance.random() < 0.25:
+                tasks.append(asyncio.create_task(within_time("socket", ask_socket(server.url, text))))
+            else:
+                tasks.append(asyncio.create_task(within_time("http", ask_http(client, text))))
+        return [*await asyncio.gather(*tasks), *await side]
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+async def overload_with_fewer_cores(
+    server: ServerProcess, client: httpx.AsyncClient, rate: float, seconds: float
+) -> tuple[list[Heard], float]:
+    """The same, while half of the cores are taken away halfway; also the time of that."""
+    cores = sorted(os.sched_getaffinity(server.pid))
+    running = asyncio.create_task(overload(server, client, rate, seconds))
+    try:
+        await asyncio.sleep(seconds / 2)
+        limit_cores(server, cores[: max(1, len(cores) // 2)])
+        taken = time.perf_counter()
+        return await running, taken
+    finally:
+        running.cancel()
+        limit_cores(server, cores)
 
 
-def judged(heard: Sequence[Heard]) -> tuple[dict[str, object], list[str]]:
-    """The figures of a run, and the promises that it broke."""
+def limit_cores(server: ServerProcess, cores: Sequence[int]) -> None:
+    """Let all threads of the server run on these cores only; threads that it starts later inherit that."""
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        try:
+            os.sched_setaffinity(int(task.name), cores)
+        except ProcessLookupError:  # a thread that has just ended
+            continue
+
+
+def aims_of(run: str, heard: Sequence[Heard]) -> list[Aim]:
+    """What was promised for a run, and what came of it."""
     speech = [each for each in heard if each.kind != "side"]
     spoken = [each for each in speech if each.status == httpx.codes.OK]
-    refused = [each.first for each in speech if each.status == _TOO_MANY]
-    starved = sum(each.underruns > 0 for each in spoken)
-    other = [each for each in speech if each.status not in (0, httpx.codes.OK, _TOO_MANY)]
-    hung = sum(each.status == 0 for each in speech)
-    firsts = [each.first for each in spoken]
+    refused = [each.first for each in speech if each.status == TOO_MANY]
+    failed = [each for each in speech if each.status not in (HUNG, httpx.codes.OK, TOO_MANY)]
+    gaps = sum(each.has_gap for each in spoken) / max(1, len(spoken))
+    return [
+        Aim(run, "requests that hung", sum(each.status == HUNG for each in speech), 0),
+        Aim(run, "requests that failed", len(failed), 0),
+        Aim(run, "refusals, p99, s", percentile(refused, 0.99), REFUSAL_SECONDS),
+        Aim(run, f"streams with an under-run ({PREBUFFER_SECONDS:g} s buffer), share", gaps, GAP_SHARE),
+        Aim(run, "first audio, p95, s", percentile([each.first for each in spoken], 0.95), MAX_WAIT_SECONDS),
+    ]
+
+
+def figures_of(heard: Sequence[Heard]) -> str:
+    """What the aims do not say: how many, by which door, and what a player without a buffer would have heard."""
+    parts = []
+    for kind in ("http", "socket"):
+        mine = [each for each in heard if each.kind == kind]
+        spoken = [each for each in mine if each.status == httpx.codes.OK]
+        firsts = [each.first for each in spoken]
+        refusals = [each.first for each in mine if each.status == TOO_MANY]
+        bare = sum(each.bare is not None and each.bare.underruns > 0 for each in spoken)
+        parts.append(
+            f"{kind}: {len(mine)} asked, {len(spoken)} spoken (first audio p50 {percentile(firsts, 0.5):.2f} s, "
+            f"{sum(each.has_gap for each in spoken)} with an under-run, {bare} without a buffer), "
+            f"{len(refusals)} refused (p50 {1e3 * percentile(refusals, 0.5):.0f} ms)"
+        )
+    gaps = [each.playback.starved for each in heard if each.playback is not None and each.has_gap]
     side = [each.first for each in heard if each.kind == "side"]
-    figures: dict[str, object] = {
-        "asked": len(speech),
-        "spoken": len(spoken),
-        "by socket": sum(each.kind == "socket" for each in spoken),
-        "refused": len(refused),
-        "hung": hung,
-        "failed": len(other),
-        "refusal p50/p99 ms": (round(1e3 * percentile(refused, 0.5)), round(1e3 * percentile(refused, 0.99))),
-        "first audio p50/p95 s": (round(percentile(firsts, 0.5), 2), round(percentile(firsts, 0.95), 2)),
-        "streams with an under-run": f"{starved} of {len(spoken)}",
-        "side p99 ms": round(1e3 * percentile(side, 0.99)),
-    }
-    promises = {
-        "a request hung": hung == 0,
-        "a request failed": not other,
-        "refusals are slow": percentile(refused, 0.99) <= REFUSAL_SECONDS,
-        "too many under-runs": starved <= UNDERRUN_SHARE * len(spoken),
-        "first audio is late": percentile(firsts, 0.95) <= MAX_WAIT_SECONDS,
-    }
-    return figures, [name for name, kept in promises.items() if not kept]
+    return "; ".join(
+        [*parts, f"gaps p50 {percentile(gaps, 0.5):.2f} s", f"lists p99 {1e3 * percentile(side, 0.99):.0f} ms"]
+    )
 
 
-async def trial(server: ServerProcess, seconds: float, times: int) -> list[str]:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    async with httpx.AsyncClient(base_url=server.url, timeout=HUNG_SECONDS, limits=limits, trust_env=False) as client:
-        await first_audio(client, 4)
-        alone = await first_audio(client, 20)
-        async with reading_job(client):
-            await asyncio.sleep(2.0)
-            beside = await first_audio(client, 20)
-        broken = [] if beside <= JOB_COST * alone else ["a job puts listeners off"]
-        print(f"first audio alone {alone:.3f} s, beside a job {beside:.3f} s ({beside / alone:.2f} times)", flush=True)
-        rate = await capacity(client, 20.0)
+async def trial(server: ServerProcess, seconds: float, times: int, *, keep_cores: bool) -> list[Aim]:
+    async with listening(server.url) as client:
+        cost = await measure(client)
+        print(cost, flush=True)
+        aims = [Aim("one listener", "first audio beside a job, times without", cost.times, JOB_COST)]
+        rate = await capacity(client, CAPACITY_SECONDS)
         print(f"{rate:.2f} texts a second; offered {OVERLOAD * rate:.2f}", flush=True)
-        for _ in range(times):
-            async with reading_job(client):
-                figures, faults = judged(await overload(server, client, rate, seconds))
-            print(json.dumps(figures), *faults, flush=True)
-            broken += faults
-            await asyncio.sleep(5.0)
-    return broken
+        for number in range(1, times + 1):
+            heard = await overload(server, client, rate, seconds)
+            print(f"run {number}: {figures_of(heard)}", flush=True)
+            aims += aims_of(f"run {number}", heard)
+            await asyncio.sleep(REST_SECONDS)
+        if not keep_cores:
+            heard, taken = await overload_with_fewer_cores(server, client, rate, seconds)
+            playing = [each for each in heard if each.playback is not None and each.began + each.first < taken]
+            print(
+                f"half the cores: {figures_of(heard)}; of {len(playing)} streams begun before, "
+                f"{sum(each.has_gap for each in playing)} had an under-run",
+                flush=True,
+            )
+            aims += aims_of("half the cores", heard)
+    return aims
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=180.0)
-    parser.add_argument("--times", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=180.0, help="Length of each run.")
+    parser.add_argument("--times", type=int, default=2, help="Runs with all cores.")
+    parser.add_argument("--keep-cores", action="store_true", help="Leave out the run with half of the cores.")
+    parser.add_argument("--model", default="wren")
     given = parser.parse_args()
-    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": "wren"}) as server:
-        broken = asyncio.run(trial(server, given.seconds, given.times))
-    sys.exit("; ".join(broken) or None)
+    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": given.model}) as server:
+        aims = asyncio.run(trial(server, given.seconds, given.times, keep_cores=given.keep_cores))
+    print(f"{'run':<16}{'aim':<52}{'value':>9}{'at most':>9}")
+    print(*aims, sep="\n")
+    sys.exit(0 if all(aim.is_kept for aim in aims) else 1)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         module = getattr(item, "module", None)
-        if hasattr(module, "run_client"):
+        if hasattr(module, "run_client") or hasattr(module, "run_javascript"):
             item.add_marker(pytest.mark.clients)
         if hasattr(module, "watched"):  # all of a module's tests share the servers that it watches
             item.add_marker(pytest.mark.alone)

@@ -151,6 +151,20 @@ async def test_chunks_of_a_client_that_has_too_many_make_way_for_one_that_goes_f
     assert sorted(network.began) == sorted([SHORT, SHORT, *sizes, *sizes])
 
 
+async def test_a_chunk_of_a_job_is_stopped_for_a_live_one_a_few_times_and_then_left_to_its_end(synthesis, network):
+    job = asyncio.create_task(of(Precedence(background=True), synthesis.synthesize(request(LONG), 0.0)))
+    for live in range(4):
+        assert await asyncio.to_thread(network.entered.wait, 10)
+        network.entered.clear()
+        async with asyncio.timeout(10):
+            await synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time())
+        assert network.finished == [SHORT] * (live + 2)
+    network.passage.set()
+    await job
+    assert network.began == [SHORT, *[LONG, SHORT] * 4], "it was not stopped a fourth time"
+    assert network.finished[-1] == LONG
+
+
 async def test_a_client_that_has_too_many_begins_nothing_beside_a_chunk_that_goes_first(synthesis, network):
     first = asyncio.create_task(of(Precedence(goes_first=True), synthesis.synthesize(request(LONG), 0.0)))
     assert await asyncio.to_thread(network.entered.wait, 10)

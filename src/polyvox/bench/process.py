@@ -29,6 +29,10 @@ class ServerProcess:
         self.url = _URL.findall(greeting)[0].decode()
         self.grpc = "" if grpc is None else grpc[1].decode()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """CPU time of the process so far: all threads, user and system, and children that have ended."""
         return cpu_seconds_of(self._process.pid)

@@ -7,7 +7,8 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from polyvox.errors import UnavailableError
 from polyvox.runtime.cancellation import CancelToken, running_under
@@ -18,7 +19,6 @@ HANDOVER_SECONDS = 1e-4
 """Interpreter switch interval of a server process, for `sys.setswitchinterval`. A thread that returns from a library
 call needs the interpreter lock: with Python's default of 5 ms, each call would wait that long for a busy thread."""
 
-_NICENESS = 5
 _NICEST = 19
 
 
@@ -28,16 +28,20 @@ class DeviceExecutor:
     A call goes to the pool only when a thread is free for it. A caller that chooses what to run, as a `Stage` does,
     reserves the thread first and chooses then, with everything that has arrived by that time.
 
-    Threads that compute on the cores of the server itself should have a `low_priority`: what the event loop has to do
-    is short, and somebody waits for it.
+    Threads that compute on the cores of the server itself should have a `niceness`, `LOW` or `LOWEST`: what the event
+    loop has to do is short, and somebody waits for it.
     """
 
-    def __init__(self, name: str, threads: int, *, low_priority: bool = False) -> None:
+    LOW: ClassVar = 5
+    LOWEST: ClassVar = 15
+
+    def __init__(self, name: str, threads: int, *, niceness: int = 0) -> None:
         self.name = name
         self.threads = threads
         self._free = asyncio.Semaphore(threads)
-        initializer = _lower_priority if low_priority else None
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=initializer)
+        self._pool = ThreadPoolExecutor(
+            threads, thread_name_prefix=name, initializer=partial(_lower_priority, niceness) if niceness else None
+        )
         self._closed = False
 
     async def run(self, fn: Callable[[], T]) -> T:
@@ -53,18 +57,22 @@ class DeviceExecutor:
         """Give a reserved thread back unused."""
         self._free.release()
 
-    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None) -> T:
+    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None, *, release: bool = True) -> T:
         """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller.
 
-        `fn` finds its token with `current_token`; it is cancelled with the caller, or by its maker.
+        Without `release` the caller gives it back. `fn` finds its token with `current_token`; it is cancelled with the
+        caller, or by its maker.
         """
         if self._closed:
-            self._free.release()
+            if release:
+                self._free.release()
             raise UnavailableError(f"The executor {self.name!r} is closed; start the engine again.")
         token = token or CancelToken()
         context = contextvars.copy_context()
         work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn, token)
-        work.add_done_callback(self._finished)
+        work.add_done_callback(_retrieved)
+        if release:
+            work.add_done_callback(lambda _: self._free.release())
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
@@ -72,22 +80,22 @@ class DeviceExecutor:
             raise
         return work.result()
 
-    def _finished(self, work: "asyncio.Future[T]") -> None:
-        self._free.release()
-        if not work.cancelled():
-            work.exception()  # of a call that was abandoned, asyncio would report it as never retrieved
-
     def close(self) -> None:
         """End the threads. Waits for calls under way: on an event loop, await those first or call this off the loop."""
         self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _lower_priority() -> None:
+def _retrieved(work: "asyncio.Future[T]") -> None:
+    if not work.cancelled():
+        work.exception()  # of a call that was abandoned, asyncio would report it as never retrieved
+
+
+def _lower_priority(niceness: int) -> None:
     """For this thread alone, where the system has a priority for each."""
     if sys.platform == "linux":
         thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS))
+        os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, os.getpriority(os.PRIO_PROCESS, thread) + niceness))
 
 
 def _run_in_future(fn: Callable[[], T], token: CancelToken) -> T:

@@ -11,10 +11,11 @@ class Precedence:
 
     `goes_first` is true until the first audio of a stream whose client has no other, while another client's streams
     fill the engine. `makes_way` tells whether the stream is of a client that has more than its share, and can stand
-    still for a moment.
+    still for a moment. Nobody listens to a `background` stream while it is spoken.
     """
 
     goes_first: bool = False
+    background: bool = False
     makes_way: Callable[[], bool] = lambda: False
 
 

@@ -12,7 +12,11 @@ from typing import Self
 import structlog
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, SilentTextError, StalledError, status_of
+from polyvox.provenance.manifest import AudioLayout
+from polyvox.provenance.marks import Marks
+from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.slotless import SlotlessTicket
@@ -22,6 +26,7 @@ from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.playback import Playback
+from polyvox.service.seal import Seal
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
@@ -94,6 +99,7 @@ class Session:
         metrics: Metrics,
         executor: DeviceExecutor,
         cache: SpeechCache,
+        notary: Notary,
         chunk_log: ChunkLog | None = None,
         trace: SessionTrace | None = None,
     ) -> None:
@@ -105,6 +111,7 @@ class Session:
         self._ticket = ticket
         self._metrics = metrics
         self._cache = cache
+        self._notary = notary
         self._chunk_log = chunk_log
         self.trace = trace
         """Its spans; None where nothing is traced."""
@@ -164,6 +171,26 @@ class Session:
         return self._plan.cache_use
 
     @property
+    def marks(self) -> Marks | None:
+        """The statement of its origin; None where the server marks nothing."""
+        return self._plan.marks
+
+    @property
+    def is_signed(self) -> bool:
+        """True if its answer has a manifest."""
+        return self._notary.signs
+
+    def tags(self, format: AudioFormat) -> Tags:  # noqa: A002
+        """The marks as tags of a file in that format; none in a WAV file that keeps the plain header."""
+        marks = self._plan.marks
+        return NO_TAGS if marks is None or (self._plan.bare_wav and format is AudioFormat.WAV) else marks.tags
+
+    def seal(self, format: str) -> Seal:  # noqa: A002
+        """The seal of its answer in that format, to be closed when the answer ends."""
+        layout = AudioLayout(str(format), self.sample_rate, self.channels)
+        return Seal(self._notary, self._notary.draft(self._plan.marks, self.voice, layout))
+
+    @property
     def max_audio_seconds(self) -> float:
         """Upper bound for the audio of this request; a caller that collects all of it stops here."""
         return self._plan.kind.max_audio_seconds
@@ -179,6 +206,11 @@ class Session:
         return self._progress.busy_seconds
 
     @property
+    def seconds_ahead(self) -> float:
+        """Seconds for which its listener will play what was made, also when all of it is."""
+        return self._ticket.seconds_ahead
+
+    @property
     def state(self) -> SessionState:
         return self._state
 
@@ -192,17 +224,23 @@ class Session:
         self._buffer.finish(reason, discard=True)
         self._task.cancel()
 
-    def idle(self, waiting: bool) -> None:
+    def idle(self) -> None:
         """Leave the slot to others, and stop the clock, while the engine waits for text of the caller."""
-        if self._cancelled or self._task.done():
-            return
-        if waiting:
+        if not self._is_over:
             self._idle_since = self._now()
-            self._ticket.pause()
-        else:
+            self._ticket.idle()
+            self._limit.reschedule(None)
+
+    async def text_came(self) -> None:
+        """Go on; a stream that nobody has heard yet waits for its turn to begin."""
+        if not self._is_over:
+            await self._ticket.text_came()
             self._progress.idle_seconds += self._now() - self._idle_since
-            self._ticket.resume()
-        self._limit.reschedule(None if waiting else self._deadline)
+            self._limit.reschedule(self._deadline)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._cancelled or self._task.done()
 
     @property
     def _deadline(self) -> float:

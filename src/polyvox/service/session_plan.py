@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyvox.engines.base import Engine
+from polyvox.provenance.marks import Marks
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.speech_cache import CachedSpeech, CacheUse, SpeechCache, SpeechKey
 from polyvox.service.call_context import CallContext
 from polyvox.service.delivery import Delivery, closing
-from polyvox.service.kinds.request_kind import RequestKind
+from polyvox.service.kinds.request_kind import RequestKind, SpeakSilence
+from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.request_checks import check_with
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.warnings import Warnings
@@ -21,7 +23,7 @@ class SessionPlan:
 
     `voice` is None for one of the engine's own. Without a `key` the speech is not cached; `cached` is what the cache
     holds under it. At most `buffer` chunks wait for a reader, who may take none for `stall` seconds; all of it takes at
-    most `deadline` seconds.
+    most `deadline` seconds. With `bare_wav` the marks are not written into WAV files.
     """
 
     id: str
@@ -36,6 +38,8 @@ class SessionPlan:
     warnings: Warnings
     key: SpeechKey | None
     cached: CachedSpeech | None
+    marks: Marks | None
+    bare_wav: bool
     buffer: int
     deadline: float
     stall: float
@@ -44,6 +48,16 @@ class SessionPlan:
     def from_cache(self) -> bool:
         """True if no model is asked."""
         return self.cached is not None
+
+    @property
+    def needs_slot(self) -> bool:
+        """True if the model has to work for it."""
+        return not (self.from_cache or isinstance(self.kind, SpeakSilence))
+
+    @property
+    def paced(self) -> bool:
+        """True if the time between its chunks is the engine's alone."""
+        return not isinstance(self.kind, SpeakStream) or self.kind.tells_pace(self.engine)
 
     @property
     def overhead(self) -> int:

@@ -8,6 +8,8 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
+from polyvox.provenance.notary import Notary
+from polyvox.provenance.watermarks import open_watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
@@ -24,8 +26,6 @@ from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Holder
 from polyvox.service.keys.operations import Operation
-from polyvox.service.kinds.request_kind import SpeakSilence
-from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.open_sessions import OpenSessions
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.registry.model_loader import Hold
@@ -42,14 +42,23 @@ from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_RETRY_SECONDS = 5.0
+"""The time after which to ask again a server that starts or stops."""
+
 
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, metrics: Metrics, tracer: RequestTracer | None = None
+        self,
+        settings: Settings,
+        registry: Registry,
+        metrics: Metrics,
+        tracer: RequestTracer | None = None,
+        notary: Notary | None = None,
     ) -> None:
         self.tracer = tracer
+        self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
@@ -61,6 +70,8 @@ class SpeechService:
         self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
+        self.watermark = open_watermarker(settings.watermark, settings.models_dir)
+        """The mark of all speech; None where there is none."""
         self._admission = AdmissionController(
             settings.max_sessions,
             settings.max_queue,
@@ -80,9 +91,11 @@ class SpeechService:
             self.cache,
             self.fingerprints,
             self.executor,
+            self.notary,
             timing_threads=threads,
+            watermark=self.watermark,
         )
-        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
+        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache, self.notary)
         self._refusal = "The server is starting; try again in a moment."
         self._warming: asyncio.Task[None] | None = None
         metrics.watch(
@@ -221,19 +234,19 @@ class SpeechService:
     async def _admitted(
         self, plan: SessionPlan, holder: Holder | None, rate: Level | None, trace: SessionTrace | None
     ) -> Session:
-        """A session with its place in the queue, which cached speech needs none of, within the caller's limits."""
+        """A session with its place in the queue, if it needs one, within the caller's limits."""
         if trace is not None:
             trace.opened(plan)
         stream = "" if plan.call.background else plan.id
         quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
-            ticket = SlotlessTicket() if plan.from_cache else self._enter(plan)
+            ticket = self._enter(plan) if plan.needs_slot else SlotlessTicket()
         except PolyvoxError:
             quota_lease.close()
             raise
         session = self._sessions.open(plan, ticket, quota_lease, trace)
-        if not plan.from_cache:
+        if plan.needs_slot:
             session.task.add_done_callback(
                 lambda _: self._admission.completed(plan.model, session.audio_seconds, session.busy_seconds)
             )
@@ -253,8 +266,9 @@ class SpeechService:
             plan.call.client,
             chars=plan.kind.chars,
             max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
-            paced=not isinstance(plan.kind, SpeakStream | SpeakSilence),
+            paced=plan.paced,
             background=plan.call.background,
+            continues=plan.call.continues,
             capacity=self.registry.pace(plan.model),
         )
 
@@ -265,7 +279,7 @@ class SpeechService:
 
     def _check_running(self) -> None:
         if self._refusal:
-            raise UnavailableError(self._refusal)
+            raise UnavailableError(self._refusal, retry=True, retry_after=_RETRY_SECONDS)
 
 
 def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: PolyvoxError) -> None:

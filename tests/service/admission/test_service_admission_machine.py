@@ -41,6 +41,7 @@ class Stream:
 
     ticket: Ticket
     chunks: int
+    arriving: float = 0.0
     reads: asyncio.Event = field(default_factory=asyncio.Event)
     waited: float | None = None
     refusal: OverloadedError | None = None
@@ -61,12 +62,19 @@ class Stream:
                 await self._reading()
                 ticket.resume()
             await ticket.turn()
+            await self._text()
             began = now()
             await asyncio.sleep(seconds_for(ticket))
             ticket.produced(CHUNK_SECONDS, now() - began)
             ticket.read()
         ticket.finish()
         await self._reading()
+
+    async def _text(self) -> None:
+        if self.arriving:
+            self.ticket.idle()
+            await asyncio.sleep(self.arriving)
+            await self.ticket.text_came()
 
     async def _reading(self) -> None:
         """Wait until the client reads; one that does not for long loses its session."""
@@ -149,7 +157,7 @@ class AdmissionMachine(RuleBasedStateMachine):
         model=st.sampled_from(MODELS),
         chars=st.sampled_from((100, 5, 400, 0)),
         max_wait=st.sampled_from((math.inf, math.inf, math.inf, 2.0, 30.0)),
-        kind=st.sampled_from(("live", "live", "background", "unpaced")),
+        kind=st.sampled_from(("live", "live", "background", "unpaced", "arriving")),
         chunks=st.sampled_from((1, 2, 8)),
         count=st.integers(1, 6),
     )
@@ -235,7 +243,7 @@ class AdmissionMachine(RuleBasedStateMachine):
             mine = [ticket for ticket in tickets if ticket.queue is queue]
             assert queue.active == {ticket for ticket in mine if ticket.state is TicketState.ACTIVE}
             assert queue.held_back == {ticket for ticket in mine if ticket.state is TicketState.STARTING}
-            assert queue.running == sum(ticket.paced for ticket in queue.active)
+            assert queue.running == len(queue.active)
             assert queue.streams_of.total() == len(queue.active) + len(queue.held_back)
         assert {client for client, _ in self.admission._waiting._virtual_finish} == {
             ticket.client for ticket in tickets
@@ -272,7 +280,7 @@ class AdmissionMachine(RuleBasedStateMachine):
                 assert not background, "a batch bounds its own number"
                 assert self.admission.waiting == before, "one that was refused waits"
             else:
-                self.streams.append(self._opened(Stream(ticket, chunks)))
+                self.streams.append(self._opened(Stream(ticket, chunks, 1.5 if kind == "arriving" else 0.0)))
 
     def _finish(self, streams: list[Stream]) -> None:
         tasks = [stream.task for stream in streams if stream.task is not None]
@@ -297,6 +305,8 @@ class AdmissionMachine(RuleBasedStateMachine):
     async def _all_of(self, ticket: Ticket) -> None:
         ticket.pause()
         ticket.resume()
+        ticket.idle()
+        await ticket.text_came()
         ticket.produced(CHUNK_SECONDS, 0.1)
         ticket.finish()
         ticket.release()

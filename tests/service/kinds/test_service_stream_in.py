@@ -184,7 +184,11 @@ class TestAPauseInTheText:
             yield " Yes."
 
         kind = SpeakStream(typing(), 1000, max_delay=0.1)
-        kind.on_idle = told.append
+
+        async def text_came():
+            told.append(False)
+
+        kind.on_idle, kind.on_text = lambda: told.append(True), text_came
         async with running(tone_service(engine)):
             states = [tuple(told) async for _ in kind.synthesize(engine, Utterance("", "low"))]
         assert states[0][-1] is False

@@ -12,6 +12,7 @@ from polyvox.audio.pcm import silence
 from polyvox.engines.kokoro.preemption import Preemption
 from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
+from polyvox.runtime.background_steps import BackgroundSteps
 from polyvox.runtime.cancellation import InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.precedence import Precedence, current_precedence
@@ -62,11 +63,18 @@ class _DueRequest:
     stream: Precedence
 
 
+_PATIENCE_SECONDS = 20.0
+"""Time after which a background chunk, which may take some seconds, is begun beside live ones."""
+_MOST_STOPS = 3
+"""Times that a background chunk is stopped for live ones before it is left to its end."""
+
+
 class SerialSynthesis:
     """A network of batch size 1: requests run one by one on each of `workers` threads, the most urgent first.
 
     A first chunk does not wait for the end of a long one. That makes way where its stream is well ahead of its
-    playback, else the first chunk runs beside it: one at a time, and both take longer for that moment.
+    playback, else the first chunk runs beside it: one at a time, and both take longer for that moment. Chunks of
+    background streams run while no other is at work, and are stopped for it.
     """
 
     on_gpu = in_pieces = False
@@ -75,7 +83,7 @@ class SerialSynthesis:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.
         self.lookahead = 2 if workers == 1 else 1
         self.workers = workers
-        self._device = DeviceExecutor("kokoro", workers, low_priority=True)
+        self._device = DeviceExecutor("kokoro", workers, niceness=DeviceExecutor.LOW)
         self._express_device = DeviceExecutor("kokoro-express", 1)
         self._preemption = Preemption(workers)
         work = partial(_synthesize_all, run, self._preemption)
@@ -84,6 +92,10 @@ class SerialSynthesis:
             "kokoro", work, executor=self._express_device, observer=observer
         )
         self._express_taken = False
+        self._background = BackgroundSteps(
+            "kokoro", workers, patience=_PATIENCE_SECONDS, stops=_MOST_STOPS, observer=observer
+        )
+        self._run = run
         self._text = DeviceExecutor("kokoro-text", 1)
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
@@ -93,6 +105,12 @@ class SerialSynthesis:
         yield await self.synthesize(request, due)
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        if current_precedence().background:
+            return await self._background.run(partial(_synthesize, self._run, request))
+        with self._background.live():
+            return await self._synthesize_live(request, due)
+
+    async def _synthesize_live(self, request: SynthesisRequest, due: float) -> SynthesisResult:
         size, now = len(request.input.ids), asyncio.get_running_loop().time()
         stream = current_precedence()
         item = _DueRequest(request, due, stream)
@@ -114,6 +132,7 @@ class SerialSynthesis:
     async def close(self) -> None:
         for stage in (self._stage, self._express):
             await stage.close()
+        await self._background.close()
         for executor in (self._device, self._express_device, self._text):
             await asyncio.to_thread(executor.close)
 

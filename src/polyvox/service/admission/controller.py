@@ -35,6 +35,7 @@ _OPEN_PER_SLOT = 2
 _BACKGROUND_SHARE = 0.5
 """Share of the slots that background requests may hold, so that a live one finds a slot."""
 _AT_WORK = (TicketState.ACTIVE, TicketState.YIELDING)
+_STALLED = (TicketState.PAUSED, TicketState.IDLE, TicketState.FINISHED)
 
 
 class AdmissionController:
@@ -111,16 +112,22 @@ class AdmissionController:
         *,
         paced: bool = True,
         background: bool = False,
+        continues: bool = False,
         capacity: float | None = None,
     ) -> Ticket:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long.
 
         `capacity` is the audio per second that all streams of the model share, where the model knows it before any was
-        heard.
+        heard. One that `continues` a stream which is heard still has that one's slot.
         """
         queue, number = self._queue(model, capacity), next(self._numbers)
-        ticket = Ticket(self, queue, number, client, chars, max_wait, paced=paced, background=background)
+        ticket = Ticket(
+            self, queue, number, client, chars, max_wait, paced=paced, background=background, continues=continues
+        )
         self._waiting.push(ticket)
+        if continues:
+            self._grant(ticket)
+            return ticket
         wait = None if background else self._forecast.seconds(ticket)
         if wait is not None and self._gate.guards(ticket):
             ticket.forecast = wait / ticket.queue.forecast_error.factor(self.now())
@@ -216,7 +223,7 @@ class AdmissionController:
 
     def take_slot(self, ticket: Ticket) -> None:
         """Called by the ticket: it needs a slot again."""
-        if ticket.state in (TicketState.STARTING, TicketState.PAUSED, TicketState.YIELDING):
+        if ticket.state in (TicketState.STARTING, TicketState.PAUSED, TicketState.IDLE, TicketState.YIELDING):
             self._activate(ticket)
 
     def leave(self, ticket: Ticket) -> None:
@@ -297,7 +304,7 @@ class AdmissionController:
 
     def _drop_stalled(self) -> None:
         """Drop the longest stalled session of the client that has most; where none has stalled for long, look later."""
-        stalled = [ticket for ticket in self._open if ticket.state in (TicketState.PAUSED, TicketState.FINISHED)]
+        stalled = [ticket for ticket in self._open if ticket.state in _STALLED]
         if not stalled:
             return
         held = Counter(ticket.client for ticket in self._open)

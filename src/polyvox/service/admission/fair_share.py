@@ -36,7 +36,7 @@ class FairShare:
 
     def is_starved(self, ticket: Ticket) -> bool:
         """Return whether its client has no other stream of the model, while another is over its share."""
-        if ticket.background or not ticket.paced:
+        if ticket.background:
             return False
         own = ticket.state in (TicketState.ACTIVE, TicketState.STARTING)
         if ticket.queue.streams_of[ticket.client] > own:

@@ -33,9 +33,6 @@ class Entry(Protocol):
     def size(self) -> float: ...
 
     @property
-    def paced(self) -> bool: ...
-
-    @property
     def background(self) -> bool: ...
 
 
@@ -106,7 +103,7 @@ class FairQueue(Generic[E]):
         for other in self.in_order():
             if other is entry or other.background > entry.background:
                 break
-            if other.queue is entry.queue and other.paced:
+            if other.queue is entry.queue:
                 ahead.append(other)
         return ahead
 
@@ -142,14 +139,14 @@ class ModelQueue(Generic[E]):
         self.load(now)
         self.active.add(entry)
         self.streams_of[entry.client] += 1
-        self.running += entry.paced
+        self.running += 1
 
     def discard(self, entry: E, now: float) -> None:
         self.load(now)
         if entry in self.active:
             self.active.remove(entry)
             self._forget(entry.client)
-            self.running -= entry.paced
+            self.running -= 1
 
     def hold_back(self, entry: E, now: float) -> None:
         """Count one that waits until it can be kept playing."""
@@ -169,8 +166,6 @@ class ModelQueue(Generic[E]):
         Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
         that is much shorter may begin before them.
         """
-        if not entry.paced:
-            return True
         if self.running + len(self.held_back) >= self.throughput.limit + bool(self.held_back):
             return False
         sizes = [other.size for other in self.held_back]

@@ -9,6 +9,11 @@ class SlotlessTicket:
     def __init__(self) -> None:
         self.on_drop: Callable[[], None] = lambda: None
 
+    @property
+    def seconds_ahead(self) -> float:
+        """It has no slot that another could have after it."""
+        return 0.0
+
     async def granted(self) -> None:
         """Nothing is waited for."""
 
@@ -21,6 +26,11 @@ class SlotlessTicket:
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
+
+    def idle(self) -> None: ...
+
+    async def text_came(self) -> None:
+        """It holds nothing that it would have to ask for again."""
 
     def read(self) -> None: ...
 

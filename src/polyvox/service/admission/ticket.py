@@ -33,6 +33,7 @@ class TicketState(Enum):
     ACTIVE = auto()
     STARTING = auto()
     PAUSED = auto()
+    IDLE = auto()
     YIELDING = auto()
     FINISHED = auto()
     LEFT = auto()
@@ -70,8 +71,9 @@ class Ticket:
     """A place in the queue that becomes an active slot, until it is released.
 
     `client` is a key or an address. `chars` is the length of the text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
-    listens to a `background` request while it is spoken: live ones go first.
+    where the time between chunks is not the engine's alone, as where it waits for text itself. Nobody listens to a
+    `background` request while it is spoken: live ones go first. One that `continues` another is the same stream to its
+    listener, and has begun.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Ticket:
         *,
         paced: bool = True,
         background: bool = False,
+        continues: bool = False,
     ) -> None:
         self.queue = queue
         self.number = number
@@ -93,6 +96,7 @@ class Ticket:
         self.max_wait = max_wait
         self.paced = paced
         self.background = background
+        self.continues = continues
         self.virtual_start = 0.0
         self.size = queue.throughput.expected_seconds(chars)
         self.state = TicketState.WAITING
@@ -111,10 +115,12 @@ class Ticket:
         self._begun = asyncio.Event()
         self._plays_until = 0.0
         self._paused_at: float | None = None
+        self._idle_since: float | None = None
+        self._idle_seconds = 0.0
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(makes_way=partial(_makes_way, ref(self)))
+        self._precedence = Precedence(background=background, makes_way=partial(_makes_way, ref(self)))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
@@ -136,8 +142,10 @@ class Ticket:
         seconds = self._controller.yield_seconds(self)
         if seconds:
             await self._yield_slot(seconds)
-        self._turned_at = now = self._controller.now()
-        self._load = self.queue.load(now)
+        self._measure_from(self._controller.now())
+
+    def _measure_from(self, now: float) -> None:
+        self._turned_at, self._load = now, self.queue.load(now)
 
     async def _yield_slot(self, seconds: float) -> None:
         self._woken.clear()
@@ -171,6 +179,8 @@ class Ticket:
         self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.paced:
             self._count(audio, seconds, now, is_first=is_first)
+        elif audio > 0.0:
+            self.queue.throughput.delivered(audio)
         self._controller.start_streams(self.queue)
 
     def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
@@ -184,11 +194,11 @@ class Ticket:
         elif is_first:
             queue.throughput.first_chunk(seconds)
             if self.forecast is not None:
-                queue.forecast_error.add(self.forecast, now - self.entered, now)
+                queue.forecast_error.add(self.forecast, now - self.entered - self._idle_seconds, now)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
-        if self.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
+        if self._paused_at is None:
             self._paused_at = self._controller.now()
         self._controller.yield_slot(self, TicketState.PAUSED)
 
@@ -202,6 +212,31 @@ class Ticket:
             self._plays_until += self._controller.now() - self._paused_at
             self._paused_at = None
         self._controller.take_slot(self)
+
+    def idle(self) -> None:
+        """Give up the slot while there is no text to speak; unlike in a pause, the listener plays on.
+
+        A stream that is not heard yet has not begun.
+        """
+        if self._idle_since is None:
+            self._idle_since = self._controller.now()
+            if not self.audio:
+                self.started = False
+                self._begun.clear()
+            self._controller.yield_slot(self, TicketState.IDLE)
+
+    async def text_came(self) -> None:
+        """Go on as after a pause, or begin; what was not there to be spoken is no delay."""
+        if self._idle_since is None:
+            return
+        now = self._controller.now()
+        self._idle_seconds += now - self._idle_since
+        self._idle_since = None
+        self._plays_until = max(self._plays_until, now)
+        self._controller.take_slot(self)
+        if not self.started:
+            await self._start()
+        self._measure_from(self._controller.now())
 
     def read(self) -> None:
         """Note that the client takes what it is given."""
@@ -233,6 +268,11 @@ class Ticket:
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
+    def seconds_ahead(self) -> float:
+        """The same now."""
+        return self.ahead(self._controller.now())
+
+    @property
     def makes_way(self) -> bool:
         """True if its client has more than its share, and its listener does not notice that the stream stands still."""
         has_spare = self.ahead(self._controller.now()) >= _SPARE_SECONDS
@@ -240,9 +280,13 @@ class Ticket:
 
     @property
     def is_heard(self) -> bool:
-        """True if its listener waits for more; nobody listens to a background request."""
+        """True if its listener waits for more; nobody listens to a background request.
+
+        One that waits for text needs nothing, nor does one that has run dry where the engine itself waits for it.
+        """
         at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
-        return at_work and self.paced and not self.background
+        ran_dry = not self.paced and self.audio > 0.0 and self.ahead(self._controller.now()) <= 0.0
+        return at_work and not ran_dry and not self.background
 
     @property
     def audio_left(self) -> float:

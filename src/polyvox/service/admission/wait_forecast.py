@@ -61,7 +61,7 @@ class WaitForecast:
         queue, now = ticket.queue, self._now()
         slots = max(1, min(queue.throughput.limit, self._free_slots() + len(queue.active)))
         each = per_stream * slots / max(slots, queue.running)  # while more run than should, all of them are slower
-        holders = [other for other in (*queue.active, *queue.held_back) if other.paced]
+        holders = (*queue.active, *queue.held_back)
         free = sorted(self._seconds_held(other, ticket, now, each) for other in holders)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
         for other in self._waiting.ahead_of(ticket):
@@ -85,6 +85,7 @@ class WaitForecast:
             capacity=rate / PLAYBACK_RATE,
             apart=throughput.quickest_first_chunk / throughput.streams_at_once,
             lead=LEAD_SECONDS,
+            least_lead=throughput.start_seconds(throughput.streams_at_once),
         )
         streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
         sizes = [*(other.size for other in line), *_yet_to_come(ticket, line), ticket.size]

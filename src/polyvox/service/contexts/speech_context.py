@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
+from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import InvalidRequestError, SilentTextError, TextError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.call_context import CallContext
@@ -16,6 +17,7 @@ from polyvox.service.contexts.patience import Patience
 from polyvox.service.contexts.text_feed import TextFeed
 from polyvox.service.kinds.joining import UtteranceJoiner
 from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.seal import Seal
 from polyvox.service.session import Session
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.speech import SpeechService
@@ -97,6 +99,7 @@ class SpeechContext:
         self._cancelled = False
         self._opening: asyncio.Task[Session] | None = None
         self._session: Session | None = None
+        self._plays_until = 0.0
         self._warnings: list[str] = []
 
     @property
@@ -129,6 +132,14 @@ class SpeechContext:
     def trace(self) -> SessionTrace | None:
         """The spans of that session, where it is traced."""
         return None if self._session is None else self._session.trace
+
+    def tags(self, format: AudioFormat) -> Tags:  # noqa: A002
+        """The marks of the session that speaks now, as tags of a file in that format."""
+        return NO_TAGS if self._session is None else self._session.tags(format)
+
+    def seal(self, format: AudioFormat) -> Seal:  # noqa: A002
+        """The seal of all that the context speaks, by the content id of the session that speaks now."""
+        return Seal(self._service.notary, None) if self._session is None else self._session.seal(format)
 
     def push(self, text: str) -> None:
         """Add text; `TextError` beyond the longest that a request may have."""
@@ -229,6 +240,7 @@ class SpeechContext:
             return
         finally:
             self._warnings = list(self.warnings)
+            self._plays_until = asyncio.get_running_loop().time() + session.seconds_ahead
             self._session = None
 
     async def _open(self, generation: _Generation) -> Session | None:
@@ -250,7 +262,8 @@ class SpeechContext:
 
     async def _opened(self, request: SpeechRequest) -> Session:
         """A session, noted in the step that opens it, so that `cancel` finds either its opening or the session."""
-        self._session = await self._service.open(request, self._call)
+        continues = asyncio.get_running_loop().time() < self._plays_until
+        self._session = await self._service.open(request, replace(self._call, continues=continues))
         return self._session
 
     def _next_generation(self) -> _Generation:

@@ -1,7 +1,7 @@
 """The stream-in request kind: speak a text while it is still arriving."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
@@ -27,8 +27,12 @@ _PLACEHOLDER_TEXT = "a"
 """In place of the text, which is not known yet when the rest of a request is checked."""
 
 
-_IDLE_SECONDS = 0.05
-"""Wait for text after which the engine is taken to be idle: shorter ones are between the words of a language model."""
+_IDLE_SECONDS = 0.005
+"""Wait for text after which the engine is idle: it has other work, and this time would count as its own."""
+
+
+async def _at_once() -> None:
+    """Nobody has to be asked."""
 
 
 class SpeakStream:
@@ -47,8 +51,10 @@ class SpeakStream:
         self._max_chars = max_chars
         self._speed = speed
         self._max_delay = max_delay
-        self.on_idle: Callable[[bool], None] = lambda waiting: None
-        """Told when the engine has nothing to do because text is missing, and when it goes on."""
+        self.on_idle: Callable[[], None] = lambda: None
+        """Told when the engine has nothing to do because text is missing."""
+        self.on_text: Callable[[], Awaitable[None]] = _at_once
+        """Awaited before it goes on."""
         self._chars = 0
         self.warnings = Warnings()
         self._pronunciation: Pronunciation | None = None
@@ -60,6 +66,11 @@ class SpeakStream:
     @property
     def max_audio_seconds(self) -> float:
         return max_speech_seconds(self._max_chars, self._speed)
+
+    @staticmethod
+    def tells_pace(engine: Engine) -> bool:
+        """Return whether `on_idle` is told of every wait for text: not where the engine waits for it itself."""
+        return not isinstance(engine, SupportsStreamingText)
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
@@ -133,11 +144,9 @@ class SpeakStream:
         grace = _IDLE_SECONDS if seconds is None else min(_IDLE_SECONDS, seconds)
         await asyncio.wait([piece], timeout=grace)
         if not piece.done():
-            self.on_idle(True)
-            try:
-                await asyncio.wait([piece], timeout=None if seconds is None else seconds - grace)
-            finally:
-                self.on_idle(False)
+            self.on_idle()
+            await asyncio.wait([piece], timeout=None if seconds is None else seconds - grace)
+            await self.on_text()
         return piece.done()
 
     async def _counted(self) -> AsyncGenerator[str]:
