@@ -23,7 +23,7 @@ COPY deploy/docker deploy/docker
 RUN cp deploy/docker/healthcheck.py /opt/polyvox/
 
 FROM build AS build-cpu
-ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,redis,wyoming
+ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,provenance,redis,wyoming
 ARG REVISION
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     POLYVOX_REVISION="${REVISION}" pip install ".[${EXTRAS}]"
@@ -40,7 +40,7 @@ RUN python deploy/docker/sbom.py --models /models --output /opt/polyvox/sbom.cdx
 
 FROM build AS build-cuda
 ARG TORCH_VERSION=2.13.0
-ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,redis,torch,wyoming
+ARG EXTRAS=cluster,espeak,granian,grpc,ja,mcp,otel,provenance,redis,torch,wyoming
 ARG REVISION
 # PyTorch first, from wherever the index has its CUDA build; one without CUDA would run every model on the CPU, silently.
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \

@@ -14,7 +14,7 @@ ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint nightly protos docs bench release clean
+.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint image-matrix nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -49,7 +49,14 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
 	touch $@
 
-clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
+# As its .npmrc says, no package runs a script of its own.
+$(VENV)-node/.installed: tests/clients/javascript/package-lock.json
+	mkdir -p $(VENV)-node
+	cp tests/clients/javascript/package.json tests/clients/javascript/package-lock.json tests/clients/javascript/.npmrc $(VENV)-node
+	npm --prefix $(VENV)-node --loglevel error ci
+	touch $@
+
+clients: $(CLIENTS:%=$(VENV)-%/.installed) $(VENV)-node/.installed  ## The environments of the real clients that tests call the server with.
 
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880; TLS=1 for https and wss.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
@@ -87,7 +94,11 @@ $(VENV)-vllm/.installed:
 	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
+image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try every setting of the chart in it: a table; wants root, buildah, mmdebstrap, redis-server, postgresql.
+	$(BIN)/python scripts/build_image.py --target cpu
+	$(BIN)/python nightly/image_matrix.py
+
+nightly: setup-dev $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
@@ -111,4 +122,4 @@ release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources
 	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
-	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(VENV)-node .pytest_cache .mypy_cache .ruff_cache .hypothesis

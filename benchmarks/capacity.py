@@ -2,16 +2,19 @@
 
     python -m benchmarks.capacity
 
-A stream is one listener who hears speech all the time: one second of audio a second. Costs are measurements of
-docs/benchmarks.md, docs/engines/kokoro.md and docs/capacity.md; those for an L20 are not, see `L20`.
+A stream is one listener who hears speech all the time: one second of audio a second. Costs are the measurements of
+`gpu_streams.toml` and `figures.toml`; those for an L20 are not measured, see `L20`.
 """
 
 import math
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.gpu_streams import MeasuredStreams, measured_streams
 from benchmarks.stream_simulation import Figures, Step, Stream, Workers, poisson_arrivals, simulate
 
 STREAMS = (100, 10_000, 1_000_000)
@@ -46,7 +49,7 @@ class GpuCost:
     model: str
     audio_per_second: dict[int, float]
     first_audio: dict[int, float]
-    utterance: int = 10
+    utterance: float = 10.0
     """Seconds of the utterances that were measured."""
     chunks: int = 10
     """In how many chunks they came."""
@@ -78,6 +81,12 @@ def _line(points: dict[int, float]) -> tuple[float, float]:
     return float(start), float(slope)
 
 
+def measured_figure(name: str) -> float:
+    """A figure that several pages name."""
+    figures = tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8"))
+    return float(figures[name]["value"])
+
+
 @dataclass(frozen=True, slots=True)
 class CpuCost:
     """A model on one core: CPU seconds for a second of audio, and where that was measured."""
@@ -87,27 +96,34 @@ class CpuCost:
     core: str
 
 
-GPU_COSTS = (
-    GpuCost("Kokoro, float16", {1: 289, 8: 516, 64: 753}, {1: 0.037, 8: 0.112, 64: 0.284}, 20, 5),
-    GpuCost(
-        "CosyVoice 3, bfloat16",
-        {1: 35, 4: 91, 16: 220, 64: 318},
-        {1: 0.061, 4: 0.087, 16: 0.155, 64: 0.340},
-    ),
-    GpuCost(
-        "SpeechLM (1.7B), bfloat16",
-        {1: 14.7, 4: 43, 16: 141, 50: 308},
-        {1: 0.051, 4: 0.076, 16: 0.128, 50: 0.226},
-    ),
-    GpuCost(
-        "ZipVoice distilled, 4 steps, float16",
-        {1: 141, 4: 252, 16: 413, 64: 556},
-        {1: 0.027, 4: 0.064, 16: 0.162, 64: 0.416},
-    ),
-)
+_PLANNED = {
+    "kokoro": (12.6, 5),
+    "cosyvoice3": (10.0, 10),
+    "speechlm": (10.0, 10),
+    "zipvoice": (10.0, 10),
+    "qwen3tts-0.6b": (10.0, 10),
+}
+"""Engines of the tables, the seconds of the utterances that were measured, and in how many chunks they came."""
+_MOST_STREAMS = 64
+"""Streams at once up to which measurements count: beyond, requests wait for each other."""
+
+
+def _gpu_cost(streams: MeasuredStreams, utterance: float, chunks: int) -> GpuCost:
+    rates, times = streams.by_streams(streams.audio_per_second), streams.by_streams(streams.first_audio_ms)
+    counted = [count for count in rates if count <= _MOST_STREAMS]
+    return GpuCost(
+        streams.title,
+        {count: rates[count] for count in counted},
+        {count: times[count] / 1e3 for count in counted},
+        utterance,
+        chunks,
+    )
+
+
+GPU_COSTS = tuple(_gpu_cost(measured_streams()[engine], *shape) for engine, shape in _PLANNED.items())
 CPU_COSTS = (
-    CpuCost("Wren", 0.079, "Neoverse-N1"),
-    CpuCost("Kokoro", 1.02, "Neoverse-N1"),
+    CpuCost("Wren", measured_figure("wren_cpu"), "Neoverse-N1"),
+    CpuCost("Kokoro", measured_figure("kokoro_cpu"), "Neoverse-N1"),
     CpuCost("ZipVoice distilled, 4 steps", 1.12, "Sapphire Rapids"),
 )
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from benchmarks import cosyvoice_gpu, kokoro_native, qwen3tts_gpu, speechlm_gpu, zipvoice
+from benchmarks import cosyvoice_gpu, kokoro_native, pocket_networks, qwen3tts_gpu, speechlm_gpu, zipvoice
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
@@ -34,6 +34,9 @@ from polyvox.engines.kokoro.native_wren import NativeWren
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.pockettts.engine import PocketTtsEngine
+from polyvox.engines.pockettts.variants import VARIANTS as POCKETTTS_VARIANTS
+from polyvox.engines.pockettts.voice_state import VoiceState
 from polyvox.engines.qwen3tts.engine import Qwen3TtsEngine
 from polyvox.engines.qwen3tts.variants import VARIANTS as QWEN3TTS_VARIANTS
 from polyvox.engines.speechlm.engine import SpeechLmEngine
@@ -59,6 +62,7 @@ from polyvox.models.kokoro.istftnet import IstftNetConfig
 from polyvox.models.kokoro.model import KokoroConfig
 from polyvox.models.kokoro.wren import Wren, WrenConfig
 from polyvox.models.kokoro.wren_refiner import RefinerConfig
+from polyvox.models.pockettts.config import PocketConfig
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
@@ -115,6 +119,8 @@ class Sizes:
     kokoro: KokoroConfig = field(default_factory=KokoroConfig)
     qwen3tts: qwen3tts_gpu.Sizes | None = None
     """None are the released sizes."""
+    pockettts: PocketConfig | None = None
+    """None are the released sizes."""
     wren: WrenConfig | None = None
     """None is the package's own network, with its weights."""
 
@@ -144,6 +150,7 @@ class Sizes:
                 decoder=DecoderConfig(width=24, text_residual=4, blocks=2, generator=IstftNetConfig(channels=16)),
             ),
             qwen3tts=qwen3tts_gpu.tiny(),
+            pockettts=pocket_networks.tiny(),
             wren=WrenConfig(
                 width=16, blocks=1, text_dim=16, condition_dim=8, utterance_dim=4, refiner=RefinerConfig(8, 1)
             ),
@@ -181,7 +188,7 @@ class Seeded:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        told = ("cosyvoice", "speechlm", "qwen3tts")
+        told = ("cosyvoice", "speechlm", "qwen3tts", "pockettts")
         return SHORT_TEXTS if self.engine.startswith(told) else LONG_TEXTS
 
     def placement(self, preferred: str) -> Placement:
@@ -204,6 +211,11 @@ class Seeded:
                 "qwen3tts_device": self.device,
                 "qwen3tts_layout": "streaming",
                 "qwen3tts_graphs": not self.eager,
+            },
+            "pockettts": {
+                "pockettts_streams": min(512, streams),
+                "pockettts_device": self.device,
+                "pockettts_graphs": not self.eager,
             },
             "speechlm": {
                 "speechlm_cache_bytes": (48 << 30) if self.device == "cuda" else (1 << 28),
@@ -276,11 +288,18 @@ def seeded_engine(seeded: Seeded, settings: Settings) -> SeededEngine:
         "wren": _wren,
         "qwen3tts-0.6b": _qwen3tts,
         "qwen3tts-1.7b": _qwen3tts,
+        "pockettts": _pockettts,
+        "pockettts-18m": _pockettts,
+        "pockettts-7m": _pockettts,
+        "pockettts-2m": _pockettts,
     }
     return builders[seeded.engine](seeded, settings)
 
 
-ENGINES = ("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren", "qwen3tts-0.6b", "qwen3tts-1.7b")
+ENGINES = (
+    *("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren", "qwen3tts-0.6b", "qwen3tts-1.7b"),
+    *("pockettts", "pockettts-18m", "pockettts-7m", "pockettts-2m"),
+)
 
 
 class _SetLengthCosyVoice(CosyVoiceEngine):
@@ -433,6 +452,24 @@ def _qwen3tts(seeded: Seeded, settings: Settings) -> SeededEngine:
         engine.never_stop()
         frames = round(seeded.seconds * qwen3tts_gpu.FRAMES_PER_SECOND)
         return Manner(voice=engine.voices[0].id, tuning=(("max_new_tokens", float(frames)),))
+
+    return SeededEngine(engine, start)
+
+
+def _pockettts(seeded: Seeded, settings: Settings) -> SeededEngine:
+    """A voice of as many positions as its prompt has frames, and speech of the length that is asked for."""
+    engine = PocketTtsEngine(POCKETTTS_VARIANTS[seeded.engine], settings)
+
+    async def start() -> Manner:
+        placement = seeded.placement("bfloat16")
+        config = seeded.sizes.pockettts or pocket_networks.released(seeded.engine)
+        networks = pocket_networks.random_networks(config, torch.device(placement.device), placement.dtype)
+        await engine.start_with(networks, pocket_networks.SetLengthDivider(seeded.seconds), pocket_networks.RULES)
+        sizes, positions = config.transformer, round(seeded.prompt_seconds * pocket_networks.FRAMES_PER_SECOND)
+        shape = (sizes.layers, sizes.key_heads, positions, sizes.head_width)
+        keys, values = np.random.Generator(np.random.Philox(1)).standard_normal((2, *shape), np.float32)
+        voice = VoiceState(keys, values).pack(engine.name, VOICE, networks.fingerprint)
+        return Manner(prepared=voice, tuning=pocket_networks.NEVER_ENDING)
 
     return SeededEngine(engine, start)
 

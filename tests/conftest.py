@@ -33,8 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
-        # A worker has one core for itself and the programs that it starts. PyTorch reads this when it is imported.
-        os.environ["OMP_NUM_THREADS"] = "1"
+        # A worker has one core for itself and the programs that it starts, and threads that wait for each other leave
+        # it to others: PyTorch reads this when it is imported.
+        os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
     if config.getoption("--attack") or config.getoption("--attack-report"):
         from helpers.attack_report import AttackReport
 
@@ -49,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         module = getattr(item, "module", None)
-        if hasattr(module, "run_client"):
+        if hasattr(module, "run_client") or hasattr(module, "run_javascript"):
             item.add_marker(pytest.mark.clients)
         if hasattr(module, "watched"):  # all of a module's tests share the servers that it watches
             item.add_marker(pytest.mark.alone)

@@ -290,7 +290,7 @@ def test_a_header_that_makes_no_sense_is_an_error_not_a_crash() -> None:
             client = answering(200, b"", {name: value})
             with pytest.raises(ApiError, match=name), client.stream("Hello."):
                 pass
-    assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "", "")
+    assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "", "", "")
 
 
 @each_row("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])

@@ -4,13 +4,13 @@ import os
 import ssl
 import sys
 import urllib.request
+from http.client import RemoteDisconnected
 
 TIMEOUT_SECONDS = 4.0
 
 
-def ready_url() -> str:
+def ready_url(scheme: str) -> str:
     """The address of `/ready`, by the settings in the environment."""
-    scheme = "https" if os.environ.get("POLYVOX_SSL_CERTFILE") else "http"
     host = os.environ.get("POLYVOX_HOST", "")
     if host in ("", "0.0.0.0", "::"):  # noqa: S104 - every address of the container includes loopback
         host = "127.0.0.1"
@@ -26,10 +26,14 @@ def main() -> None:
     context.verify_mode = ssl.CERT_NONE
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
     try:
-        with opener.open(ready_url(), timeout=TIMEOUT_SECONDS):
-            return
+        try:
+            url = ready_url("https" if os.environ.get("POLYVOX_SSL_CERTFILE") else "http")
+            opener.open(url, timeout=TIMEOUT_SECONDS).close()
+        except RemoteDisconnected:  # by one that serves TLS: `serve --tls auto` needs no variable
+            url = ready_url("https")
+            opener.open(url, timeout=TIMEOUT_SECONDS).close()
     except OSError as error:
-        sys.exit(f"{ready_url()}: {error}")
+        sys.exit(f"{url}: {error}")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@ import base64
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, TypeVar
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
-
-import httpx
 
 from polyvox.errors import ApiConnectionError, ApiError, InvalidRequestError
 from polyvox.types import Voice
+
+# A command checks an address before it loads its HTTP client.
+if TYPE_CHECKING:
+    import httpx
 
 MAX_ERROR_BYTES = 65_536
 
@@ -92,7 +95,8 @@ class AudioHeaders:
 
     `sample_rate` and `channels` are those of raw PCM: 24 kHz mono, as OpenAI documents, unless the server says
     otherwise. `warning` names what the engine could not do as asked. `captions` is where the captions that were asked
-    for will be when the audio is complete.
+    for will be when the audio is complete. `provenance` says that it is synthetic, what made it and when, as a
+    dictionary of structured fields.
     """
 
     media_type: str
@@ -100,6 +104,7 @@ class AudioHeaders:
     channels: int
     warning: str
     captions: str
+    provenance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +185,7 @@ def voice_body(name: str, audio: bytes | str, options: VoiceOptions) -> dict[str
     return {"name": name, "audio": written} | given({**options, "tags": list(options.get("tags", ())) or None})
 
 
-def checked(response: httpx.Response) -> httpx.Response:
+def checked(response: "httpx.Response") -> "httpx.Response":
     """The response, if it is no error."""
     if response.is_success:
         return response
@@ -207,7 +212,7 @@ async def async_error_head(stream: AsyncIterator[bytes]) -> bytes:
     return body
 
 
-def api_error(response: httpx.Response, body: bytes) -> ApiError:
+def api_error(response: "httpx.Response", body: bytes) -> ApiError:
     """The error in OpenAI's shape, or as much of one as another body tells."""
     status = response.status_code
     try:
@@ -225,19 +230,22 @@ def api_error(response: httpx.Response, body: bytes) -> ApiError:
     )
 
 
-def audio_headers(headers: httpx.Headers) -> tuple[str, int, int, str, str]:
-    """Media type, sample rate, channels, warning and captions, in the order of `AudioHeaders`."""
+def audio_headers(headers: "httpx.Headers") -> tuple[str, int, int, str, str, str]:
+    """Media type, sample rate, channels, warning, captions and provenance, in the order of `AudioHeaders`."""
     return (
         headers.get("content-type", ""),
         _positive(headers, "x-audio-sample-rate", "24000"),
         _positive(headers, "x-audio-channels", "1"),
         headers.get("x-polyvox-warning", ""),
         headers.get("x-captions", ""),
+        headers.get("x-polyvox-provenance", ""),
     )
 
 
-def connection_error(url: str, error: httpx.HTTPError) -> ApiConnectionError:
+def connection_error(url: str, error: "httpx.HTTPError") -> ApiConnectionError:
     """The error for an answer that did not come, or not whole."""
+    import httpx
+
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return ApiConnectionError(f"No server answers at {url}; start one with `polyvox serve`.")
     if isinstance(error, httpx.TimeoutException):
@@ -246,19 +254,19 @@ def connection_error(url: str, error: httpx.HTTPError) -> ApiConnectionError:
     return ApiConnectionError(f"The connection to {url} broke off: {reason}.")
 
 
-def _positive(headers: httpx.Headers, name: str, default: str) -> int:
+def _positive(headers: "httpx.Headers", name: str, default: str) -> int:
     value = headers.get(name, default)
     if not value.isdecimal() or int(value) == 0:
-        raise ApiError(f"The answer's header {name} is {value[:40]!r}, not a number above 0.", status=httpx.codes.OK)
+        raise ApiError(f"The answer's header {name} is {value[:40]!r}, not a number above 0.", status=HTTPStatus.OK)
     return int(value)
 
 
-def voices(response: httpx.Response) -> list[Voice]:
+def voices(response: "httpx.Response") -> list[Voice]:
     """The voices of `GET /v1/audio/voices`."""
     return _parsed(response, lambda found: [_voice(voice) for voice in found["voices"]])
 
 
-def models(response: httpx.Response) -> list[ServerModel]:
+def models(response: "httpx.Response") -> list[ServerModel]:
     """The models of `GET /v1/models`, without further names of the same ones, such as `tts-1`."""
     return _parsed(response, lambda found: [_model(model) for model in found["data"] if not _is_alias(model)])
 
@@ -267,7 +275,7 @@ def _is_alias(model: dict[str, Any]) -> bool:
     return bool(model.get("root", model["id"]) != model["id"])
 
 
-def server_voice(response: httpx.Response) -> ServerVoice:
+def server_voice(response: "httpx.Response") -> ServerVoice:
     """The voice that was registered."""
     return _parsed(
         response,
@@ -283,11 +291,11 @@ def server_voice(response: httpx.Response) -> ServerVoice:
     )
 
 
-def readiness(response: httpx.Response) -> ServerReadiness:
+def readiness(response: "httpx.Response") -> ServerReadiness:
     """From 200 or 503, which both have the same body; anything else is an error."""
-    if response.status_code not in (httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE):
+    if response.status_code not in (HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE):
         raise api_error(response, response.content)
-    ready = response.status_code == httpx.codes.OK
+    ready = response.status_code == HTTPStatus.OK
     return _parsed(response, lambda found: ServerReadiness(ready, found["models"], found["reasons"]))
 
 
@@ -307,7 +315,7 @@ def _model(found: Mapping[str, Any]) -> ServerModel:
     return ServerModel(found["id"], found["available"], found["reason"] or "", found["capabilities"])
 
 
-def _parsed(response: httpx.Response, build: Callable[[Any], Result]) -> Result:
+def _parsed(response: "httpx.Response", build: Callable[[Any], Result]) -> Result:
     try:
         return build(response.json())
     except (ValueError, KeyError, TypeError) as error:

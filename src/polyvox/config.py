@@ -272,6 +272,11 @@ class Settings(BaseModel):
     model_idle_seconds: float = Field(
         900.0, ge=0, description="How long such a model stays loaded while nobody uses it; 0: until its room is needed."
     )
+    allow_pull: bool | None = Field(
+        None,
+        description="Whether callers may have models fetched by POST /v1/pulls; unless set, only where the server "
+        "listens to its own machine and has no `trusted_proxies`.",
+    )
     allow_unload: bool = Field(False, description="Whether /dev/unload and /dev/reload may be called.")
     default_model: str = Field(
         default_factory=_first_model,
@@ -421,7 +426,31 @@ class Settings(BaseModel):
         False, description="Whether callers with different keys share it where the voice is everybody's."
     )
 
+    # Provenance
+    provenance: Literal["off", "tags", "signed"] = Field(
+        "tags",
+        description="Marks that speech is synthetic: none, tags in files and headers, or tags and a signed manifest.",
+    )
+    provenance_folder: Path | None = Field(
+        None, description="Folder of the signing key and the manifests; unset: `provenance` in `data_dir`."
+    )
+    provenance_store_bytes: int = Field(
+        268_435_456, ge=1_048_576, description="Disk space for signed manifests; beyond it the oldest are deleted."
+    )
+    provenance_bare_wav: bool = Field(
+        False, description="Whether WAV files keep the plain header of 44 bytes; their marks are then in headers only."
+    )
+
     # Reference recordings
+    watermark: Literal["none", "perth"] = Field(
+        "none", description="Inaudible mark in the samples of all speech; `perth` needs the model of that name."
+    )
+    consent: Literal["trusted", "asked", "required"] = Field(
+        "asked",
+        description="What must be said of a recording's speaker: nothing, since you vouch for all recordings "
+        "(`trusted`); consent to a fit and to MCP's `clone`, and what is said elsewhere is noted (`asked`); consent to "
+        "every recording and every registered voice (`required`).",
+    )
     prompt_max_bytes: int = Field(
         10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."
     )

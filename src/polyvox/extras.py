@@ -87,6 +87,9 @@ OTEL = Extra(
     {"otlp_endpoint": "http://collector:4318"},
 )
 PLOT = Extra("plot", "matplotlib", "plots of `bench` and `eval`", ("matplotlib",), images=())
+PROVENANCE = Extra(
+    "provenance", "The library cryptography", "signed manifests", ("cryptography",), {"provenance": "signed"}
+)
 RAY = Extra("ray", "Ray Serve", "`serve --ray`", ("ray",), images=())
 REDIS = Extra(
     "redis", "The client of Redis", "limits that several servers count", ("redis",), {"limits_url": "redis://r"}
@@ -95,4 +98,4 @@ TENSORRT = Extra("tensorrt", "TensorRT", "CosyVoice's exported graphs on TensorR
 TORCH = Extra("torch", "PyTorch", "models that run in PyTorch", ("torch",), images=(CUDA,))
 WYOMING = Extra("wyoming", "zeroconf", "Wyoming announced by mDNS", ("zeroconf",), {"wyoming_mdns": "true"})
 
-EXTRAS = (CLUSTER, ESPEAK, GRANIAN, GRPC, JAPANESE, MCP, OTEL, PLOT, RAY, REDIS, TENSORRT, TORCH, WYOMING)
+EXTRAS = (CLUSTER, ESPEAK, GRANIAN, GRPC, JAPANESE, MCP, OTEL, PLOT, PROVENANCE, RAY, REDIS, TENSORRT, TORCH, WYOMING)

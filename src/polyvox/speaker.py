@@ -22,6 +22,7 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 import numpy as np
 import structlog
 
+from polyvox.audio.encode import NO_TAGS, Tags
 from polyvox.bundles.manifest import manifests
 from polyvox.bundles.progress import RichProgress
 from polyvox.bundles.pull import pull
@@ -87,6 +88,11 @@ class SpeechStream:
         self._loop = loop
         self._opened = opened
         self._session: Session | None = None
+
+    @property
+    def tags(self) -> Tags:
+        """Tags for a file of it: that it is synthetic, and what made it; none before its first chunk."""
+        return NO_TAGS if self._session is None or self._session.marks is None else self._session.marks.tags
 
     def __iter__(self) -> Iterator[AudioChunk]:
         try:
@@ -185,11 +191,13 @@ class Speaker:
 
     def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:
         """Speak a text to its end."""
-        return _joined(list(self._stream(text, options, whole=True)), text)
+        stream = self._stream(text, options, whole=True)
+        return _joined(list(stream), text, stream.tags)
 
     async def say_async(self, text: str, **options: Unpack[SayOptions]) -> Speech:
         """The same for a caller with an event loop, which runs on meanwhile."""
-        return _joined([chunk async for chunk in self._stream(text, options, whole=True)], text)
+        stream = self._stream(text, options, whole=True)
+        return _joined([chunk async for chunk in stream], text, stream.tags)
 
     def stream(self, text: str, **options: Unpack[SayOptions]) -> SpeechStream:
         """Speak a text, chunk by chunk."""
@@ -381,10 +389,11 @@ def _fetch(model: str, settings: Settings) -> None:
         pull(bundle, models_dir=settings.models_dir, folder=None, hub_url=settings.hub_url, progress=RichProgress())
 
 
-def _joined(chunks: Sequence[AudioChunk], text: str) -> Speech:
+def _joined(chunks: Sequence[AudioChunk], text: str, tags: Tags) -> Speech:
     return Speech(
         pcm=np.concatenate([chunk.pcm for chunk in chunks]),
         sample_rate=chunks[0].sample_rate,
         words=tuple(word for chunk in chunks for word in chunk.words),
         text=text,
+        tags=tags,
     )

@@ -4,10 +4,10 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from polyvox.audio.encode import AudioFormat, FileEncoder, parse_format
+from polyvox.audio.encode import AudioFormat, FileEncoder, Tags, parse_format
 from polyvox.audio.loudspeaker import play
 from polyvox.errors import InvalidRequestError
 from polyvox.text.captions import CaptionFormat, captions, cues
@@ -28,6 +28,8 @@ class Speech:
     sample_rate: int
     words: tuple[WordTiming, ...] = ()
     text: str = ""
+    tags: Tags = field(default_factory=dict)
+    """Tags of its files: that it is synthetic, and what made it."""
 
     @property
     def seconds(self) -> float:
@@ -35,7 +37,7 @@ class Speech:
 
     def encode(self, format: str) -> bytes:  # noqa: A002
         """The bytes of a file: mp3, opus, aac, flac, wav, pcm or webm."""
-        encoder = FileEncoder(parse_format(format, field="format"), self.sample_rate, self._channels)
+        encoder = FileEncoder(parse_format(format, field="format"), self.sample_rate, self._channels, self.tags)
         try:
             encoder.encode(self.pcm)
             return encoder.finish()

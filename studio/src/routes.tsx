@@ -8,6 +8,7 @@ import { GalleryPage } from './pages/gallery';
 import { JobsPage } from './pages/jobs';
 import { LivePage } from './pages/live';
 import { MixPage } from './pages/mix';
+import { ProvenancePage } from './pages/provenance';
 import { SettingsPage } from './pages/settings';
 import { SpeakPage } from './pages/speak';
 import { VoicesPage } from './pages/voices';
@@ -29,6 +30,7 @@ export const PAGES: readonly PageEntry[] = [
   { name: 'dialogue', title: 'Dialogue', icon: 'dialogue', section: 'Make', Page: DialoguePage },
   { name: 'dictionary', title: 'Dictionary', icon: 'dictionary', section: 'Make', Page: DictionaryPage },
   { name: 'jobs', title: 'Books', icon: 'jobs', section: 'Make', Page: JobsPage },
+  { name: 'provenance', title: 'Provenance', icon: 'search', section: 'Server', Page: ProvenancePage },
   { name: 'live', title: 'Live', icon: 'live', section: 'Server', Page: LivePage },
   { name: 'settings', title: 'Settings', icon: 'settings', section: 'Server', Page: SettingsPage },
 ];

@@ -297,13 +297,13 @@ async def test_every_tool_of_mcp_refuses_every_scope_but_its_operations(folder, 
     tools = SpeechTools(ToolLimits.of(studio.speech.settings))
     audio = base64.b64encode(sample(1)).decode()
     arguments = {"speak": {"text": "Hi."}, "voices": {}, "clone": {"name": "Eve", "audio": audio, "consent": True}}
-    assert {tool.name for tool in tools.definitions} == set(TOOLS) == set(arguments)
+    assert {tool["name"] for tool in tools.definitions} == set(TOOLS) == set(arguments)
     async with opened(studio):
         for scope, caller in keyed.items():
             backend = ServiceBackend(studio.speech, studio.voices, CallContext(key_client(caller.owner), caller.owner))
             for tool, operation in TOOLS.items():
                 result = await tools.call(tool, arguments[tool], backend)
-                text = " ".join(block.text for block in result.content if block.type == "text")
+                text = " ".join(block["text"] for block in result.content if block["type"] == "text")
                 assert lacking(text) == expected(operation, scope), (tool, scope, text)
                 assert bool(result.is_error) == bool(lacking(text)), text
 

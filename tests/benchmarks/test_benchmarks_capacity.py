@@ -1,6 +1,7 @@
 """The simulation of streams against closed forms of queueing theory, and the tables of docs/capacity.md."""
 
 import math
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from benchmarks.capacity import (
 from benchmarks.capacity_trial import Alone, measured, predicted, table
 from benchmarks.capacity_trial import Trial as CapacityTrial
 from benchmarks.encoding_cost import cost_of, speech
+from benchmarks.gpu_streams import MeasuredStreams, keep, measured_streams
+from benchmarks.gpu_streams import table as table_of_streams
 from benchmarks.stream_simulation import Figures, Step, Stream, Workers, poisson_arrivals, simulate
 from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
@@ -100,7 +103,8 @@ def test_more_load_is_heard_later():
 
 def test_a_device_carries_the_planned_share_of_what_was_measured():
     rows = {(model, device.split(" ")[0]): each for model, device, _, each in model_rows()}
-    assert rows["CosyVoice 3, bfloat16", "H200"] == pytest.approx(318 * UTILISATION)
+    most = max(measured_streams()["cosyvoice3"].audio_per_second[:4])
+    assert rows["CosyVoice 3, bfloat16", "H200"] == pytest.approx(most * UTILISATION)
     assert rows["Wren", "core"] == pytest.approx(UTILISATION / 0.079)
     assert L20.share_of(H200) == pytest.approx(119.5 / 989)
     assert len(rows) == 2 * len(GPU_COSTS) + len(CPU_COSTS)
@@ -112,11 +116,29 @@ def test_the_page_has_the_tables_that_the_program_prints(made):
     assert made() in PAGE.read_text(encoding="utf-8"), "put what `python -m benchmarks.capacity` prints into the page"
 
 
-def test_the_measured_costs_are_those_of_the_documents():
+def test_the_page_of_benchmarks_has_the_newest_runs():
     text = (PAGE.parent / "benchmarks.md").read_text(encoding="utf-8")
-    for cost in GPU_COSTS:
-        assert f"{cost.ceiling:g}" in text
-    # The CPU costs are those of benchmarks/figures.toml, which tests/docs/test_figures.py compares with the pages.
+    assert table_of_streams(list(measured_streams().values())) in text, (
+        "put what `python -m benchmarks.gpu_streams` prints there"
+    )
+
+
+def test_a_run_takes_the_place_of_an_earlier_one_and_leaves_the_others(tmp_path):
+    times = {"p50": 0.0214, "p95": 0.05}
+    row = {"at_once": 4, "first_audio": times, "audio_per_second": 12.34, "gapless": 1.0, "gpu_utilization": 0.5}
+    arrivals = row | {"at_once": None}
+    file, day = tmp_path / "runs.toml", date(2026, 1, 2)
+    keep(
+        [MeasuredStreams.of_run({"engine": each, "card": "C", "rows": [row]}, day) for each in ("zipvoice", "kokoro")],
+        file,
+    )
+    faster = {"engine": "kokoro", "card": "C", "rows": [row | {"audio_per_second": 99.0}, arrivals]}
+    keep([MeasuredStreams.of_run(faster, day)], file)
+    found = measured_streams(file)
+    assert list(found) == ["kokoro", "zipvoice"]
+    assert found["kokoro"].by_streams(found["kokoro"].audio_per_second) == {4: 99.0}
+    assert found["zipvoice"].first_audio_ms == [21]
+    assert found["zipvoice"].measured == day
 
 
 def test_a_codec_costs_more_time_and_fewer_bits_than_samples():

@@ -202,3 +202,22 @@ def test_only_a_safe_hub_address_is_accepted(cache, progress, address):
     with pytest.raises(InvalidRequestError) as caught:
         fetch(cache, progress, address)
     assert caught.value.field == "hub_url"
+
+
+def test_the_users_token_is_shown_to_the_hub_and_to_nobody_else(cache, progress, hub: LoopbackHub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    other = LoopbackHub()
+    try:
+        hub.behaviour.redirect_to = f"{other.url}/moved"
+        assert fetch(cache, progress, hub.url) is not None
+        assert (hub.behaviour.tokens, other.behaviour.tokens) == (["Bearer hf_secret"], [None])
+    finally:
+        other.close()
+
+
+def test_a_model_with_terms_says_what_to_do(cache, progress, hub: LoopbackHub, monkeypatch):
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    hub.behaviour.status = 401
+    with pytest.raises(SourceUnavailableError, match="set HF_TOKEN"):
+        fetch(cache, progress, hub.url)
+    assert hub.behaviour.tokens == [None]

@@ -191,9 +191,13 @@ def test_a_model_brings_those_it_needs(tmp_path: Path, loose_manifests: None) ->
 SHIPPED = {
     Pinning.SHA256: {
         *("campplus", "cosyvoice2", "cosyvoice3", "distillmos", "dnsmos", "kokoro", "moonshine-base", "moonshine-tiny"),
-        *("neucodec", "vocos", "w2v-bert"),
+        *("neucodec", "perth", "vocos", "w2v-bert"),
     },
-    Pinning.COMMIT: {"zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"},
+    Pinning.COMMIT: {
+        *("zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"),
+        *("pockettts", "pockettts-open", "pockettts-18m", "pockettts-7m", "pockettts-2m"),
+        *("pockettts-de", "pockettts-es", "pockettts-fr", "pockettts-it", "pockettts-nl", "pockettts-pt"),
+    },
     Pinning.NONE: {
         *(
             "cosyvoice1",

@@ -1,5 +1,6 @@
 """Commands import only what they are asked for: a budget in modules, which no load of the machine changes."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -54,10 +55,15 @@ def test_a_server_speaks_for_a_command_that_imports_no_engine_and_no_service(
 
 
 @pytest.mark.long
-def test_an_agent_speaks_through_a_server_without_the_doors_and_the_service(tmp_path: Path) -> None:
-    modules = modules_of(PROGRAM, "mcp", "--server", "http://127.0.0.1:9", folder=tmp_path)
-    assert "mcp" in modules
-    assert not modules & (HEAVY - {"httpx", "mcp", "numpy", "starlette", "structlog", "uvicorn"})  # mcp's, and the logs
+def test_an_agents_host_is_answered_before_anything_heavy_is_imported(tmp_path: Path) -> None:
+    asked = "".join(
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method}) + "\n"
+        for number, method in enumerate(["initialize", "tools/list"])
+    )
+    command = [sys.executable, "-c", PROGRAM, "mcp", "--server", "http://127.0.0.1:9"]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=120)
+    modules = set(done.stdout.splitlines()[-1].split())
+    assert not modules & HEAVY
     assert "polyvox.engines.catalog" not in modules
 
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import time
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> No
     file = tmp_path / "speech.wav"
     result = polyvox("say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url)
     assert result.returncode == 0, result.stderr
-    assert file.stat().st_size == 44 + 2 * 24_000 * 20
+    with wave.open(str(file)) as speech:
+        assert speech.getnframes() == 24_000 * 20
 
 
 def test_say_repeats_what_the_server_complains_of(null_server: ServerProcess, tmp_path: Path) -> None:

@@ -59,7 +59,20 @@ def over_stdio(tmp_path_factory):
     return run_client("sdks", "mcp_tools.py", json.dumps(target))
 
 
-@pytest.fixture(params=["over_http", "over_stdio"])
+@pytest.fixture(scope="module")
+def through_a_server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("through")
+    engine = AgentEngine(folder / "ended")
+    studio = Studio(folder / "voices", engine, api_keys=[KEY])
+    with served(studio.speech, studio.voices) as url:
+        target = stdio("-m", "polyvox", "mcp", "--server", url, HOME=str(folder), POLYVOX_API_KEY=KEY)
+        target |= {"recording": in_base64(sample(1)), "ended": str(folder / "ended")}
+        found = run_client("sdks", "mcp_tools.py", json.dumps(target))
+        wait_for(lambda: engine.speaking == 0)
+    return found
+
+
+@pytest.fixture(params=["over_http", "over_stdio", "through_a_server"])
 def found(request):
     return request.getfixturevalue(request.param)
 

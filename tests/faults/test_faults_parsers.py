@@ -35,7 +35,7 @@ from polyvox.text.dictionary.pls import read_pls
 from polyvox.text.markup import inline_tags, markup, ssml
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
-from polyvox.voices.recording.decode_child import REFUSAL, REPLY, REQUEST, SAMPLES, serve
+from polyvox.voices.recording.decode_child import REFUSAL, REPLY, REQUEST, SAMPLES, TAGS, serve
 from polyvox.voices.torch_file import TorchFileError, read_torch_file
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -91,9 +91,10 @@ def read_recording(data: bytes) -> None:
     with suppress(PolyvoxError):
         container_of(data)
     reply = BytesIO()
-    serve(BytesIO(REQUEST.pack(1.0, MOST_SAMPLES, len(data)) + data), reply)
+    serve(BytesIO(REQUEST.pack(1.0, True, MOST_SAMPLES, len(data)) + data), reply)
     kind, rate, channels, size = REPLY.unpack(reply.getvalue()[: REPLY.size])
-    assert len(reply.getvalue()) == REPLY.size + size
+    tags = reply.getvalue()[REPLY.size + size :]
+    assert isinstance(json.loads(tags[TAGS.size :]), dict)
     assert kind == REFUSAL or (kind == SAMPLES and rate and channels in (1, 2) and 0 < size <= 4 * MOST_SAMPLES)
 
 

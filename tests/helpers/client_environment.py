@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -19,25 +20,46 @@ def run_client(environment: str, script: str, *args: object, timeout: float = 12
 
     The script inherits no keys, proxies or Python paths, and its home is an empty folder.
     """
+    return _run(script, [client_python(environment), "-X", "utf8", _SCRIPTS / script, *args], {}, timeout)
+
+
+def run_javascript(script: str, *args: object, timeout: float = 120.0, **variables: str) -> dict[str, Any]:
+    """The same with Node.js; the script's first argument is the folder of its packages."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.fail("there is no Node.js: run apt-get install nodejs npm, then make clients")
+    return _run(script, [node, _SCRIPTS / script, _environment("node"), *args], variables, timeout)
+
+
+def client_python(environment: str) -> Path:
+    """The interpreter of an environment."""
+    return _environment(environment) / "bin" / "python"
+
+
+def _environment(name: str) -> Path:
+    """The folder of an environment; a test that finds none fails, for no client may go untested unnoticed."""
+    folder = Path(os.environ.get("POLYVOX_CLIENT_ENVS") or _ROOT)
+    if not (folder / f".venv-{name}").exists():
+        pytest.fail(f"there is no environment .venv-{name} in {folder}: run make clients")
+    return folder / f".venv-{name}"
+
+
+def _run(script: str, command: list[object], variables: dict[str, str], timeout: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="polyvox-client-") as home:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        command = [str(client_python(environment)), "-X", "utf8", str(_SCRIPTS / script), *map(str, args)]
+        environment = {**inherited, "HOME": home, **variables}
         try:
             ended = subprocess.run(
-                command, env={**inherited, "HOME": home}, cwd=home, capture_output=True, timeout=timeout, check=False
+                [str(part) for part in command],
+                env=environment,
+                cwd=home,
+                capture_output=True,
+                timeout=timeout,
+                check=False,
             )
         except subprocess.TimeoutExpired as error:
             pytest.fail(f"{script} did not end within {timeout:g} s\n{_tails(error.stdout, error.stderr)}")
     return _result(script, ended)
-
-
-def client_python(environment: str) -> Path:
-    """The interpreter of an environment; a test that finds none fails, for no client may go untested unnoticed."""
-    folder = Path(os.environ.get("POLYVOX_CLIENT_ENVS") or _ROOT)
-    python = folder / f".venv-{environment}" / "bin" / "python"
-    if not python.exists():
-        pytest.fail(f"there is no environment .venv-{environment} in {folder}: run make clients")
-    return python
 
 
 def _result(script: str, ended: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:

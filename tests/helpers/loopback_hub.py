@@ -24,6 +24,8 @@ class Behaviour:
     linked_etag: str | None = None
     requests: list[tuple[str, str | None]] = field(default_factory=list)
     """Path and Range header of each request."""
+    tokens: list[str | None] = field(default_factory=list)
+    """Authorization header of each request."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -66,6 +68,7 @@ class LoopbackHub:
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
         how = self.behaviour
         how.requests.append((handler.path, handler.headers.get("Range")))
+        how.tokens.append(handler.headers.get("Authorization"))
         moved = handler.path.startswith("/moved")
         if how.redirect_to is not None and not moved:
             self._head(handler, 302, 0, {"Location": how.redirect_to + handler.path})

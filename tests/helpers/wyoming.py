@@ -109,6 +109,10 @@ def audio_of(events: list[Event]) -> bytes:
     """The sound in events, which must be one whole stream of one form."""
     kinds = [event.type for event in events if event.type.startswith("audio-")]
     assert kinds == ["audio-start", *["audio-chunk"] * (len(kinds) - 2), "audio-stop"]
-    forms = [event.data for event in events if event.type in ("audio-start", "audio-chunk")]
+    forms = [
+        {name: value for name, value in event.data.items() if name != "provenance"}
+        for event in events
+        if event.type in ("audio-start", "audio-chunk")
+    ]
     assert all(form == forms[0] for form in forms)
     return b"".join(event.payload for event in events)

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import threading
+import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from helpers.cloning import CloneEngine
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from polyvox import Speaker, Speech
 from polyvox.audio.decode import decode
+from polyvox.audio.wav_tags import read_wav_tags
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import (
     BundleError,
@@ -173,7 +175,10 @@ def test_a_caller_with_an_event_loop_says_and_saves_like_one_without(speaker: Sp
 
     speech, saved, chunks = asyncio.run(both())
     assert np.array_equal(speech.pcm, speaker.say("Good morning.").pcm)
-    assert saved.stat().st_size == 44 + 2 * len(speech.pcm)
+    with wave.open(str(saved)) as file:
+        assert file.getnframes() == len(speech.pcm)
+    assert read_wav_tags(saved.read_bytes()) == speech.tags
+    assert speech.tags["CONTENT_ID"]
     assert chunks == len(list(speaker.stream("Good morning.")))
 
 

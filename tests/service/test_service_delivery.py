@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import tone
 from helpers.tables import each_row
+from polyvox.provenance.watermark import WatermarkFinding
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
@@ -239,3 +240,37 @@ def test_no_sample_and_no_word_is_lost_however_the_speech_is_chunked(
     samples = sum(len(chunk.pcm) for chunk in chunks)
     assert samples == pytest.approx(sum(lengths) / tempo * rate / RATE, abs=3)
     assert [word.word for chunk in chunks for word in chunk.words] == [f"w{n}" for n in range(len(lengths))]
+
+
+class Lifting:
+    """A watermark that anyone can see: it holds 100 samples back, and adds one to each."""
+
+    name = "lifting"
+
+    def __init__(self) -> None:
+        self.held = np.zeros(0, np.float32)
+
+    def stream(self, sample_rate: int, channels: int) -> "Lifting":
+        return Lifting()
+
+    def push(self, pcm: Pcm) -> Pcm:
+        samples = np.concatenate((self.held, pcm + 1))
+        self.held = samples[max(0, len(samples) - 100) :]
+        return samples[: len(samples) - len(self.held)]
+
+    def finish(self) -> Pcm:
+        return self.held
+
+    def find(self, pcm: Pcm, sample_rate: int) -> WatermarkFinding:
+        return WatermarkFinding(1.0, True, len(pcm) / sample_rate)
+
+
+async def test_speech_is_marked_last_and_keeps_its_length_and_words(executor):
+    source = Source(50, 60, 24_000)
+    delivery = Delivery(RATE, 16_000, volume=2.0)
+    plain = [chunk async for chunk in delivery.process(Source(50, 60, 24_000)(), executor)]
+    marked = [chunk async for chunk in replace(delivery, watermark=Lifting()).process(source(), executor)]
+    before, after = (np.concatenate([chunk.pcm for chunk in chunks]) for chunks in (plain, marked))
+    np.testing.assert_allclose(after, before + 1, atol=1e-6)
+    assert [word for chunk in marked for word in chunk.words] == [word for chunk in plain for word in chunk.words]
+    assert source.closed

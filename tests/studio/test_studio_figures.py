@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from helpers.studio_tools import STUDIO, installed_packages, need
 from polyvox.cli.speech.turns import read_turns
+from polyvox.service.telemetry.recent_counts import RecentCounts
 
 EDGES = (0.1, 0.2, 0.5, 1.0)
 
@@ -96,6 +97,27 @@ def test_a_history_keeps_five_minutes_and_counts_over_the_last_one(evaluate):
         ".map(({at, refusalsPerMinute}) => [at / 1000, refusalsPerMinute])"
     )
     assert evaluate(history, *texts) == [[300, 0], [330, 60], [400, 0]]
+
+
+def test_what_the_server_kept_of_the_last_minutes_is_where_a_page_begins(evaluate):
+    metrics = Instruments()
+    clock = iter([0.0, 10.0, 20.0, 30.0])
+    recent = RecentCounts(metrics.registry, lambda: next(clock))
+    recent.take()
+    metrics.refused.labels("queue").inc(5)
+    metrics.first.labels("a").observe(0.3)
+    recent.take()
+    metrics.refused.labels("queue").inc(5)
+    recent.take()
+    figures = (
+        "page.historyOf(JSON.parse(given[0]), 100000).figures"
+        ".map((each) => [each.at, each.refusalsPerMinute, each.firstAudioMedian])"
+    )
+    assert evaluate(figures, json.dumps(recent.public())) == [
+        [70_000, 0, None],
+        [80_000, 30, pytest.approx(0.35)],
+        [90_000, 30, pytest.approx(0.35)],
+    ]
 
 
 @pytest.mark.long

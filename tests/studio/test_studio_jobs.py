@@ -73,12 +73,14 @@ def test_a_dropped_manuscript_becomes_an_m4b_with_chapters_and_subtitles(browser
 
         with page.expect_download() as download:
             card(page, "Tide").get_by_role("link", name=re.compile(r"\.m4b")).click()
+        assert download.value.suggested_filename == "Tide.m4b"
         book = Path(download.value.path()).read_bytes()
         assert book[4:8] == b"ftyp"
+        expect(card(page, "Tide")).to_contain_text(f" · {round(decoded_seconds(book))} s of speech")
         assert decoded_seconds(book) > 5
         expect(card(page, "Tide").get_by_role("link", name=re.compile(r"\.vtt"))).not_to_have_count(0)
 
-        page.get_by_label("Listen to").select_option(label="Chapter 2")
+        page.get_by_label("Listen to").select_option("1")
         player = card(page, "Tide").get_by_label("Tide, Chapter 2")
         player.evaluate("(audio) => audio.play()")
         expect(player).to_have_js_property("paused", False)

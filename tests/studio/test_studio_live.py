@@ -54,6 +54,15 @@ def test_a_stream_its_first_audio_and_a_failure_are_seen(browser, server):
         expect(chart(page, "Streams")).to_have_accessible_name("Streams: being spoken 0, waiting 0")
 
 
+def test_a_page_that_is_opened_later_counts_what_the_server_did_before(browser, server):
+    assert speak(server, voice="nobody").status_code == 400
+    with studio_page(browser, f"{server.url}/web#/live") as page:
+        row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Failed: voice_not_found"))
+        expect(row).to_be_visible()
+        total = int(row.get_by_role("cell").nth(1).inner_text())
+        assert 1 <= int(row.get_by_role("cell").nth(0).inner_text()) <= total
+
+
 def test_gpus_are_drawn_and_the_page_passes_axe_and_fits_the_screen(browser, server):
     speak(server, voice="nobody")
     with studio_page(browser, f"{server.url}/web#/live") as page:

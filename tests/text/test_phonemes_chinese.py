@@ -93,6 +93,22 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
     assert wrong == []
 
 
+@each_row(
+    ("written", "readings"),
+    [
+        ("一辆车", "yi2 liang4 che1"), ("一粒药", "yi2 li4 yao4"), ("一次", "yi2 ci4"), ("一万元", "yi2 wan4 yuan2"),
+        ("一千", "yi4 qian1"), ("一天", "yi4 tian1"), ("一百一十", "yi4 bai3 yi1 shi2"), ("这一次", "zhe4 yi2 ci4"),
+        ("第一次", "di4 yi1 ci4"), ("十一月", "shi2 yi1 yue4"), ("一月", "yi1 yue4"), ("一号线", "yi1 hao4 xian4"),
+        ("二零二一年", "er4 ling2 er4 yi1 nian2"), ("统一", "tong3 yi1"),
+        ("三分之一的人", "san1 fen1 zhi1 yi1 de5 ren2"), ("妈妈", "ma1 ma5"),
+        ("大一点", "da4 yi4 dian3"), ("周一见", "zhou1 yi1 jian4"), ("不在", "bu2 zai4"), ("不对", "bu2 dui4"),
+        ("不好", "bu4 hao3"), ("不来", "bu4 lai2"), ("不", "bu4"), ("一", "yi1"),
+    ],
+)  # fmt: skip
+def test_one_and_not_change_their_tone_before_others(written: str, readings: str) -> None:
+    assert " ".join(pinyin(written, word_cutter().lcut(written))) == readings
+
+
 HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)
 
 

@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -26,8 +26,9 @@ OPERATIONS = {
     "POST /dev/unload": Operation.CHANGE_MODELS,
     "POST /dev/reload": Operation.CHANGE_MODELS,
     "GET /metrics": Operation.READ_METRICS,
+    "GET /metrics/recent": Operation.READ_METRICS,
 }
-UNTRACED = ("/metrics",)
+UNTRACED = ("/metrics", "/metrics/recent")
 """Further paths that monitors ask for all the time."""
 
 _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
@@ -115,8 +116,23 @@ def _check_unload(service: SpeechService) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: Service, owner: Owner) -> Response:
+async def metrics(request: Request, service: Service, owner: Owner) -> Response:
     """Counters in Prometheus' text format."""
     service.accounts.access.require(Operation.READ_METRICS, owner)
+    return Response(await request.app.state.exposition(), media_type=service.metrics.content_type)
+
+
+async def exposition(service: SpeechService) -> bytes:
+    """The metrics of this process, under CosyVoice's names too."""
     await service.metrics.gpus.sample()
-    return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)
+    return service.metrics.render(RustServerMetrics(service.metrics))
+
+
+@router.get("/metrics/recent")
+async def recent_metrics(service: Service, owner: Owner) -> dict[str, Any]:
+    """Some of the counters as they were in the last five minutes, every ten seconds, the oldest first.
+
+    Each has its `age` in seconds, and `sums` by metric and by the label that tells its causes apart.
+    """
+    service.accounts.access.require(Operation.READ_METRICS, owner)
+    return {"object": "list", "data": service.metrics.recent.public()}

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -34,6 +35,8 @@ from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
+from polyvox.service.provenance_checks import ProvenanceChecks
+from polyvox.service.registry.model_pulls import ModelPulls
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
@@ -81,12 +84,15 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
+    app.state.pulls = ModelPulls(service.settings)
     app.state.downloads = Downloads(service.settings)
+    app.state.provenance_checks = ProvenanceChecks(service)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
     operations = RouteOperations(route_operations(doors).items())
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
+    app.state.exposition = partial(admin.exposition, service)
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals, SpeechRefusals(((door.name, door.operations) for door in doors), service.metrics))
     _install_middleware(app, service, doors, refusals, public, operations)
@@ -96,7 +102,8 @@ def create_app(
     if service.tracer is not None:
         app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
-    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
+    known = [row.partition(" ")[2] for row in route_operations(doors)]
+    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None], known=known)
     # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.1 s.
     for router in (*(door.router for door in doors), admin.router):
         app.router.routes.extend(router.routes)
@@ -191,6 +198,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await service.start()
             stack.push_async_callback(service.close)
         service.warm_up()
+        await stack.enter_async_context(service.metrics.recent.kept())
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)

@@ -10,6 +10,7 @@ from starlette.types import Scope
 from polyvox.api.requests.speech_requests import SpeechAdapter
 from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.downloads import Downloads
+from polyvox.service.provenance_checks import ProvenanceChecks
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
@@ -51,9 +52,16 @@ async def _downloads_of(connection: HTTPConnection) -> Downloads:
     return downloads
 
 
+async def _checks_of(connection: HTTPConnection) -> ProvenanceChecks:
+    checks = connection.app.state.provenance_checks
+    assert isinstance(checks, ProvenanceChecks)
+    return checks
+
+
 Service = Annotated[SpeechService, Depends(_service_of)]
 Voices = Annotated[VoiceService, Depends(_voices_of)]
 Call = Annotated[CallContext, Depends(_call_of)]
 Owner = Annotated[str, Depends(_owner_of)]
 DownloadStore = Annotated[Downloads, Depends(_downloads_of)]
+Checks = Annotated[ProvenanceChecks, Depends(_checks_of)]
 Adapters = Annotated[Sequence[SpeechAdapter], Depends(_adapters_of)]

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from polyvox.api.complaints import invalid_request
+from polyvox.api.paths import asked_path
 from polyvox.api.refusals import Refusal, Refusals, can_deny, close_message
 from polyvox.api.speech_refusals import SpeechRefusals
 from polyvox.errors import NotFoundError, PolyvoxError, status_of
@@ -36,7 +37,7 @@ def install_handlers(app: FastAPI, refusals: Refusals, counts: SpeechRefusals) -
     async def default(scope: Scope, receive: Receive, send: Send) -> None:
         """Starlette closes a WebSocket to an unknown path without a word."""
         if scope["type"] == "websocket":
-            error = NotFoundError(_nothing_at(scope["path"]))
+            error = NotFoundError(_nothing_at(asked_path(scope)))
             await refusals.send(error, scope, receive, send)
         else:
             await not_found(scope, receive, send)
@@ -113,7 +114,7 @@ class _Handlers:
     async def on_http_exception(self, connection: HTTPConnection, error: Exception) -> Response:
         """Answer routing's own refusals: no such path, no such method."""
         assert isinstance(error, HTTPException)
-        status, path = HTTPStatus(error.status_code), connection.url.path
+        status, path = HTTPStatus(error.status_code), asked_path(connection.scope)
         message = {
             HTTPStatus.NOT_FOUND: _nothing_at(path),
             HTTPStatus.METHOD_NOT_ALLOWED: f"{path} does not answer {connection.scope.get('method')}; see /docs.",

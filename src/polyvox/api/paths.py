@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 Value = TypeVar("Value")
 
 _REST = "*"
+_ASKED_PATH = "polyvox.asked_path"
 
 
 class PathTable(Generic[Value]):
@@ -48,6 +49,8 @@ class SharedPaths:
     prefix: str
     value: str = ""
     """Part of the header's value, where others send the header too."""
+    takes_unknown: bool = False
+    """True if paths that no dialect has are its own too: what is absent is then refused in its wording."""
 
     def is_sent(self, headers: Headers) -> bool:
         """True for headers of one of its clients."""
@@ -57,15 +60,24 @@ class SharedPaths:
 class PathSharing:
     """Middleware that moves a request to the dialect that it is in."""
 
-    def __init__(self, app: ASGIApp, shared: Iterable[SharedPaths]) -> None:
+    def __init__(self, app: ASGIApp, shared: Iterable[SharedPaths], known: Iterable[str]) -> None:
+        """`known` are the patterns of all paths that are answered."""
         self._app = app
         self._rows = [(each, PathTable([(path, True) for path in each.paths], default=False)) for each in shared]
+        self._known = PathTable([(path, True) for path in known], default=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            headers = Headers(scope=scope)
-            moved = next((each for each, paths in self._rows if paths[scope["path"]] and each.is_sent(headers)), None)
+            headers, path = Headers(scope=scope), scope["path"]
+            unknown = not self._known[path]
+            rows = (each for each, paths in self._rows if paths[path] or (unknown and each.takes_unknown))
+            moved = next((each for each in rows if each.is_sent(headers)), None)
             if moved is not None:
-                raw = moved.prefix.encode() + (scope.get("raw_path") or scope["path"].encode())
-                scope = {**scope, "path": moved.prefix + scope["path"], "raw_path": raw}
+                raw = moved.prefix.encode() + (scope.get("raw_path") or path.encode())
+                scope = {**scope, "path": moved.prefix + path, "raw_path": raw, _ASKED_PATH: path}
         await self._app(scope, receive, send)
+
+
+def asked_path(scope: Scope) -> str:
+    """The path of a request as its client wrote it."""
+    return str(scope.get(_ASKED_PATH, scope["path"]))

@@ -11,6 +11,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
+from polyvox.audio.wav_tags import read_wav_tags
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
 
@@ -32,6 +33,8 @@ _CODECS = frozenset(
 )
 _OPENING = {"codec_whitelist": ",".join(sorted(_CODECS)), "protocol_whitelist": "none", "probesize": str(1 << 20)}
 _RIFF_CHUNKS = 64
+_MOST_TAGS = 64
+_LONGEST_TAG = 1_000
 _WAV_FORMAT_BYTES = 64
 _READABLE = "wav, mp3, flac, ogg, opus, webm, m4a or aac"
 # No codec here needs packets of fewer samples; a forged header can make millions of them out of a small file. A few
@@ -53,18 +56,36 @@ def decode(data: bytes, *, max_seconds: float, max_samples: int) -> tuple[Pcm, i
         raise AudioDecodeError("The recording is empty; send one with audio in it.")
     form = container_of(data)
     try:
-        with av.open(
-            io.BytesIO(_bare_wav(data) if form == "wav" else data),
-            "r",
-            format=form,
-            options=dict(_OPENING),
-            metadata_errors="replace",
-            io_open=_refuse_to_open,
-        ) as container:
+        with _opened(_bare_wav(data) if form == "wav" else data, form) as container:
             frames = _frames(container, _audio_stream(container))
             return _collected(frames, max_seconds, max_samples)
     except av.FFmpegError as error:
         raise _unreadable() from error
+
+
+def read_tags(data: bytes) -> dict[str, str]:
+    """The tags of a file: those of its container, and of its first audio stream; none where it cannot be read."""
+    try:
+        form = container_of(data)
+        if form == "wav":
+            return read_wav_tags(data)
+        with _opened(data, form) as container:
+            streams = container.streams.audio
+            tags = {**container.metadata, **(streams[0].metadata if streams else {})}
+    except (av.FFmpegError, AudioDecodeError):
+        return {}
+    return {name[:_LONGEST_TAG]: value[:_LONGEST_TAG] for name, value in list(tags.items())[:_MOST_TAGS]}
+
+
+def _opened(data: bytes, form: str) -> InputContainer:
+    return av.open(
+        io.BytesIO(data),
+        "r",
+        format=form,
+        options=dict(_OPENING),
+        metadata_errors="replace",
+        io_open=_refuse_to_open,
+    )
 
 
 def _unreadable() -> AudioDecodeError:

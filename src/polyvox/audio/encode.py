@@ -3,10 +3,10 @@
 import io
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from polyvox.audio.mp3_delay import Mp3Trim, mp3_trim
 from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
 from polyvox.audio.resample import StreamResampler
+from polyvox.audio.wav_tags import tag_chunks
 from polyvox.errors import UnknownFormatError
 from polyvox.suggestions import did_you_mean
 from polyvox.types import Pcm
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     import av
     from av.audio.stream import AudioStream
     from av.container import OutputContainer
+
+
+Tags = Mapping[str, str]
+"""Tags of a container; names in lower case are FFmpeg's for what containers have fields of their own for."""
+NO_TAGS: Tags = MappingProxyType({})
 
 
 class AudioFormat(StrEnum):
@@ -63,7 +69,10 @@ def parse_format(name: str, field: str = "response_format") -> AudioFormat:
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """Encoder settings of one compressed format. `bit_rates` are for mono and stereo; no `rates` means any rate."""
+    """Encoder settings of one compressed format. `bit_rates` are for mono and stereo; no `rates` means any rate.
+
+    `tagged_muxing` is for containers with tags; with `stream_tags` those belong to the stream, not to the container.
+    """
 
     container: str
     codec: str
@@ -73,6 +82,8 @@ class _Codec:
     options: Mapping[str, str]
     muxing: Mapping[str, str]
     live_muxing: Mapping[str, str]
+    tagged_muxing: Mapping[str, str] = field(default_factory=dict)
+    stream_tags: bool = False
     live_frame_seconds: float | None = None
     live_trim: Callable[[Pcm, int], Mp3Trim] | None = None
 
@@ -97,6 +108,7 @@ _CODECS = {
         options={"compression_level": "7", "reservoir": "0"},
         muxing={"id3v2_version": "0"},
         live_muxing={},
+        tagged_muxing={"id3v2_version": "4"},
         live_trim=mp3_trim,
     ),
     # One page per frame; left alone, a page gathers a second of audio before it is written.
@@ -109,6 +121,7 @@ _CODECS = {
         options=_OPUS_OPTIONS,
         muxing={},
         live_muxing={"page_duration": "20000"},
+        stream_tags=True,
     ),
     # The plain quantiser search is the quicker one, and at this bit rate it is also the closer to the original: 40 to
     # 54 dB against 36 to 43 for the thorough one, over mono speech-like signals from 16 to 48 kHz.
@@ -121,6 +134,7 @@ _CODECS = {
         options={"aac_coder": "fast"},
         muxing={},
         live_muxing={},
+        tagged_muxing={"write_id3v2": "1"},
     ),
     # The codec's own block, 105 ms at this level, compresses best and suits files; a stream gets blocks of 20 ms.
     AudioFormat.FLAC: _Codec(
@@ -163,7 +177,7 @@ class StreamEncoder:
 
     Samples may come in chunks of any length. `close` may be called at any time, any number of times, and frees the
     codec; a stream that is closed before `finish` simply ends there. `bit_rate` is for formats that have one; the
-    codec takes the nearest that it can.
+    codec takes the nearest that it can. `tags` stand at the head of all formats but PCM, which has no place for them.
     """
 
     def __init__(
@@ -172,6 +186,7 @@ class StreamEncoder:
         sample_rate: int,
         channels: int = 1,
         bit_rate: int | None = None,
+        tags: Tags = NO_TAGS,
     ) -> None:
         check_rate(sample_rate)
         self._channels = check_channels(channels)
@@ -180,9 +195,9 @@ class StreamEncoder:
         if format is AudioFormat.PCM:
             self._writer = _RawWriter()
         elif format is AudioFormat.WAV:
-            self._writer = _WavWriter(sample_rate, channels)
+            self._writer = _WavWriter(sample_rate, channels, tags)
         else:
-            self._writer = _CodecWriter(_CODECS[format], sample_rate, channels, bit_rate=bit_rate)
+            self._writer = _CodecWriter(_CODECS[format], sample_rate, channels, bit_rate=bit_rate, tags=tags)
 
     def encode(self, pcm: Pcm) -> bytes:
         """Take samples; return the bytes that are ready."""
@@ -220,15 +235,22 @@ class FileEncoder:
     Only encoded bytes are held in memory.
     """
 
-    def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
+    def __init__(
+        self,
+        format: AudioFormat,  # noqa: A002
+        sample_rate: int,
+        channels: int = 1,
+        tags: Tags = NO_TAGS,
+    ) -> None:
         check_rate(sample_rate)
         self._rate = sample_rate
+        self._tags = tags
         self._channels = check_channels(channels)
         self._file = io.BytesIO()
         plain = format in (AudioFormat.PCM, AudioFormat.WAV)
-        self._header = len(wav_header(sample_rate, channels, 0)) if format is AudioFormat.WAV else 0
+        self._header = len(wav_header(sample_rate, channels, 0, tags)) if format is AudioFormat.WAV else 0
         self._file.write(bytes(self._header))  # filled in when the length is known, so that nothing is copied
-        self._codec = None if plain else _CodecWriter(_CODECS[format], sample_rate, channels, self._file)
+        self._codec = None if plain else _CodecWriter(_CODECS[format], sample_rate, channels, self._file, tags=tags)
 
     def encode(self, pcm: Pcm) -> None:
         """Take samples."""
@@ -247,7 +269,7 @@ class FileEncoder:
         if self._header:
             samples = self.size - self._header
             self._file.seek(0)
-            self._file.write(wav_header(self._rate, self._channels, samples))
+            self._file.write(wav_header(self._rate, self._channels, samples, self._tags))
         return self._file.getvalue()
 
     @property
@@ -261,9 +283,9 @@ class FileEncoder:
             self._codec.close()
 
 
-def encode(pcm: Pcm, format: AudioFormat, sample_rate: int) -> bytes:  # noqa: A002
+def encode(pcm: Pcm, format: AudioFormat, sample_rate: int, tags: Tags = NO_TAGS) -> bytes:  # noqa: A002
     """A whole file at once."""
-    encoder = FileEncoder(format, sample_rate, 1 if pcm.ndim == 1 else pcm.shape[1])
+    encoder = FileEncoder(format, sample_rate, 1 if pcm.ndim == 1 else pcm.shape[1], tags)
     try:
         encoder.encode(pcm)
         return encoder.finish()
@@ -276,14 +298,20 @@ _OPEN_END = 0x7FFFF000
 of the largest possible size and of none, but not of this one."""
 
 
-def wav_header(sample_rate: int, channels: int, data_bytes: int | None) -> bytes:
-    """The 44 bytes before 16-bit samples; with None for their number, sizes that say "until the stream ends"."""
-    data_size = _OPEN_END if data_bytes is None or data_bytes + 36 > 0xFFFFFFFF else data_bytes
+def wav_header(sample_rate: int, channels: int, data_bytes: int | None, tags: Tags = NO_TAGS) -> bytes:
+    """Everything before 16-bit samples; with None for their number, sizes that say "until the stream ends".
+
+    It has 44 bytes without tags. Tags stand before the samples in files, too: clients have been seen to play whatever
+    follows the samples.
+    """
+    chunks = tag_chunks(tags)
+    more = 36 + len(chunks)
+    data_size = _OPEN_END if data_bytes is None or data_bytes + more > 0xFFFFFFFF else data_bytes
     frame_bytes = 2 * channels
-    return struct.pack(
-        "<4sI4s4sIHHIIHH4sI",
+    head = struct.pack(
+        "<4sI4s4sIHHIIHH",
         b"RIFF",
-        data_size + 36,
+        data_size + more,
         b"WAVE",
         b"fmt ",
         16,
@@ -293,9 +321,8 @@ def wav_header(sample_rate: int, channels: int, data_bytes: int | None) -> bytes
         sample_rate * frame_bytes,
         frame_bytes,
         16,
-        b"data",
-        data_size,
     )
+    return head + chunks + struct.pack("<4sI", b"data", data_size)
 
 
 class _RawWriter:
@@ -312,18 +339,19 @@ class _RawWriter:
 class _WavWriter:
     """The header waits for the first samples, so that a stream which fails before them has sent nothing."""
 
-    def __init__(self, sample_rate: int, channels: int) -> None:
+    def __init__(self, sample_rate: int, channels: int, tags: Tags) -> None:
         self._rate = sample_rate
         self._channels = channels
+        self._tags = tags
         self._started = False
 
     def encode(self, pcm: Pcm) -> bytes:
-        header = b"" if self._started else wav_header(self._rate, self._channels, None)
+        header = b"" if self._started else wav_header(self._rate, self._channels, None, self._tags)
         self._started = True
         return header + to_pcm16(pcm)
 
     def finish(self) -> bytes:
-        return b"" if self._started else wav_header(self._rate, self._channels, 0)
+        return b"" if self._started else wav_header(self._rate, self._channels, 0, self._tags)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -355,6 +383,7 @@ class _CodecWriter:
         channels: int,
         file: io.BytesIO | None = None,
         bit_rate: int | None = None,
+        tags: Tags = NO_TAGS,
     ) -> None:
         import av
 
@@ -371,8 +400,11 @@ class _CodecWriter:
         muxing = {"fflags": "+bitexact", "flush_packets": "1", **codec.muxing}
         if file is None:
             muxing |= codec.live_muxing
+        if tags:
+            muxing |= codec.tagged_muxing
         container = av.open(self._sink if file is None else file, "w", format=codec.container, options=muxing)
         self._stream = self._opened(container, live=file is None)
+        (self._stream if codec.stream_tags else container).metadata.update(tags)
         self._container: OutputContainer | None = container
 
     def _opened(self, container: "OutputContainer", *, live: bool) -> "AudioStream":

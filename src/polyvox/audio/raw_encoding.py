@@ -4,8 +4,9 @@ import struct
 from enum import StrEnum
 
 from polyvox.audio.companding import alaw, mulaw
-from polyvox.audio.encode import wav_header
+from polyvox.audio.encode import NO_TAGS, Tags, wav_header
 from polyvox.audio.pcm import bounded, to_pcm16
+from polyvox.audio.wav_tags import tag_chunks
 from polyvox.types import Pcm
 
 _FLOAT, _ALAW, _MULAW = 3, 6, 7  # format tags of WAV files
@@ -33,14 +34,14 @@ class RawEncoding(StrEnum):
             return bounded(pcm).astype("<f4").tobytes()
         return mulaw(pcm) if self is RawEncoding.PCM_MULAW else alaw(pcm)
 
-    def wav_header(self, sample_rate: int, channels: int) -> bytes:
+    def wav_header(self, sample_rate: int, channels: int, tags: Tags = NO_TAGS) -> bytes:
         """The header before the samples of a WAV stream, whose length is not known yet."""
         if self is RawEncoding.PCM_S16LE:
-            return wav_header(sample_rate, channels, None)
+            return wav_header(sample_rate, channels, None, tags)
         tag = {RawEncoding.PCM_F32LE: _FLOAT, RawEncoding.PCM_ALAW: _ALAW}.get(self, _MULAW)
         frame_bytes = self.sample_bytes * channels
         # Formats other than 16-bit PCM have an extension, here an empty one, and a chunk with the number of frames.
-        about = struct.pack(
+        before_samples = struct.pack(
             "<4sIHHIIHHH4sII",
             b"fmt ",
             18,
@@ -54,9 +55,9 @@ class RawEncoding(StrEnum):
             b"fact",
             4,
             _OPEN_END // frame_bytes,
-        )
+        ) + tag_chunks(tags)
         return (
-            struct.pack("<4sI4s", b"RIFF", 4 + len(about) + 8 + _OPEN_END, b"WAVE")
-            + about
+            struct.pack("<4sI4s", b"RIFF", 4 + len(before_samples) + 8 + _OPEN_END, b"WAVE")
+            + before_samples
             + struct.pack("<4sI", b"data", _OPEN_END)
         )

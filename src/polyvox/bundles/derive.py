@@ -13,8 +13,14 @@ def derived(published: Path, derivation: Derivation) -> bytes:
     from polyvox.bundles.checkpoint import read_checkpoint
     from polyvox.bundles.onnx_graphs.campplus import campplus_graph
     from polyvox.bundles.onnx_graphs.distillmos import distillmos_graph
+    from polyvox.bundles.onnx_graphs.perth import perth_finder_graph, perth_marker_graph
 
-    build = {"campplus": campplus_graph, "distillmos": distillmos_graph}[cast(str, derivation.build_graph)]
+    build = {
+        "campplus": campplus_graph,
+        "distillmos": distillmos_graph,
+        "perth_finder": perth_finder_graph,
+        "perth_marker": perth_marker_graph,
+    }[cast(str, derivation.build_graph)]
     return build(read_checkpoint(published))
 
 

@@ -1,8 +1,9 @@
 """Resumable downloads from a model hub over HTTP."""
 
 import ipaddress
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from polyvox.errors import InvalidRequestError
 
 _log = structlog.get_logger(__name__)
 
+TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
+"""The variable with a user's token for the hub, by the name that its own tools read."""
 _TIMEOUT = httpx.Timeout(10.0, connect=3.0)
 _MAX_REDIRECTS = 5
 _MAX_ATTEMPTS = 5
@@ -38,7 +41,7 @@ def fetch_from_hub(source: HubSource, wanted: tuple[RequestedFile, ...], context
     hub = _checked(context.hub_url)
     total = sum(item.max_bytes for item in wanted)
     with (
-        httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
+        _client(source, hub) as client,
         context.progress.task(f"Fetching {source.label}", total) as advance,
     ):
         for item in wanted:
@@ -55,7 +58,7 @@ def fetch_unpinned_from_hub(
     hub = _checked(context.hub_url)
     digests: dict[str, Digest] = {}
     with (
-        httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
+        _client(source, hub) as client,
         context.progress.task(f"Fetching {source.label}", sum(item.max_bytes for item in wanted)) as advance,
     ):
         for item in wanted:
@@ -68,6 +71,25 @@ def fetch_unpinned_from_hub(
                 raise SourceUnavailableError(f"{item.path}: {error}") from error
             digests[item.name] = context.cache.keep(part)
     return digests
+
+
+class _HubToken(httpx.Auth):
+    """The user's token, for models whose terms have to be accepted; no host but the hub's own is shown it."""
+
+    def __init__(self, hub: httpx.URL, token: str) -> None:
+        self._hub, self._token = hub, token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        url, hub = request.url, self._hub
+        if (url.scheme, url.host, url.port) == (hub.scheme, hub.host, hub.port):
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
+
+
+def _client(source: HubSource, hub: httpx.URL) -> httpx.Client:
+    token = os.environ.get(TOKEN, "").strip() if source.kind == "hub" else ""
+    auth = _HubToken(hub, token) if token and token.isascii() and token.isprintable() else None
+    return httpx.Client(timeout=_TIMEOUT, headers=_HEADERS, auth=auth)
 
 
 def _address(hub: httpx.URL, source: HubSource, item: RequestedFile) -> httpx.URL:
@@ -205,4 +227,8 @@ def _start_of(response: httpx.Response, kept: int) -> int:
         raise _StalePartError
     if response.status_code in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
         raise _FileRefusedError(f"the hub answers {response.status_code}")
+    if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        raise SourceUnavailableError(
+            f"it answers {response.status_code}: accept the model's terms on the hub, and set {TOKEN} to your token"
+        )
     raise SourceUnavailableError(f"it answers {response.status_code}")

@@ -62,7 +62,7 @@ class Derivation(Digest):
     """
 
     declare_output: OutputDeclaration | None = None
-    build_graph: Literal["campplus", "distillmos"] | None = None
+    build_graph: Literal["campplus", "distillmos", "perth_finder", "perth_marker"] | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Collection, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -14,6 +14,8 @@ from polyvox.evaluate.metric import Metric
 if TYPE_CHECKING:
     from polyvox.evaluate.evaluation import Evaluation, Speak, UtteranceResult
     from polyvox.evaluate.scorers import Scorers
+
+Item = TypeVar("Item")
 
 Voices = Annotated[list[str] | None, typer.Option("--voice", "-v", help="Voice or mix to evaluate; repeat for more.")]
 Texts = Annotated[Path | None, typer.Option(help="File with one text on each line, and behind a tab how it is said.")]
@@ -66,6 +68,7 @@ def evaluate(
     if readings is not None:
         _judge_readings(readings, texts, limit, json_file)
         return
+    from polyvox.cli.progress import loading_notice
     from polyvox.cli.speech.speakers import SpeakerOptions, local_speaker, remote_speaker
     from polyvox.client import server_address
     from polyvox.evaluate.evaluation import Evaluation
@@ -91,11 +94,13 @@ def evaluate(
     evaluation = Evaluation(voices, said, language, timeout=timeout, spoken=spoken)
     if plot is not None:
         check_plottable(plot, evaluation)
-    scorers = Scorers.of(metrics, settings.models_dir, share_of_cores(1))
+    with loading_notice("Loading the models that score"):
+        scorers = Scorers.of(metrics, settings.models_dir, share_of_cores(1))
     evaluation = _with_references(evaluation, reference or [], scorers)
     options = SpeakerOptions(model, language)
     speaker = local_speaker(settings, options) if address is None else remote_speaker(address, api_key, options)
-    samples = asyncio.run(_run(evaluation, speaker, scorers, keep))
+    waiting = f"Loading {settings.default_model}" if address is None else f"Asking {address}"
+    samples = asyncio.run(_run(evaluation, speaker, scorers, keep, waiting))
     _report(evaluation, samples, metrics, json_file, plot, url=url, model=model)
 
 
@@ -106,6 +111,7 @@ def _judge_readings(language: str, texts: Path | None, limit: int | None, json_f
     from rich.console import Console
     from rich.markup import escape
 
+    from polyvox.cli.progress import counted_progress
     from polyvox.errors import InvalidRequestError
     from polyvox.evaluate.readings.judges import LANGUAGES, judge_for, misread
     from polyvox.evaluate.readings.reading_list import built_in, from_file
@@ -115,7 +121,8 @@ def _judge_readings(language: str, texts: Path | None, limit: int | None, json_f
             f"There is no list for {language!r}; choose {', '.join(LANGUAGES)}.", field="readings"
         )
     cases = (built_in(language) if texts is None else from_file(texts))[:limit]
-    wrong = list(misread(cases, judge_for(language)))
+    with counted_progress("Reading", len(cases)) as advance:
+        wrong = list(misread(_counted(cases, advance), judge_for(language)))
     console = Console(soft_wrap=True, highlight=False)
     for case in wrong:
         console.print(f"[bold]{escape(case.reading.written)}[/bold]  [dim]{escape(case.reading.kind)}[/dim]")
@@ -126,6 +133,12 @@ def _judge_readings(language: str, texts: Path | None, limit: int | None, json_f
         json_file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
     if wrong:
         raise typer.Exit(1)
+
+
+def _counted(items: Iterable[Item], advance: Callable[[], None]) -> Iterator[Item]:
+    for item in items:
+        yield item
+        advance()
 
 
 def _texts(file: Path | None) -> tuple[str, ...]:
@@ -149,23 +162,25 @@ def _with_references(evaluation: "Evaluation", given: Sequence[str], scorers: "S
 
 
 async def _run(
-    evaluation: "Evaluation", speaker: "AbstractAsyncContextManager[Speak]", scorers: "Scorers", keep: Path | None
+    evaluation: "Evaluation",
+    speaker: "AbstractAsyncContextManager[Speak]",
+    scorers: "Scorers",
+    keep: Path | None,
+    waiting: str,
 ) -> "list[UtteranceResult]":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    from polyvox.cli.progress import counted_progress, loading_notice
     from polyvox.cli.speech.speakers import keeping
     from polyvox.evaluate.evaluation import run_evaluation
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Evaluating", total=evaluation.utterances)
-        async with speaker as speak:
+    async with AsyncExitStack() as stack:
+        with loading_notice(waiting):
+            speak = await stack.enter_async_context(speaker)
+        with counted_progress("Evaluating", evaluation.utterances) as advance:
             return await run_evaluation(
                 evaluation,
                 speak if keep is None else keeping(speak, keep),
                 scorers,
-                on_result=lambda _: progress.advance(task),
+                on_result=lambda _: advance(),
             )
 
 

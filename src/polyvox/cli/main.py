@@ -19,6 +19,7 @@ _COMMANDS = {
     "voices": "polyvox.cli.voices.command:app",
     "dictionary": "polyvox.cli.dictionary:app",
     "keys": "polyvox.cli.keys:app",
+    "provenance": "polyvox.cli.provenance:app",
     "languages": "polyvox.cli.languages:languages",
     "models": "polyvox.cli.models:app",
     "pull": "polyvox.cli.pull:pull",

@@ -81,9 +81,10 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
+    from polyvox.cli.slim_httpx import slim_httpx
     from polyvox.server.garbage import lasting_imports
 
-    with lasting_imports():
+    with lasting_imports(), slim_httpx():
         from polyvox.cli.speech.output import output_for
         from polyvox.cli.speech.speech import SayRequest, remote_speech
         from polyvox.cli.speech.turns import check_options, read_turns
@@ -211,24 +212,19 @@ async def _speak(
 
     Somebody at a terminal sees `waiting` until the speech begins.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
+    from polyvox.cli.progress import speaking_progress, waiting_notice
     from polyvox.cli.speech.output import OutputAudio
     from polyvox.cli.speech.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = console.is_terminal and chars >= LONG_TEXT_CHARS and shown_text is None
+    shown = _is_watched() and chars >= LONG_TEXT_CHARS and shown_text is None
     display = None if shown_text is None else SpokenWords(shown_text, _show)
     async with AsyncExitStack() as stack:
-        with console.status(waiting) if console.is_terminal else nullcontext():
+        with waiting_notice(waiting, shown=_is_watched()):
             speech = await stack.enter_async_context(source)
-        with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
-            task = progress.add_task("Speaking", total=None)
-            for warning in speech.warnings:
-                console.print(f"warning: {warning}", markup=False, highlight=False)
+        for warning in speech.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        with speaking_progress(chars, shown=shown) as report:
 
             async def watched() -> "AsyncIterator[Pcm]":
                 seconds = 0.0
@@ -237,14 +233,12 @@ async def _speak(
                         display.add(segment.words, len(segment.pcm) / speech.sample_rate)
                     yield segment.pcm
                     seconds += len(segment.pcm) / speech.sample_rate
-                    progress.update(task, description=f"{seconds:.0f} s of speech")
-                    if segment.spoken_chars is not None:
-                        progress.update(task, total=chars, completed=segment.spoken_chars)
+                    report(seconds, segment.spoken_chars)
                 if not seconds:
                     raise PolyvoxError("The speech holds no audio.")
 
             async with nullcontext() if display is None else display.shown():
-                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched(), speech.tags))
             if captions is not None:
                 written = await speech.captions()
                 await asyncio.to_thread(captions.write_text, written, encoding="utf-8", newline="\n")

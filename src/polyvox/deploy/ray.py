@@ -18,10 +18,13 @@ from ray.serve.config import AutoscalingConfig, BackpressureConfig
 from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
+from polyvox.api import admin
 from polyvox.api.app import create_app
 from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
+from polyvox.deploy.drain_gate import Drain, DrainGate
 from polyvox.deploy.fit import fitted
+from polyvox.deploy.merged_metrics import merged
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
 from polyvox.deploy.ray_transport import RayTransport
@@ -48,6 +51,7 @@ _VOICES_BY_REPLICA = 256
 _START_TIMEOUT_SECONDS = 120.0
 _POLL_SECONDS = 15.0
 _EXTRA_REQUESTS = 256
+_SCRAPE_SECONDS = 5.0
 _HEALTH_TIMEOUT_SECONDS = 30.0
 """A healthy replica may answer late on a machine short of cores; a stuck engine is found by `check_health` itself."""
 
@@ -58,11 +62,12 @@ _DIRECT = MappingProxyType(
         "RAY_SERVE_USE_GRPC_BY_DEFAULT": "1",
         "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
+        "RAY_SERVE_LOG_TO_STDERR": "1",
     }
 )
 
-# Each session has a log line of its own.
-_QUIET = LoggingConfig(enable_access_log=False)
+# Each session has a log line of its own, and Serve's own lines are of no use to those who start the server.
+_QUIET = LoggingConfig(enable_access_log=False, log_level="WARNING")
 
 
 class ServedEngine(EngineReplica):
@@ -104,13 +109,40 @@ class Ingress:
         metrics = Metrics()
         tracer = open_tracer(settings, metrics.spans_dropped)
         self._service = SpeechService(settings, self._registry, metrics, tracer)
+        self._drain = Drain()
         self._described = {model: asyncio.Event() for model in handles}
         self._following = [asyncio.create_task(self._follow(model)) for model in handles]
         await self._described[settings.default_model].wait()
         await asyncio.wait(self._following, timeout=_START_TIMEOUT_SECONDS)
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return create_app(self._service, allowed_hosts=names_to_answer(self._service.settings))
+        settings = self._service.settings
+        app = create_app(self._service, allowed_hosts=names_to_answer(settings))
+        app.add_middleware(DrainGate, drain=self._drain, refusals=app.state.refusals)
+        if settings.ray_ingress_replicas > 1:
+            app.state.exposition = self._exposition_of_all
+        return app
+
+    async def close(self) -> None:
+        """Refuse new requests with 503, let those under way finish, and close; the process still answers."""
+        await self._drain.run(self._service.settings.drain_seconds)
+
+    async def exposition(self) -> tuple[str, str]:
+        """The id of this process, and its metrics."""
+        replica = serve.get_replica_context().replica_id.unique_id
+        return replica, (await admin.exposition(self._service)).decode()
+
+    async def _exposition_of_all(self) -> bytes:
+        """The metrics of every door process that answers; a scrape reaches any one of them."""
+        context = serve.get_replica_context()
+        doors = serve.get_deployment_handle(context.deployment, context.app_name)
+        asked = doors.broadcast("exposition")
+        try:
+            answers = await asked.results_async(timeout_s=_SCRAPE_SECONDS, return_exceptions=True)
+        except TimeoutError:
+            log.warning("door processes do not answer; the metrics are those of one", seconds=_SCRAPE_SECONDS)
+            answers = [await self.exposition()]
+        return merged(dict(answer for answer in answers if isinstance(answer, tuple)))
 
     async def __del__(self) -> None:
         for task in (*self._following, *self._watching):
@@ -129,7 +161,7 @@ class Ingress:
         """Poll a model for its profile until it is available."""
         while True:
             try:
-                profile = await self._transports[model].ask("describe")
+                profile = await self._transports[model].ask_when_started("describe")
             except (ReplicaLostError, PolyvoxError) as error:
                 log.warning("model does not answer", model=model, reason=str(error))
             else:

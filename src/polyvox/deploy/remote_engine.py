@@ -33,6 +33,7 @@ ATTEMPTS = 2
 """Replicas tried for a request before its first chunk. A request that crashes replicas must not reach all of them."""
 
 _CALL_TIMEOUT_SECONDS = 60.0
+_RETRY_SECONDS = 5.0
 _KNOWN_VOICES = 4_096
 
 Answer = TypeVar("Answer")
@@ -122,7 +123,7 @@ class RemoteEngine:
                 log.warning("replica lost", engine=self.name, audio_sent=started, attempt=attempt + 1)
                 if started:
                     raise UnavailableError(
-                        "The replica that served this request has ended; send the request again."
+                        "The replica that served this request has ended; send the request again.", retry=True
                     ) from None
         raise self._no_replica()
 
@@ -182,7 +183,11 @@ class RemoteEngine:
             self._known.popitem(last=False)
 
     def _no_replica(self) -> UnavailableError:
-        return UnavailableError(f"The replicas of the model {self.name!r} keep failing; try again in a moment.")
+        return UnavailableError(
+            f"The replicas of the model {self.name!r} keep failing; try again in {_RETRY_SECONDS:.0f} s.",
+            retry=True,
+            retry_after=_RETRY_SECONDS,
+        )
 
 
 class _WithPhonemes(RemoteEngine):

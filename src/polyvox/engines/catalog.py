@@ -12,6 +12,7 @@ from polyvox.config import Settings, SettingsSection
 from polyvox.container_image import pull_hint
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
+from polyvox.engines.pockettts.spec import POCKETTTS
 from polyvox.engines.qwen3tts.spec import QWEN3TTS
 from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, ModelOutline, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 GROUP = "polyvox.engines"
 """The entry-point group under which a package names its `EngineSpec`."""
 
-BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS)
+BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS, POCKETTTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepPlan
 from polyvox.runtime.pinned_output import upload
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 
+_FRAME_ROWS = 8
+"""Rows of a step in which several sequences generate frames: products of fewer take longer, and a frame has many."""
 _SHORTEST_EXTENT = 256
 _SHORTEST_CHUNK = 32
 _CAPTURED_PROMPT_EXTENTS = (512, 1024)
@@ -47,13 +49,15 @@ class LmRunner:
         self._replay = replay
         self._fused = fused
         self._batch_sizes = buckets(cache.slots)
+        fewest = 1 if frames is None else min(_FRAME_ROWS, cache.slots)
+        self._decode_sizes = sorted({1, *buckets(cache.slots, start=fewest)})
         self._extents = buckets(cache.capacity, start=min(_SHORTEST_EXTENT, cache.capacity))
         self._widths = buckets(prefill_rows, start=min(_SHORTEST_CHUNK, prefill_rows))
         self._prompt_extents = sorted({min(extent, cache.capacity) for extent in _CAPTURED_PROMPT_EXTENTS})
         self._prefill_rows = prefill_rows
         weight = model.backbone.norm.weight
         self._device, self._dtype = weight.device, weight.dtype
-        self._idle = {rows: self._padding(rows) for rows in self._batch_sizes}
+        self._idle = {rows: self._padding(rows) for rows in self._decode_sizes}
 
     def _padding(self, rows: int) -> tuple[Tensor, Tensor]:
         """Slots and positions of padding rows."""
@@ -69,7 +73,7 @@ class LmRunner:
         if self._replay is None:
             return
         for plan in sampling:
-            for rows in self._batch_sizes:
+            for rows in self._decode_sizes:
                 for extent in self._extents:
                     self._decode_token(self._replay, *self._idle[rows], extent, plan)
             for shape in self._prompt_shapes():
@@ -225,7 +229,7 @@ class LmRunner:
         """`plan.tokens` tokens for each row. A slot that ends writes and samples for the spare slot from then on."""
         rows, extent = len(plan.decoding), min(max(plan.lengths) + plan.tokens, self._cache.capacity)
         if self._replay is not None:
-            rows, extent = bucket_for(rows, self._batch_sizes), bucket_for(extent, self._extents)
+            rows, extent = bucket_for(rows, self._decode_sizes), bucket_for(extent, self._extents)
         padding, last = rows - len(plan.decoding), self._cache.capacity - 1
         slots = [*plan.decoding, *[self._cache.spare] * padding]
         positions = [

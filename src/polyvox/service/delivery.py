@@ -1,4 +1,4 @@
-"""Post-processing of an engine's audio for the caller: tempo, sample rate, loudness, volume."""
+"""Post-processing of an engine's audio for the caller: tempo, sample rate, loudness, volume, watermark."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +15,7 @@ from polyvox.audio.pcm import scale, silence
 from polyvox.audio.resample import StreamResampler
 from polyvox.audio.stretch import StreamTempo
 from polyvox.errors import BrokenAudioError
+from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
@@ -52,12 +53,14 @@ class Delivery:
     tempo: float = 1.0
     loudness: float | None = None
     volume: float = 1.0
+    watermark: Watermarker | None = None
 
     @property
     def is_direct(self) -> bool:
         """True if chunks pass through unchanged."""
         same_rate = self.sample_rate == self.source_rate
-        return same_rate and self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
+        same_sound = self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
+        return same_rate and same_sound and self.watermark is None
 
     async def process(
         self, source: AsyncIterator[AudioChunk], executor: DeviceExecutor
@@ -143,6 +146,8 @@ def _steps(delivery: Delivery) -> tuple[_Step, ...]:
         steps.append(_Volume(delivery.volume, delivery.channels))
     if delivery.volume > 1.0:
         steps.append(StreamLimiter(PEAK_DBFS, delivery.sample_rate, delivery.channels))
+    if delivery.watermark is not None:
+        steps.append(delivery.watermark.stream(delivery.sample_rate, delivery.channels))
     return tuple(steps)
 
 

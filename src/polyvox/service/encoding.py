@@ -11,7 +11,7 @@ from polyvox.errors import EngineError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.session import Session
 from polyvox.service.session_trace import encoding, mark_sent
-from polyvox.types import AudioChunk
+from polyvox.types import AudioChunk, Pcm
 
 T = TypeVar("T")
 
@@ -31,18 +31,42 @@ async def encoded(
 ) -> AsyncGenerator[EncodedChunk, None]:
     """Stream the session's chunks as encoded bytes. The encoder is freed however the stream ends."""
     calls = SerialCalls(session.executor)
-    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels, bit_rate))
+    seal, tags = session.seal(format), session.tags(format)
+    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels, bit_rate, tags))
     try:
         async for chunk in session:
-            data = await encoding(session.trace, calls.run(partial(encoder.encode, chunk.pcm)))
+            data = await encoding(session.trace, calls.run(partial(seal.encode, encoder.encode, chunk.pcm)))
             yield EncodedChunk(data, chunk)
             if data:
                 mark_sent(session.trace)
-        rest = await calls.run(encoder.finish)
+        rest = await calls.run(partial(seal.finish, encoder.finish))
         if rest:
             yield EncodedChunk(rest, None)
     finally:
-        await calls.run(encoder.close)
+        await calls.run(partial(seal.close, encoder.close))
+
+
+async def packed(
+    session: Session,
+    format: str,  # noqa: A002
+    pack: Callable[[Pcm], bytes],
+    head: bytes = b"",
+) -> AsyncGenerator[EncodedChunk]:
+    """Stream the session's chunks by a function of their samples alone, behind a header."""
+    calls, seal = SerialCalls(session.executor), session.seal(format)
+    try:
+        async for chunk in session:
+            packing = partial(seal.encode, _behind(head, pack), chunk.pcm)
+            yield EncodedChunk(await encoding(session.trace, calls.run(packing)), chunk)
+            mark_sent(session.trace)
+            head = b""
+        await calls.run(partial(seal.finish, bytes))
+    finally:
+        await calls.run(seal.close)
+
+
+def _behind(head: bytes, pack: Callable[[Pcm], bytes]) -> Callable[[Pcm], bytes]:
+    return (lambda pcm: head + pack(pcm)) if head else pack
 
 
 async def encode_whole(
@@ -55,12 +79,13 @@ async def encode_whole(
     The session holds the file's share of the memory for whole answers until it is left.
     """
     calls = SerialCalls(session.executor)
-    encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
+    seal, tags = session.seal(format), session.tags(format)
+    encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels, tags))
     seconds = 0.0
     try:
         async for chunk in session:
             on_chunk(chunk)
-            await encoding(session.trace, calls.run(partial(encoder.encode, chunk.pcm)))
+            await encoding(session.trace, calls.run(partial(seal.encode, encoder.encode, chunk.pcm)))
             await session.output.grow_to(encoder.size)
             seconds += chunk.duration
             if seconds > session.max_audio_seconds:
@@ -68,9 +93,9 @@ async def encode_whole(
                     f"The engine {session.engine!r} produced over {session.max_audio_seconds:.0f} s of audio, more "
                     "than the text can take; send less text or request a stream."
                 )
-        return await calls.run(encoder.finish)
+        return await calls.run(partial(seal.finish, encoder.finish))
     finally:
-        await calls.run(encoder.close)
+        await calls.run(partial(seal.close, encoder.close))
 
 
 class SerialCalls:

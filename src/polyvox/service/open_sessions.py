@@ -7,6 +7,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
+from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputBudget
 from polyvox.service.admission.slotless import SlotlessTicket
@@ -29,11 +30,14 @@ _LAST_GRACE_SECONDS = 5.0
 class OpenSessions:
     """Makes sessions of plans, with what all of them share: threads, memory for whole answers, the log of chunks."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, executor: DeviceExecutor, cache: SpeechCache) -> None:
+    def __init__(
+        self, settings: Settings, metrics: Metrics, executor: DeviceExecutor, cache: SpeechCache, notary: Notary
+    ) -> None:
         self._settings = settings
         self._metrics = metrics
         self._executor = executor
         self._cache = cache
+        self._notary = notary
         self._output = OutputBudget(settings.max_buffered_bytes)
         self._background_output = OutputBudget(settings.batch_buffered_bytes)
         metrics.watch_output(lambda: self._output.used + self._background_output.used)
@@ -66,6 +70,7 @@ class OpenSessions:
             metrics=self._metrics,
             executor=self._executor,
             cache=self._cache,
+            notary=self._notary,
             chunk_log=self._chunk_log,
             trace=trace,
         )

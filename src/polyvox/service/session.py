@@ -12,7 +12,11 @@ from typing import Self
 import structlog
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, SilentTextError, StalledError, status_of
+from polyvox.provenance.manifest import AudioLayout
+from polyvox.provenance.marks import Marks
+from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.slotless import SlotlessTicket
@@ -22,6 +26,7 @@ from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.playback import Playback
+from polyvox.service.seal import Seal
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
@@ -94,6 +99,7 @@ class Session:
         metrics: Metrics,
         executor: DeviceExecutor,
         cache: SpeechCache,
+        notary: Notary,
         chunk_log: ChunkLog | None = None,
         trace: SessionTrace | None = None,
     ) -> None:
@@ -105,6 +111,7 @@ class Session:
         self._ticket = ticket
         self._metrics = metrics
         self._cache = cache
+        self._notary = notary
         self._chunk_log = chunk_log
         self.trace = trace
         """Its spans; None where nothing is traced."""
@@ -162,6 +169,26 @@ class Session:
     def cache(self) -> CacheUse | None:
         """Its entry in the cache of speech; None for speech that is not cached."""
         return self._plan.cache_use
+
+    @property
+    def marks(self) -> Marks | None:
+        """The statement of its origin; None where the server marks nothing."""
+        return self._plan.marks
+
+    @property
+    def is_signed(self) -> bool:
+        """True if its answer has a manifest."""
+        return self._notary.signs
+
+    def tags(self, format: AudioFormat) -> Tags:  # noqa: A002
+        """The marks as tags of a file in that format; none in a WAV file that keeps the plain header."""
+        marks = self._plan.marks
+        return NO_TAGS if marks is None or (self._plan.bare_wav and format is AudioFormat.WAV) else marks.tags
+
+    def seal(self, format: str) -> Seal:  # noqa: A002
+        """The seal of its answer in that format, to be closed when the answer ends."""
+        layout = AudioLayout(str(format), self.sample_rate, self.channels)
+        return Seal(self._notary, self._notary.draft(self._plan.marks, self.voice, layout))
 
     @property
     def max_audio_seconds(self) -> float:

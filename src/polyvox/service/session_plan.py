@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyvox.engines.base import Engine
+from polyvox.provenance.marks import Marks
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.speech_cache import CachedSpeech, CacheUse, SpeechCache, SpeechKey
 from polyvox.service.call_context import CallContext
@@ -22,7 +23,7 @@ class SessionPlan:
 
     `voice` is None for one of the engine's own. Without a `key` the speech is not cached; `cached` is what the cache
     holds under it. At most `buffer` chunks wait for a reader, who may take none for `stall` seconds; all of it takes at
-    most `deadline` seconds.
+    most `deadline` seconds. With `bare_wav` the marks are not written into WAV files.
     """
 
     id: str
@@ -37,6 +38,8 @@ class SessionPlan:
     warnings: Warnings
     key: SpeechKey | None
     cached: CachedSpeech | None
+    marks: Marks | None
+    bare_wav: bool
     buffer: int
     deadline: float
     stall: float

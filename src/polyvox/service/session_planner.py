@@ -6,6 +6,8 @@ from dataclasses import replace
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
+from polyvox.provenance.notary import Notary
+from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
@@ -46,7 +48,9 @@ class SessionPlanner:
         cache: SpeechCache,
         fingerprints: ModelFingerprints,
         executor: DeviceExecutor,
+        notary: Notary,
         timing_threads: int,
+        watermark: Watermarker | None = None,
     ) -> None:
         self._settings = settings
         self._registry = registry
@@ -55,7 +59,9 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
+        self._watermark = watermark
         self._fingerprints = fingerprints
+        self._notary = notary
         self._timer = WordTimer(settings)
         self._timing_executor = DeviceExecutor("polyvox-words", timing_threads)
 
@@ -135,17 +141,23 @@ class SessionPlanner:
             utterance=utterance,
             kind=kind,
             voice=voice,
-            delivery=delivery_of(request, engine),
+            delivery=replace(delivery_of(request, engine), watermark=self._watermark),
             warnings=warnings,
             key=None,
             cached=None,
+            marks=None,
+            bare_wav=request.bare_wav or self._settings.provenance_bare_wav,
             buffer=self._settings.session_buffer,
             deadline=min(longest, request.deadline or longest),
             stall=self._settings.stall_seconds,
         )
         timing = "" if speaking is engine else f"timed {patient}"
         key = await self._key(plan, request, engine, timing)
-        return plan if key is None else await self._with_cached(plan, key)
+        if key is not None and self._caches(call):
+            plan = await self._with_cached(plan, key)
+        created = None if plan.cached is None else plan.cached.created
+        marks = self._notary.marks(session_id, model, None if key is None else key.digest, created)
+        return replace(plan, marks=marks)
 
     async def _read(
         self, request: SpeechRequest, call: CallContext, engine: Engine, warnings: Warnings
@@ -178,14 +190,15 @@ class SessionPlanner:
         return timed_engine(engine, self._timer, self._timing_executor, patient=patient)
 
     async def _key(self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str) -> SpeechKey | None:
-        """The key under which the plan's speech is cached; None where it is not cached."""
-        if not self._cache.enabled or not plan.call.use_cache:
-            return None
+        """The key of the plan's speech, for the cache and its content id; None where it is new each time.
+
+        Without a cache the files of the model are not looked at.
+        """
         return speech_key(
             owner=plan.call.owner,
             settings=self._settings,
             engine=engine,
-            fingerprint=await self._fingerprints.of(plan.model, engine),
+            fingerprint=await self._fingerprints.of(plan.model, engine) if self._cache.enabled else plan.model,
             utterance=plan.utterance,
             kind=plan.kind,
             voice=plan.voice,
@@ -193,6 +206,9 @@ class SessionPlanner:
             timing=timing,
             request=request,
         )
+
+    def _caches(self, call: CallContext) -> bool:
+        return self._cache.enabled and call.use_cache
 
     async def _with_cached(self, plan: SessionPlan, key: SpeechKey) -> SessionPlan:
         """The plan with what the cache holds for it."""

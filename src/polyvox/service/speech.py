@@ -8,6 +8,8 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
+from polyvox.provenance.notary import Notary
+from polyvox.provenance.watermarks import open_watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
@@ -40,14 +42,23 @@ from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_RETRY_SECONDS = 5.0
+"""The time after which to ask again a server that starts or stops."""
+
 
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, metrics: Metrics, tracer: RequestTracer | None = None
+        self,
+        settings: Settings,
+        registry: Registry,
+        metrics: Metrics,
+        tracer: RequestTracer | None = None,
+        notary: Notary | None = None,
     ) -> None:
         self.tracer = tracer
+        self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
@@ -59,6 +70,8 @@ class SpeechService:
         self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
+        self.watermark = open_watermarker(settings.watermark, settings.models_dir)
+        """The mark of all speech; None where there is none."""
         self._admission = AdmissionController(
             settings.max_sessions,
             settings.max_queue,
@@ -78,9 +91,11 @@ class SpeechService:
             self.cache,
             self.fingerprints,
             self.executor,
+            self.notary,
             timing_threads=threads,
+            watermark=self.watermark,
         )
-        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
+        self._sessions = OpenSessions(settings, metrics, self.executor, self.cache, self.notary)
         self._refusal = "The server is starting; try again in a moment."
         self._warming: asyncio.Task[None] | None = None
         metrics.watch(
@@ -264,7 +279,7 @@ class SpeechService:
 
     def _check_running(self) -> None:
         if self._refusal:
-            raise UnavailableError(self._refusal)
+            raise UnavailableError(self._refusal, retry=True, retry_after=_RETRY_SECONDS)
 
 
 def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: PolyvoxError) -> None:

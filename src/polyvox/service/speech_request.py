@@ -35,6 +35,8 @@ class SpeechRequest:
     words: bool = False
     dictionary_names: tuple[str, ...] = ()
     dictionaries: tuple[Dictionary, ...] = ()
+    bare_wav: bool = False
+    """True if the dialect's clients take 44 bytes for the header of any WAV file: tags would be played."""
     warnings: tuple[str, ...] = ()
     """Sentences on what the door was asked for and does not do."""
 

@@ -41,7 +41,7 @@ export function Card({ title, class: name = '', children }: { title?: string; cl
   );
 }
 
-type NoticeKind = 'info' | 'good' | 'warn' | 'bad';
+export type NoticeKind = 'info' | 'good' | 'warn' | 'bad';
 const NOTICE_ICONS: Record<NoticeKind, IconName> = { info: 'info', good: 'check', warn: 'alert', bad: 'alert' };
 
 export function Notice({ kind = 'info', children }: { kind?: NoticeKind; children: ComponentChildren }) {

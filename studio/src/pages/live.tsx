@@ -1,11 +1,11 @@
 /** What the server does right now, for those who run it. */
 import { useState } from 'preact/hooks';
-import { call } from '../api/client';
+import { call, getJson } from '../api/client';
 import { usePolling } from '../api/polling';
 import { Card, Failure, Loading, Page } from '../components/layout';
 import { Scrape } from './live/exposition';
 import { growth, type Figures } from './live/figures';
-import { EMPTY_HISTORY, windowStart, withScrape, type History } from './live/history';
+import { historyOf, windowStart, withScrape, type History, type Snapshot } from './live/history';
 import { LineChart } from './live/line_chart';
 
 const POLL_MS = 2000;
@@ -19,12 +19,13 @@ const gigabytes = (value: number) => `${(value / GIB).toFixed(1)} GiB`;
 const times = (value: number) => `${value.toFixed(1)}× real time`;
 
 export function LivePage() {
-  const [history, setHistory] = useState<History>(EMPTY_HISTORY);
+  const [history, setHistory] = useState<History | null>(null);
   const [error, setError] = useState<unknown>(null);
   const poll = async (signal: AbortSignal) => {
     try {
+      const past = history ?? (await keptHistory(signal));
       const text = await (await call('metrics', { signal })).text();
-      setHistory((before) => withScrape(before, new Scrape(Date.now(), text)));
+      setHistory(withScrape(past, new Scrape(Date.now(), text)));
       setError(null);
     } catch (problem) {
       if (!signal.aborted) setError(problem);
@@ -34,9 +35,15 @@ export function LivePage() {
   return (
     <Page title="Live" lead="What this server does right now. Rates and first audio are those of the last minute.">
       <Failure error={error} />
-      {history.figures.length ? <Charts history={history} /> : !error && <Loading what="the server's figures" />}
+      {history ? <Charts history={history} /> : !error && <Loading what="the server's figures" />}
     </Page>
   );
+}
+
+/** The last minutes before the page was opened. */
+async function keptHistory(signal: AbortSignal): Promise<History> {
+  const { data } = await getJson<{ data: Snapshot[] }>('metrics/recent', { signal });
+  return historyOf(data, Date.now());
 }
 
 function Charts({ history }: { history: History }) {

@@ -11,6 +11,7 @@ from polyvox.api.refusals import Refusals
 from polyvox.errors import InvalidRequestError
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.client_names import client_name
+from polyvox.service.voices.consent import CONSENT_HEADER, calling
 from polyvox.voices.records import SHARED_OWNER
 
 WAIT_HEADER = "X-Max-Wait"
@@ -31,11 +32,15 @@ class CallContexts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             try:
-                HTTPConnection(scope).state.call = _context(scope, self._max_wait)
+                call = HTTPConnection(scope).state.call = _context(scope, self._max_wait)
+                stated = calling(call.client, Headers(scope=scope).get(CONSENT_HEADER))
             except InvalidRequestError as error:
                 await self._refusals.send(error, scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+            with stated:
+                await self._app(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def _context(scope: Scope, longest_wait: float) -> CallContext:

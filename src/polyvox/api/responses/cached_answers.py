@@ -28,7 +28,7 @@ def cache_headers(session: Session, body_format: BodyFormat) -> dict[str, str]:
     if use.age is not None:
         headers[AGE_HEADER] = str(int(use.age))
     if (tag := _tag(session, body_format)) is not None:
-        headers[ETAG_HEADER] = tag
+        headers[ETAG_HEADER] = f"W/{tag}" if session.is_signed else tag  # each signed answer has its own content id
     return headers
 
 
@@ -48,5 +48,6 @@ def _tag(session: Session, body_format: BodyFormat) -> str | None:
     """The entity tag of plain audio; other bodies hold what differs each time."""
     if session.cache is None or not body_format.media_type.startswith("audio/"):
         return None
-    form = f"{session.cache.key.digest} {body_format.media_type} {body_format.buffered}"
+    made = "" if session.marks is None or session.is_signed else session.marks.made
+    form = f"{session.cache.key.digest} {body_format.media_type} {body_format.buffered} {made}"
     return f'"{hashlib.sha256(form.encode()).hexdigest()[:32]}"'

@@ -14,6 +14,7 @@ from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError, note_session
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
+from polyvox.api.provenance_headers import LINK_HEADER, PROVENANCE_HEADER, provenance_headers
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.responses.cached_answers import (
@@ -50,6 +51,8 @@ PUBLIC_HEADERS = (
     CACHE_HEADER,
     AGE_HEADER,
     ETAG_HEADER,
+    PROVENANCE_HEADER,
+    LINK_HEADER,
     *RATE_HEADERS,
 )
 """Headers of all doors that web pages of other origins may read."""
@@ -171,6 +174,7 @@ class SpeechResponse(Response):
         )
         headers.update(rate_headers(session.quota_lease.tightest))
         headers.update(cache_headers(session, self._body_format))
+        headers.update(provenance_headers(session))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):
             headers.setdefault(BIT_DEPTH_HEADER, "16")

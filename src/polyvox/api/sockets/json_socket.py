@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from polyvox.api.provenance_headers import socket_headers
 from polyvox.errors import InvalidRequestError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -39,7 +40,7 @@ class JsonSocket:
         self._dropped = False
 
     async def accept(self, subprotocol: str | None = None) -> None:
-        await self._socket.accept(subprotocol)
+        await self._socket.accept(subprotocol, socket_headers(self._socket))
 
     async def messages(self, refuse: Callable[[MessageError], Awaitable[None]]) -> AsyncGenerator[dict[str, Any], None]:
         """The client's messages until it leaves; `refuse` answers those that are no JSON objects."""

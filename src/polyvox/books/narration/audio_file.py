@@ -46,6 +46,8 @@ class FileContents:
     tags: Mapping[str, str] = field(default_factory=dict)
     marks: Sequence[ChapterMark] = ()
     cover: Cover | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """The marks of synthetic speech, by their names as tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ class _Layout:
     muxing: Mapping[str, str] = field(default_factory=dict)
     coding: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+    provenance_names: Mapping[str, str] = field(default_factory=dict)
+    """The container's own names of marks; one that is not here keeps its name."""
+    joins_provenance: bool = False
+    """True if the container has no tags of other names: all marks are in the comment then."""
     picture_stream: bool = False
     comments: bool = False
     """True if tags, chapters and the picture are comments of the stream, as in Ogg."""
@@ -75,6 +81,7 @@ _LAYOUTS: Final = {
         muxing={"movflags": "+faststart", "brand": "M4B "},
         coding={"aac_coder": "fast"},
         tags={"media_type": "2"},  # an audiobook, in Apple's list of kinds
+        joins_provenance=True,
         picture_stream=True,
     ),
     "mp3": _Layout(
@@ -96,9 +103,17 @@ _LAYOUTS: Final = {
         comments=True,
     ),
     "webm": _Layout("webm", "libopus", "flt", _OPUS_RATES, (40_000, 80_000), coding={"application": "audio"}),
-    "aac": _Layout("adts", "aac", "fltp", _RATES, (64_000, 128_000), coding={"aac_coder": "fast"}),
+    "aac": _Layout(
+        "adts", "aac", "fltp", _RATES, (64_000, 128_000), muxing={"write_id3v2": "1"}, coding={"aac_coder": "fast"}
+    ),
     "flac": _Layout("flac", "flac", "s16", coding={"compression_level": "5"}, picture_stream=True),
-    "wav": _Layout("wav", "pcm_s16le", "s16", muxing={"rf64": "auto"}),
+    "wav": _Layout(
+        "wav",
+        "pcm_s16le",
+        "s16",
+        muxing={"rf64": "auto"},
+        provenance_names={"SOFTWARE": "ISFT", "DIGITALSOURCETYPE": "ISRC", "CONTENT_ID": "IARL", "MODEL": "IKEY"},
+    ),
     "pcm": _Layout("s16le", "pcm_s16le", "s16"),
 }
 
@@ -151,7 +166,8 @@ class AudioFileWriter:
         return stream
 
     def _describe(self, container: OutputContainer, contents: FileContents) -> None:
-        tags = {name: value for name, value in {**contents.tags, **self._layout.tags}.items() if value}
+        all_tags = {**contents.tags, **self._layout.tags, **self._provenance(contents.provenance)}
+        tags = {name: value for name, value in all_tags.items() if value}
         if self._layout.comments:
             self._stream.metadata.update({**tags, **_comments(contents)})
             return
@@ -159,6 +175,15 @@ class AudioFileWriter:
         container.set_chapters([_chapter(number, mark) for number, mark in enumerate(contents.marks)])
         if contents.cover is not None and self._layout.picture_stream:
             self._add_picture(container, contents.cover)
+
+    def _provenance(self, marks: Mapping[str, str]) -> dict[str, str]:
+        """The marks as tags of this container."""
+        layout = self._layout
+        if not layout.joins_provenance or not marks:
+            return {layout.provenance_names.get(name, name): value for name, value in marks.items()}
+        plain = {name: value for name, value in marks.items() if name.islower()}
+        others = " ".join(f"{name}={value};" for name, value in marks.items() if name not in plain)
+        return plain | {"comment": f"{plain.get('comment', '')} {others}".strip()}
 
     def _add_picture(self, container: OutputContainer, cover: Cover) -> None:
         width, height = picture_size(cover)

@@ -69,18 +69,20 @@ class _Binder:
             self._gains.append(gain_to(self._formats.loudness, meter.lufs))
 
     def _bind_book(self, book: BookFormat, files: list[BoundFile]) -> Iterator[BindStep]:
-        contents = FileContents(self._tags(), self._marks(), self._cover)
+        contents = FileContents(self._tags(), self._marks(), self._cover, self._formats.provenance)
         name = f"book.{book}"
         yield from self._write(name, book, self._chapters, contents)
-        files.append(self._bound(name, book.media_type, FileKind.BOOK, None))
+        files.append(self._bound(name, book.media_type, FileKind.BOOK, None, self._marks()[-1].end))
 
     def _bind_chapter(
         self, chapter: ChapterAudio, audio_format: AudioFormat, files: list[BoundFile]
     ) -> Iterator[BindStep]:
         name = f"chapter-{chapter.number:03}.{audio_format}"
         tags = {**self._tags(), "title": self._title(chapter), "track": f"{chapter.number}/{len(self._chapters)}"}
-        yield from self._write(name, audio_format, [chapter], FileContents(tags, cover=self._cover))
-        files.append(self._bound(name, audio_format.media_type, FileKind.CHAPTER, chapter.number))
+        contents = FileContents(tags, (), self._cover, self._formats.provenance)
+        yield from self._write(name, audio_format, [chapter], contents)
+        seconds = chapter.samples / chapter.sample_rate
+        files.append(self._bound(name, audio_format.media_type, FileKind.CHAPTER, chapter.number, seconds))
 
     def _bind_captions(self, files: list[BoundFile]) -> Iterator[BindStep]:
         """Write the captions of each chapter that is a file, and of the book."""
@@ -154,9 +156,11 @@ class _Binder:
     def _title(self, chapter: ChapterAudio) -> str:
         return chapter.title or (self._plan.title if len(self._chapters) == 1 else "") or str(chapter.number)
 
-    def _bound(self, name: str, media_type: str, kind: FileKind, chapter: int | None) -> BoundFile:
+    def _bound(
+        self, name: str, media_type: str, kind: FileKind, chapter: int | None, seconds: float | None = None
+    ) -> BoundFile:
         path = self._target / name
-        return BoundFile(name, path, media_type, kind, chapter, path.stat().st_size)
+        return BoundFile(name, path, media_type, kind, chapter, path.stat().st_size, seconds)
 
     def _step(self, samples: int) -> BindStep:
         self._done += samples

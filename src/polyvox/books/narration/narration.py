@@ -88,6 +88,11 @@ class Narration:
         return cls(folder, read_plan(folder))
 
     @property
+    def created(self) -> float:
+        """The time at which it was planned, in seconds since the epoch."""
+        return (self.folder / PLAN).stat().st_mtime
+
+    @property
     def progress(self) -> NarrationProgress:
         """The part of it that is spoken and on disk."""
         at = self._position

@@ -1,5 +1,6 @@
 """Options of a narration, and of the files that are made of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -79,7 +80,7 @@ class BookFormats:
 
     `chapters` is the format of one file per chapter, None for no such files. `captions` are written for the book, and
     for each chapter where chapters are files. Every chapter is brought to `loudness` (LUFS, EBU R128; None leaves it),
-    with no true peak above `peak` dB. `narrator` is a tag.
+    with no true peak above `peak` dB. `narrator` is a tag, and `provenance` are the marks of synthetic speech.
     """
 
     books: tuple[BookFormat, ...] = (BookFormat.M4B,)
@@ -88,11 +89,12 @@ class BookFormats:
     loudness: float | None = TARGET_LUFS
     peak: float = PEAK_DB
     narrator: str = ""
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundFile:
-    """A finished file; `chapter` counts from 1, None for the whole book."""
+    """A finished file; `chapter` counts from 1, None for the whole book. `seconds` is the length of its audio."""
 
     name: str
     path: Path
@@ -100,6 +102,7 @@ class BoundFile:
     kind: FileKind
     chapter: int | None
     bytes: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, NotFoundError
+from polyvox.provenance.book_marks import book_tags
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import running_service
@@ -67,7 +68,8 @@ async def _narrate(job: BookJob, service: SpeechService, voices: VoiceService, c
     with _Display(console, narration) as display:
         await narration.narrate(narrator.speak, display.spoken)
         narrator_name = job.options.voice or service.registry.default_voice(service.registry.resolve(job.options.model))
-        formats = replace(job.output.formats, narrator=narrator_name)
+        provenance = book_tags(narration, service.settings)
+        formats = replace(job.output.formats, narrator=narrator_name, provenance=provenance)
         files = await narration.bind(formats, service.executor, display.bound)
     for path in job.output.deliver(files):
         console.print(f"{path}", markup=False, highlight=False)

@@ -1,6 +1,7 @@
 """`polyvox mcp`: speech as tools for an agent's host, over standard input and output."""
 
 import asyncio
+import logging
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -25,17 +26,14 @@ def serve_mcp(
     models_dir: ModelsDir = None,
 ) -> None:
     """Give an agent speech as tools: MCP over standard input and output."""
-    from polyvox.api.dialects.mcp.package import check_installed
     from polyvox.errors import InvalidRequestError
     from polyvox.server.garbage import lasting_imports
 
-    check_installed()
     with lasting_imports():
         from polyvox.api.dialects.mcp.tools import ToolLimits
         from polyvox.cli.mcp.machine import UserMachine
         from polyvox.cli.mcp.stdio import serve_stdio
-        from polyvox.client import server_address
-        from polyvox.service.telemetry.logs import configure_logging
+        from polyvox.client_messages import server_address
 
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder; make it first, or name another.", field="folder")
@@ -48,15 +46,17 @@ def serve_mcp(
         max_wait_seconds=UNLIMITED_SECONDS,
         log_level="debug" if context.find_root().params["debug"] else "warning",
     )
-    configure_logging(settings)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for a message would keep the process alive
     limits, machine = ToolLimits.of(settings), UserMachine(None if folder is None else folder.resolve())
     if server is None:
         from polyvox.cli.mcp.local_backend import StartingBackend
+        from polyvox.service.telemetry.logs import configure_logging
 
+        configure_logging(settings)
         asyncio.run(serve_stdio(limits, machine, StartingBackend(settings)))
     else:
         from polyvox.cli.mcp.remote_backend import RemoteBackend
 
+        logging.basicConfig(level=settings.log_level.upper())
         remote = RemoteBackend(server_address(server, "server"), api_key, model)
         asyncio.run(serve_stdio(limits, machine, remote))

@@ -6,13 +6,14 @@ import secrets
 import stat
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyvox.api.dialects.mcp.backend import SpeechAudio
-from polyvox.audio.encode import AudioFormat
-from polyvox.audio.loudspeaker import play
-from polyvox.cli.speech.output import FileOutput, OutputAudio
 from polyvox.errors import ForbiddenError, NotFoundError
 from polyvox.voices.limits import too_large
+
+if TYPE_CHECKING:
+    from polyvox.audio.encode import AudioFormat
 
 
 class UserMachine:
@@ -23,14 +24,18 @@ class UserMachine:
         self._loudspeaker = asyncio.Lock()
 
     async def play(self, audio: SpeechAudio) -> None:
+        from polyvox.audio.loudspeaker import play
+
         async with self._loudspeaker:
             await play(audio.pieces, audio.sample_rate, audio.channels, "leave out 'play' to get the audio")
 
-    async def save(self, audio: SpeechAudio, audio_format: AudioFormat) -> Path:
+    async def save(self, audio: SpeechAudio, audio_format: "AudioFormat") -> Path:
+        from polyvox.cli.speech.output import FileOutput, OutputAudio
+
         assert self.folder is not None
         name = f"speech-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}.{audio_format}"
         output = FileOutput(self.folder / name, audio_format)
-        await output.consume(OutputAudio(audio.sample_rate, audio.channels, audio.pieces))
+        await output.consume(OutputAudio(audio.sample_rate, audio.channels, audio.pieces, audio.tags))
         return output.path
 
     async def read(self, name: str, max_bytes: int) -> bytes:

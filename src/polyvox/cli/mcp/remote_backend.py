@@ -1,16 +1,20 @@
-"""The backend of `polyvox mcp` that asks a running server."""
+"""The backend of `polyvox mcp` that asks a running server. It loads its HTTP client with the first call."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import cached_property
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from polyvox.api.dialects.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
-from polyvox.cli.speech.speech import SayRequest, remote_speech
-from polyvox.client import AsyncClient, VoiceOptions
+from polyvox.cli.slim_httpx import slim_httpx
 from polyvox.errors import ApiError, AuthenticationError
-from polyvox.types import Pcm, Voice
+from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.client import AsyncClient, VoiceOptions
+    from polyvox.types import Pcm
 
 
 class RemoteBackend:
@@ -20,7 +24,13 @@ class RemoteBackend:
         self._url = url
         self._api_key = api_key
         self._model = model
-        self._client = AsyncClient(url, api_key)
+
+    @cached_property
+    def _client(self) -> "AsyncClient":
+        with slim_httpx():
+            from polyvox.client import AsyncClient
+
+        return AsyncClient(self._url, self._api_key)
 
     async def __aenter__(self) -> Self:
         return self
@@ -28,10 +38,14 @@ class RemoteBackend:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.close()
+        if "_client" in self.__dict__:
+            await self._client.close()
 
     @asynccontextmanager
     async def speech(self, request: SpeakRequest) -> AsyncIterator[SpeechAudio]:
+        with slim_httpx():
+            from polyvox.cli.speech.speech import SayRequest, remote_speech
+
         said = SayRequest(
             request.text,
             request.voice,
@@ -43,11 +57,11 @@ class RemoteBackend:
         with _with_advice():
             async with remote_speech(said, self._url, self._api_key) as speech:
 
-                async def pieces() -> AsyncIterator[Pcm]:
+                async def pieces() -> "AsyncIterator[Pcm]":
                     async for segment in speech.segments:
                         yield segment.pcm
 
-                yield SpeechAudio(speech.sample_rate, speech.channels, speech.warnings, pieces())
+                yield SpeechAudio(speech.sample_rate, speech.channels, speech.warnings, pieces(), speech.tags)
 
     async def voices(self, model: str | None) -> Sequence[Voice]:
         with _with_advice():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyvox.api.requests.languages import language_tag
+from polyvox.audio.encode import NO_TAGS
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
 from polyvox.config import Settings
@@ -59,7 +60,8 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
             async def captions() -> str:
                 return track.written(said.captions or CaptionFormat.SRT)
 
-            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments(), captions)
+            tags = NO_TAGS if session.marks is None else session.marks.tags
+            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments(), captions, tags)
 
 
 async def _check_early(request: SpeechRequest, said: SayRequest, settings: Settings) -> None:

@@ -4,12 +4,12 @@ import asyncio
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder, parse_format
+from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder, Tags, parse_format
 from polyvox.audio.loudspeaker import find_player, play
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
@@ -28,6 +28,7 @@ class OutputAudio:
     sample_rate: int
     channels: int
     pieces: AsyncIterator[Pcm]
+    tags: Tags = field(default_factory=dict)
 
 
 class Output(Protocol):
@@ -72,7 +73,7 @@ class FileOutput:
     format: AudioFormat
 
     async def consume(self, audio: OutputAudio) -> None:
-        encoder = FileEncoder(self.format, audio.sample_rate, audio.channels)
+        encoder = FileEncoder(self.format, audio.sample_rate, audio.channels, audio.tags)
         try:
             async for piece in audio.pieces:
                 await _on_a_thread(partial(encoder.encode, piece))
@@ -113,7 +114,7 @@ class PipeOutput:
     format: AudioFormat
 
     async def consume(self, audio: OutputAudio) -> None:
-        with StreamEncoder(self.format, audio.sample_rate, audio.channels) as encoder:
+        with StreamEncoder(self.format, audio.sample_rate, audio.channels, tags=audio.tags) as encoder:
             async for piece in audio.pieces:
                 self._write(encoder.encode(piece))
             self._write(encoder.finish())

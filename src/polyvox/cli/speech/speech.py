@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from polyvox.audio.encode import Tags
 from polyvox.audio.pcm import from_pcm16
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.errors import ApiError, InvalidRequestError
+from polyvox.provenance.marks import tags_in_header
 from polyvox.types import Pcm, WordTiming
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class SpeechSegment:
 class CommandSpeech:
     """Speech while it is made; `warnings` name what the engine could not do as asked.
 
-    `captions` gives the captions that were asked for, once all is spoken.
+    `captions` gives the captions that were asked for, once all is spoken. `tags` are for files of it.
     """
 
     sample_rate: int
@@ -64,6 +66,7 @@ class CommandSpeech:
     warnings: tuple[str, ...]
     segments: AsyncIterator[SpeechSegment]
     captions: Callable[[], Awaitable[str]]
+    tags: Tags = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -81,7 +84,8 @@ async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> Asyn
                     raise ApiError("This server makes no captions; it is of an earlier version.", status=_OK)
                 return (await client.download(stream.captions)).decode()
 
-            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream), captions)
+            tags = tags_in_header(stream.provenance)
+            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream), captions, tags)
     except ApiError as error:
         if error.status == _BAD_REQUEST:
             raise InvalidRequestError(error.message, field=error.field) from error

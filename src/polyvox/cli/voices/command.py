@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -195,6 +196,63 @@ def remove(
             gone = removed(store, settings, voice)
             recording = "with its recording" if gone["audio"] else "but not its recording, which another voice shares"
             print(f"{gone['name']} is removed, {recording}; prepared voices removed: {gone['prepared']}.")
+
+
+@app.command()
+def erase(
+    voice: Registered,
+    archive: Annotated[
+        Path | None, typer.Option("--export", help="Write the voice and its recording to this file first.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a person's voice with everything made of it: all voices of the recording, speech, books, consents."""
+    from polyvox.cli.voices.erasure import erase as erased
+
+    if not yes:
+        typer.confirm(f"Delete {voice}, every voice of the same recording, and all speech made with them?", abort=True)
+    gone = erased(_settings(data_dir), voice, archive)
+    if as_json:
+        _print_json(asdict(gone))
+        return
+    print(f"Erased {', '.join(gone.voices)}, with the recording.")
+    counted = {"prepared voices": gone.prepared, "cached answers": gone.speech, "jobs": len(gone.jobs)}
+    counted |= {"manifests": gone.manifests, "consents": gone.consents}
+    print("; ".join(f"{name}: {count}" for name, count in counted.items()) + ".")
+    if not gone.whole:
+        print("Servers that run drop it within a minute, by a note of its hash, which goes when no cache can hold it.")
+
+
+@app.command()
+def consents(
+    voice: Annotated[str | None, typer.Argument(metavar="[VOICE]", help="Only those of this voice.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what was said of consent: when, by whom, of which recording."""
+    from polyvox.cli.voices.registered_voices import found, opened
+    from polyvox.service.voices.consent import consent_record
+
+    settings, recording = _settings(data_dir), None
+    if voice is not None:
+        with opened(settings) as store:
+            recording = found(store, voice).audio_digest
+    entries = [asdict(entry) for entry in consent_record(settings).entries(recording)]
+    if as_json:
+        _print_json(entries)
+        return
+    columns = ("at", "owner", "client", "voice", "recording", "stated", "note")
+    _print_table(columns, [[_consent_cell(name, entry[name]) for name in columns] for entry in entries])
+
+
+def _consent_cell(column: str, value: object) -> str:
+    if column == "at":
+        return time.strftime("%Y-%m-%d %H:%M", time.gmtime(float(str(value))))
+    if column == "stated":
+        return "yes" if value else "no"
+    return str(value)[:12] if column == "recording" else str(value)
 
 
 @app.command()

@@ -19,6 +19,9 @@ SHORTEST, LONGEST, GROWING_PATIENCE, PATIENCE = 0.6, 1.25, 1.4, 2.0
 SHORTEST_PHRASE = 0.4
 # A chunk of whole sentences that is longer than this times its target size has an opening.
 _OPENED = 1.5
+# A listener waits for the plan of an opening: it is at most so many times the target size, if one of this length or
+# longer is heard then.
+_LONGEST_PLAN, _SHORTEST_OPENING = 1.05, 0.43
 # Of the phonemes that are planned for an opening, at least so many are left for the rest: a word sounds as it does
 # inside of a sentence only where some of what follows is planned with it.
 _CONTEXT_PHONEMES = 9
@@ -44,6 +47,8 @@ _SCORES = {
     Break.SENTENCE: 2.6,
     Break.PARAGRAPH: 3.0,
 }
+# The seam behind an opening is no pause: it may fall between words of one phrase where there is no better place.
+_TIED_SCORE = -1.0
 # Seconds of silence that the network itself leaves at the end of a sentence of some length, and at a clause's.
 SENTENCE_PAUSE, CLAUSE_PAUSE = 0.42, 0.18
 _COMMA_PAUSE = 0.10
@@ -234,15 +239,29 @@ def _opening(words: list[_Candidate], size: int) -> Opening | None:
     """The beginning of a chunk that is much longer than its target size; None where it is not, or has one word."""
     if sum(candidate.length for candidate in words) <= size * _OPENED:
         return None
-    splits = _splits(deque(words), int(size * LONGEST))
-    if not splits:
+    ends = [split for split in _word_ends(words) if split[1] <= size * LONGEST]
+    pairs = [(end, planned) for end in ends if (planned := _context(ends, end[1])) is not None]
+    near = [pair for pair in pairs if pair[0][1] >= size * _SHORTEST_OPENING and pair[1] <= size * _LONGEST_PLAN]
+    usable = near or [pair for pair in pairs if pair[0][1] >= size * SHORTEST_PHRASE]
+    if not usable:
         return None
-    planned = splits[-1][1] - words[splits[-1][0] - 1].word.space
-    heard = [split for split in splits if size * SHORTEST_PHRASE <= split[1] <= planned - _CONTEXT_PHONEMES]
-    if not heard:
-        return None
-    best = max(heard, key=lambda split: _SCORES[split[2]] + split[1] / size)
+    best, planned = max(usable, key=lambda pair: _seam_score(pair[0][2]) + pair[0][1] / size)
     return Opening(best[1], planned)
+
+
+def _seam_score(kind: Break | None) -> float:
+    return _TIED_SCORE if kind is None else _SCORES[kind]
+
+
+def _word_ends(words: list[_Candidate]) -> list[tuple[int, int, Break | None]]:
+    """Ends of words with a space behind them: phonemes without and with it, and the break."""
+    lengths = accumulate(candidate.length for candidate in words)
+    return [(end - 1, end, word.after) for end, word in zip(lengths, words, strict=True) if word.word.space]
+
+
+def _context(ends: list[tuple[int, int, Break | None]], heard: int) -> int | None:
+    """The phonemes to plan for so many that are heard: the nearest end of a word with enough behind them."""
+    return next((end for end, _, _ in ends if end >= heard + _CONTEXT_PHONEMES), None)
 
 
 def _limit(size: int, policy: ChunkPolicy) -> int:

@@ -72,7 +72,8 @@ class CachedSpeech:
 
     def __init__(self, file: BinaryIO, header: dict[str, Any], pcm_start: int, now: float) -> None:
         self.warnings: tuple[str, ...] = tuple(header["warnings"])
-        self.age = max(0.0, now - header["created"])
+        self.created: float = header["created"]
+        self.age = max(0.0, now - self.created)
         self._file = file
         self._rate: int = header["sample_rate"]
         self._channels: int = header["channels"]
@@ -91,12 +92,22 @@ class CachedSpeech:
                 yield _chunk(row, pcm if self._channels == 1 else pcm.reshape(-1, self._channels), self._rate)
 
 
+def cache_folder(settings: Settings) -> Path:
+    """The folder of the cache."""
+    folder = settings.speech_cache_folder
+    return settings.data_dir / "speech-cache" if folder is None else folder
+
+
+def forget_speech(folder: Path, voice: str) -> int:
+    """Delete all speech in a voice, by its tag; how many entries that were. Blocks."""
+    return sum(unlinked(path) for path in list(folder.glob(f"*/*{voice}*.speech")))
+
+
 class SpeechCache:
     """Speech within a number of bytes; what was used longest ago makes room. Processes may share a folder."""
 
     def __init__(self, settings: Settings, metrics: Metrics, clock: Callable[[], float] = time.time) -> None:
-        folder = settings.speech_cache_folder
-        self._folder = settings.data_dir / "speech-cache" if folder is None else folder
+        self._folder = cache_folder(settings)
         self._max_bytes = settings.speech_cache_bytes
         self._seconds = settings.speech_cache_seconds
         self._metrics = metrics
@@ -161,12 +172,9 @@ class SpeechCache:
         """Delete all speech in a voice, by its tag; how many entries that were."""
         if not self.enabled:
             return 0
-        gone = 0
         for pending in list(self._pending.values()):
             await asyncio.wait([pending])
-        for path in await asyncio.to_thread(lambda: list(self._folder.glob(f"*/*{voice}*.speech"))):
-            gone += await asyncio.to_thread(unlinked, path)
-        return gone
+        return await asyncio.to_thread(forget_speech, self._folder, voice)
 
     def _write_later(self, key: SpeechKey, chunks: Sequence[AudioChunk], size: int, warnings: Iterable[str]) -> None:
         loop = asyncio.get_running_loop()

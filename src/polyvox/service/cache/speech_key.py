@@ -11,6 +11,7 @@ import numpy as np
 from polyvox import __version__
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
+from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.speech_cache import SpeechKey
 from polyvox.service.delivery import Delivery
@@ -26,7 +27,7 @@ _SERVER_SETTINGS = ("code_blocks", "word_timings", "espeak")
 """Those that change speech, and do not show in the utterance or the kind."""
 _COVERED = frozenset(
     "utterance model sample_rate volume loudness kind resolve_kind resolve_voice markup words "  # in the key
-    "deadline door".split()  # without effect on speech
+    "deadline door bare_wav".split()  # without effect on speech
 )
 """Fields of a request that need not be added to a key; one that is not listed here is added."""
 
@@ -101,6 +102,8 @@ def _plain(value: object) -> list[object]:
     """A value of one of the other types that requests are made of, as a list of what tells it apart."""
     if isinstance(value, Enum):
         return ["enum", value.value]
+    if isinstance(value, Watermarker):
+        return ["watermark", value.name]
     if isinstance(value, np.ndarray):
         return ["array", value.dtype.str, list(value.shape), np.ascontiguousarray(value).tobytes()]
     if isinstance(value, Mapping):

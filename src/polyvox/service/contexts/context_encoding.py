@@ -8,6 +8,7 @@ from functools import partial
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.service.contexts.speech_context import Flushed, SpeechContext
 from polyvox.service.encoding import SerialCalls
+from polyvox.service.seal import Seal
 from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.types import AudioChunk
 
@@ -32,6 +33,7 @@ async def encoded_context(
     """Stream a context's events with its audio encoded. The encoder is freed however the stream ends."""
     calls = SerialCalls(context.executor)
     encoder: StreamEncoder | None = None
+    seal: Seal | None = None
     try:
         async with aclosing(aiter(context)) as events:
             async for event in events:
@@ -39,16 +41,18 @@ async def encoded_context(
                     yield EncodedEvent(b"", flushed=event.number)
                     continue
                 chunk = event.chunk
-                if encoder is None:
+                if encoder is None or seal is None:
                     channels = 1 if chunk.pcm.ndim == 1 else chunk.pcm.shape[1]
-                    encoder = await calls.run(partial(StreamEncoder, format, chunk.sample_rate, channels, bit_rate))
+                    seal, tags = context.seal(format), context.tags(format)
+                    start = partial(StreamEncoder, format, chunk.sample_rate, channels, bit_rate, tags)
+                    encoder = await calls.run(start)
                 trace = context.trace
-                data = await encoding(trace, calls.run(partial(encoder.encode, chunk.pcm)))
+                data = await encoding(trace, calls.run(partial(seal.encode, encoder.encode, chunk.pcm)))
                 yield EncodedEvent(data, chunk)
                 if data:
                     mark_sent(trace)
-        if encoder is not None and (rest := await calls.run(encoder.finish)):
+        if encoder is not None and seal is not None and (rest := await calls.run(partial(seal.finish, encoder.finish))):
             yield EncodedEvent(rest)
     finally:
-        if encoder is not None:
-            await calls.run(encoder.close)
+        if encoder is not None and seal is not None:
+            await calls.run(partial(seal.close, encoder.close))

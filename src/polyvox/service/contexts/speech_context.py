@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
+from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import InvalidRequestError, SilentTextError, TextError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.call_context import CallContext
@@ -16,6 +17,7 @@ from polyvox.service.contexts.patience import Patience
 from polyvox.service.contexts.text_feed import TextFeed
 from polyvox.service.kinds.joining import UtteranceJoiner
 from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.seal import Seal
 from polyvox.service.session import Session
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.speech import SpeechService
@@ -130,6 +132,14 @@ class SpeechContext:
     def trace(self) -> SessionTrace | None:
         """The spans of that session, where it is traced."""
         return None if self._session is None else self._session.trace
+
+    def tags(self, format: AudioFormat) -> Tags:  # noqa: A002
+        """The marks of the session that speaks now, as tags of a file in that format."""
+        return NO_TAGS if self._session is None else self._session.tags(format)
+
+    def seal(self, format: AudioFormat) -> Seal:  # noqa: A002
+        """The seal of all that the context speaks, by the content id of the session that speaks now."""
+        return Seal(self._service.notary, None) if self._session is None else self._session.seal(format)
 
     def push(self, text: str) -> None:
         """Add text; `TextError` beyond the longest that a request may have."""

@@ -1,5 +1,7 @@
 """A job: what was asked for, how far it is, and what came of it."""
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -24,6 +26,10 @@ class JobStatus(StrEnum):
     def hidden(self) -> bool:
         return self.value.startswith(".")
 
+
+_TITLE_CHARS = 80
+_TITLE_SIGNS = frozenset("-_'’,()&!")
+"""Signs of a title that every file system takes."""
 
 ACTIVE = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.BINDING)
 """States in which a runner works on a job, or will. All others are at rest."""
@@ -74,7 +80,10 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A finished file; `kind` is `book`, `chapter` or `captions`, `digest` the SHA-256 of its content."""
+    """A finished file; `kind` is `book`, `chapter` or `captions`, `digest` the SHA-256 of its content.
+
+    `seconds` is the length of its audio, pauses included; None for captions, and for files of earlier versions.
+    """
 
     name: str
     media_type: str
@@ -82,6 +91,12 @@ class JobFile:
     kind: str
     chapter: int | None
     digest: str
+    seconds: float | None = None
+
+    def saved_name(self, title: str) -> str:
+        """The name that a reader keeps the file by: the title in place of `book` and `chapter`."""
+        stem = _file_stem(title)
+        return re.sub("^(book|chapter)", lambda _: stem, self.name) if stem else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +113,8 @@ class JobRecord:
     """One job as it is stored.
 
     `keep_seconds` is how long it is kept once it is at rest, `expires` when that will be over. `untold` says that its
-    webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back.
+    webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back. `voices`
+    are the names of those that speak it, so that it can be erased with one of them.
     """
 
     id: str
@@ -116,6 +132,7 @@ class JobRecord:
     files: tuple[JobFile, ...] = ()
     untold: bool = False
     wait: JobWait | None = None
+    voices: tuple[str, ...] = ()
 
     def file(self, name: str) -> JobFile | None:
         return next((file for file in self.files if file.name == name), None)
@@ -157,5 +174,14 @@ class JobRecord:
             "bytes": file.bytes,
             "kind": file.kind,
             "chapter": file.chapter,
+            "seconds": file.seconds,
+            "saved_name": file.saved_name(self.title),
             "url": f"/v1/jobs/{self.id}/files/{file.name}",
         }
+
+
+def _file_stem(title: str) -> str:
+    """A title as the name of a file: letters, digits and harmless signs; empty where it has no such."""
+    written = unicodedata.normalize("NFC", title)
+    kept = (sign if unicodedata.category(sign)[0] in "LMN" or sign in _TITLE_SIGNS else " " for sign in written)
+    return " ".join("".join(kept).split())[:_TITLE_CHARS].strip(" -_")

@@ -202,13 +202,13 @@ class JobService:
             raise NotFoundError("There is no job of this id; GET /v1/jobs lists yours.", field="id")
         return self._live(record)
 
-    async def file(self, job_id: str, name: str, owner: str) -> tuple[JobFile, Path]:
-        """A finished file of a job, and where it is."""
+    async def file(self, job_id: str, name: str, owner: str) -> tuple[JobRecord, JobFile, Path]:
+        """A job, a finished file of it, and where that is."""
         record = await self.get(job_id, owner)
         file = record.file(name)
         if file is None or self._store is None:
             raise NotFoundError("The job has no such file; its 'files' lists those that are finished.", field="name")
-        return file, self._store.folder(record.id) / FILES / file.name
+        return record, file, self._store.folder(record.id) / FILES / file.name
 
     async def pause(self, job_id: str, owner: str) -> JobRecord:
         """Stop speaking a job; what is spoken stays."""
@@ -279,7 +279,9 @@ class JobService:
         try:
             folder, check = store.folder(record.id) / NARRATION, partial(self._check_passage, new.options)
             narration = Narration.create(folder, new.manuscript, new.options, check)
-            queued = partial(replace, status=JobStatus.QUEUED, progress=shown_progress(narration.progress))
+            voices = tuple(voice or new.options.voice for voice in narration.plan.voices)
+            progress = shown_progress(narration.progress)
+            queued = partial(replace, status=JobStatus.QUEUED, progress=progress, voices=voices)
             created = store.change(record.id, (JobStatus.CREATING,), queued)
         except OSError as error:
             if is_full(error):

@@ -245,6 +245,7 @@ def _record_of(text: str) -> JobRecord:
             "progress": JobProgress(**values["progress"]),
             "error": None if values["error"] is None else JobError(**values["error"]),
             "files": tuple(JobFile(**file) for file in values["files"]),
+            "voices": tuple(values.get("voices", ())),
             "wait": None if values.get("wait") is None else JobWait(**values["wait"]),
         }
     )

@@ -29,6 +29,7 @@ from polyvox.errors import (
     UnavailableError,
     status_of,
 )
+from polyvox.provenance.book_marks import book_tags
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.jobs.record import (
     ACTIVE,
@@ -124,7 +125,8 @@ class JobWork:
         await asyncio.to_thread(self._store.change, self._record.id, _WORKING, _to(JobStatus.BINDING))
         log.info("job is bound", seconds_spoken=round(self.progress.seconds_spoken, 1))
         self._notify()
-        bound = await narration.bind(book_formats(self._record.output), self._executor, self._bound)
+        formats = replace(book_formats(self._record.output), provenance=book_tags(narration, self._settings))
+        bound = await narration.bind(formats, self._executor, self._bound)
         return await self._executor.run(partial(_kept, bound, self._folder / FILES))
 
     async def _guarded(self, work: Coroutine[object, object, T]) -> T:
@@ -279,4 +281,5 @@ def _moved(file: BoundFile, path: Path) -> JobFile:
     with file.path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     file.path.replace(path)
-    return JobFile(file.name, file.media_type, path.stat().st_size, str(file.kind), file.chapter, digest)
+    seconds = None if file.seconds is None else round(file.seconds, 3)
+    return JobFile(file.name, file.media_type, path.stat().st_size, str(file.kind), file.chapter, digest, seconds)

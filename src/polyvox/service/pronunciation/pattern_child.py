@@ -43,8 +43,9 @@ def _limit_memory() -> None:
         import resource
     except ImportError:  # not on this system
         return
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # macOS maps more than this into every process
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
 
 
 if __name__ == "__main__":

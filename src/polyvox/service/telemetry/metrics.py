@@ -12,6 +12,7 @@ from polyvox.runtime.gpu_usage import GpuMonitor
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.telemetry import known_labels as known
 from polyvox.service.telemetry.key_names import OTHERS
+from polyvox.service.telemetry.recent_counts import RecentCounts
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
 
@@ -61,6 +62,7 @@ class Metrics:
 
     def __init__(self, gpus: GpuMonitor | None = None) -> None:
         self.registry = registry = CollectorRegistry()
+        self.recent = RecentCounts(registry)
         ProcessCollector(registry=registry)
         self.gpus = gpus or GpuMonitor()
         registry.register(GpuCollector(self.gpus))

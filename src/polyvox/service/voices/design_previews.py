@@ -3,9 +3,10 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
+from polyvox.audio.encode import Tags
 from polyvox.errors import NotFoundError
 from polyvox.types import Pcm
 
@@ -24,6 +25,8 @@ class DesignPreview:
     language: str
     pcm: Pcm
     sample_rate: int
+    tags: Tags = field(default_factory=dict)
+    """The marks of synthetic speech, for its files."""
 
     @property
     def seconds(self) -> float:

@@ -15,7 +15,6 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import (
     EngineError,
-    InvalidRequestError,
     NotFoundError,
     NotServedError,
     OverloadedError,
@@ -117,10 +116,7 @@ class FittingService:
     ) -> FitJob:
         """Check a recording and queue its fit; raises whatever can be refused before it runs."""
         self._voices.access.require(Operation.FIT_VOICES, owner)
-        if not details.consent:
-            raise InvalidRequestError(
-                "A voice is fitted only with the speaker's consent; say so with 'consent'.", field="consent"
-            )
+        details = self._voices.consent.checked(details, always=True)
         await asyncio.to_thread(self._check, self._settings)
         self._check_queue()
         taken = await self._voices.take(reference, details, owner)

@@ -14,6 +14,7 @@ from polyvox.engines.base import Engine, SharesStyles, SupportsCodes, SupportsDi
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, PromptError, UnavailableError, UnknownVoiceError
 from polyvox.service.registry.registry import Registry
+from polyvox.service.voices.consent import ConsentRule
 from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_aliases import unspoken_language
@@ -92,9 +93,11 @@ class VoiceResolver:
         prompts: Prompts,
         presets: PresetPrompts,
         packs: PackFiles,
+        consent: ConsentRule,
         fingerprint: Fingerprint | None = None,
     ) -> None:
         self._settings = settings
+        self._consent = consent
         self._presets = presets
         self._packs = packs
         self._registry = registry
@@ -140,6 +143,7 @@ class VoiceResolver:
             raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
         if not self._settings.allow_base64 and isinstance(reference, InlineVoice) and reference.in_text:
             raise ForbiddenError("This server takes no recordings as base64; upload the file, or register the voice.")
+        self._consent.check_prompt()
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         untranscribed = wordless and engine.capabilities.wordless
         return ResolvedVoice(
@@ -160,6 +164,7 @@ class VoiceResolver:
 
     def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
         """A voice given as codec tokens."""
+        self._consent.check_prompt()
         text = transcript_text(transcript, "prompt_text")
 
         async def prepare(engine: Engine) -> PreparedVoice:
@@ -179,6 +184,7 @@ class VoiceResolver:
         record = await self._store.find(name, owner)
         if record is None:
             return await self._unregistered(name, owner, engine, aliases)
+        self._consent.check_use(record)
         if _is_styled(record, engine) and (style := await self._style(record)) is not None:
             return self._styled([_FittedShare(1.0, record, style)], ())
         if engine.capabilities.voice_design and (description := design_of(record.report)) is not None:
@@ -285,6 +291,7 @@ class VoiceResolver:
             if style is None:
                 unfitted.append(part.voice)
             else:
+                self._consent.check_use(record)
                 fitted.append(_FittedShare(part.share, record, style))
         return _MixShares(fitted, plain, unfitted)
 
@@ -350,6 +357,7 @@ class VoiceResolver:
         self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine, owner: str
     ) -> PreparedVoice:
         taken = await self._prompts.take(reference, "voice", owner)
+        await self._consent.prompted(owner, taken.audio_digest)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
         transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
         digest = prompt_digest(taken.audio_digest, transcript)

@@ -21,6 +21,7 @@ from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.consent import ConsentRule, is_of_somebody
 from polyvox.service.voices.default_voice import DefaultVoice
 from polyvox.service.voices.design_previews import DesignPreviews
 from polyvox.service.voices.preset_prompts import PresetPrompts
@@ -150,7 +151,10 @@ class VoiceService:
         """Held while a sentence is spoken for a kept voice: one at a time."""
         self.packs = PackFiles(settings.data_dir / PACKS)
         self.previews = DesignPreviews()
-        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets, self.packs, fingerprint)
+        self.consent = ConsentRule(settings)
+        self.resolver = VoiceResolver(
+            settings, registry, store, prompts, self.presets, self.packs, self.consent, fingerprint
+        )
         self._default = DefaultVoice(settings, registry, store, self.presets, self.resolver)
 
     @classmethod
@@ -254,6 +258,9 @@ class VoiceService:
         style: Mapping[str, Any] = MappingProxyType({}),
     ) -> Registered:
         """Check a recording and store it as a voice, with the style that was fitted to it or is kept by it, if any."""
+        of_somebody = is_of_somebody(style)
+        if of_somebody:
+            details = self.consent.checked(details)
         taken = await self.take(reference, details, owner, replacing=replacing)
         assert details.name is not None
         voices = await self._store.opened()
@@ -269,6 +276,8 @@ class VoiceService:
             warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
+        if of_somebody:
+            await self.consent.registered(added.record)
         if added.replaced is not None:
             await self.forget_speech(added.replaced.record.audio_digest)
             await self._forget_pack(added.replaced.record)
@@ -336,6 +345,8 @@ class VoiceService:
         changed = await self._store.run(partial(voices.update, record.id, changes))
         if changed is None:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
+        if details.consent is not None:
+            await self.consent.registered(changed)
         return changed
 
     async def delete(self, voice_id: str, owner: str) -> Deleted:

@@ -13,6 +13,7 @@ from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.chinese_words import word_cutter
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphones import corrections
+from polyvox.text.phonemes.tone_sandhi import with_sandhi
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
@@ -67,7 +68,7 @@ def pinyin(text: str, words: Sequence[str]) -> list[str]:
     readings = [reading for word in words for reading in _word_readings(word)]
     for place, reading in corrections(text, words).items():
         readings[place] = reading
-    return readings
+    return with_sandhi(text, readings)
 
 
 def _number_words(text: TrackedText) -> list[SpokenWord]:

@@ -4,6 +4,7 @@ An exploit of the decoder is confined to it: it cannot open or write files or ma
 are limited.
 """
 
+import json
 import resource
 import struct
 import sys
@@ -12,18 +13,21 @@ from typing import BinaryIO
 
 import numpy as np
 
-from polyvox.audio.decode import decode
+from polyvox.audio.decode import decode, read_tags
 from polyvox.audio.encode import wav_header
 from polyvox.errors import AudioDecodeError
 
 READY = b"\x06"
 """Written once the process is sandboxed; an earlier failure is the server's fault, a later one the file's."""
 
-REQUEST = struct.Struct("<dQQ")
-"""Maximum seconds, maximum samples, and the length of the file that follows."""
+REQUEST = struct.Struct("<d?QQ")
+"""Maximum seconds, whether tags are wanted, maximum samples, and the length of the file that follows."""
 
 REPLY = struct.Struct("<BIBQ")
 """Kind of the payload (`SAMPLES` or `REFUSAL`), sample rate, channels, and length in bytes."""
+
+TAGS = struct.Struct("<I")
+"""Length of the tags, a JSON object; they follow the payload where they are wanted."""
 
 SAMPLES = 1
 REFUSAL = 2
@@ -35,7 +39,9 @@ MEMORY = 200 * 1024 * 1024
 
 def warm_up() -> None:
     """Decode some silence, so that lazily loaded libraries are loaded while files can still be opened."""
-    decode(wav_header(8_000, 1, 200) + bytes(200), max_seconds=1.0, max_samples=1_000)
+    tagged = wav_header(8_000, 1, 200, {"MODEL": "none"}) + bytes(200)
+    decode(tagged, max_seconds=1.0, max_samples=1_000)
+    read_tags(tagged)
 
 
 def confine() -> None:
@@ -56,9 +62,10 @@ def confine() -> None:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer the one request."""
-    max_seconds, max_samples, size = REQUEST.unpack(source.read(REQUEST.size))
+    max_seconds, with_tags, max_samples, size = REQUEST.unpack(source.read(REQUEST.size))
+    data = source.read(size)
     try:
-        pcm, rate = decode(source.read(size), max_seconds=max_seconds, max_samples=max_samples)
+        pcm, rate = decode(data, max_seconds=max_seconds, max_samples=max_samples)
     except AudioDecodeError as error:
         message = error.message.encode()
         sink.write(REPLY.pack(REFUSAL, 0, 0, len(message)) + message)
@@ -66,6 +73,9 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         samples = np.ascontiguousarray(pcm, dtype="<f4")
         sink.write(REPLY.pack(SAMPLES, rate, 1 if pcm.ndim == 1 else pcm.shape[1], samples.nbytes))
         sink.write(samples.data)
+    if with_tags:
+        tags = json.dumps(read_tags(data)).encode()
+        sink.write(TAGS.pack(len(tags)) + tags)
     sink.flush()
 
 

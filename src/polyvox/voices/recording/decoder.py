@@ -1,10 +1,12 @@
 """Decoding of untrusted recordings in a sandboxed child process with limits on memory and time."""
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 import numpy as np
 import structlog
@@ -16,7 +18,7 @@ from polyvox.errors import AudioDecodeError, UnavailableError
 from polyvox.types import Pcm
 from polyvox.voices.limits import PromptLimits, too_large
 from polyvox.voices.recording import decode_child
-from polyvox.voices.recording.decode_child import READY, REFUSAL, REPLY, REQUEST, SAMPLES
+from polyvox.voices.recording.decode_child import READY, REFUSAL, REPLY, REQUEST, SAMPLES, TAGS
 
 _log = structlog.get_logger(__name__)
 
@@ -24,6 +26,7 @@ _STARTING_SECONDS = 15.0
 _DECODING_SECONDS = 4.0
 _ENDING_SECONDS = 1.0
 _LONGEST_REFUSAL = 1_000
+_MOST_TAG_BYTES = 1_048_576
 
 
 async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
@@ -31,13 +34,40 @@ async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
 
     A file whose magic bytes are not those of audio is refused before a process is started.
     """
+    async with _asked(data, limits, with_tags=False) as child:
+        return await _samples(child, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file of audio: its tags, and its samples or the reason why they cannot be read."""
+
+    tags: Mapping[str, str]
+    samples: tuple[Pcm, int] | AudioDecodeError
+
+
+async def read_bounded(data: bytes, limits: PromptLimits) -> ReadFile:
+    """The tags and the samples of a file; AudioDecodeError if it is no audio or takes too long."""
+    samples: tuple[Pcm, int] | AudioDecodeError
+    async with _asked(data, limits, with_tags=True) as child:
+        try:
+            samples = await _samples(child, limits)
+        except AudioDecodeError as error:
+            samples = error
+        return ReadFile(await _tags(child), samples)
+
+
+@asynccontextmanager
+async def _asked(data: bytes, limits: PromptLimits, *, with_tags: bool) -> AsyncIterator[Process]:
+    """A process that has been given the file, and a limited time to answer."""
     if len(data) > limits.max_bytes:
         raise too_large(limits.max_bytes)
     container_of(data)
     async with _child() as child:
         try:
             async with asyncio.timeout(_DECODING_SECONDS):
-                return await _ask(child, data, limits)
+                await _send(child, data, limits, with_tags=with_tags)
+                yield child
         except TimeoutError as error:
             raise AudioDecodeError("The recording takes too long to decode; save it anew and send that.") from error
         except (EOFError, OSError) as error:
@@ -45,12 +75,29 @@ async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
             raise AudioDecodeError("The recording cannot be decoded; save it anew and send that.") from error
 
 
-async def _ask(child: Process, data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
+async def _send(child: Process, data: bytes, limits: PromptLimits, *, with_tags: bool) -> None:
     assert child.stdin is not None
-    assert child.stdout is not None
-    child.stdin.write(REQUEST.pack(limits.decoded_seconds, limits.decoded_samples, len(data)))
+    child.stdin.write(REQUEST.pack(limits.decoded_seconds, with_tags, limits.decoded_samples, len(data)))
     child.stdin.write(data)
     await child.stdin.drain()
+
+
+async def _tags(child: Process) -> dict[str, str]:
+    assert child.stdout is not None
+    (size,) = TAGS.unpack(await child.stdout.readexactly(TAGS.size))
+    if size > _MOST_TAG_BYTES:
+        raise EOFError("the tags are none")
+    try:
+        tags = json.loads(await child.stdout.readexactly(size))
+    except ValueError as error:
+        raise EOFError("the tags are none") from error
+    if not isinstance(tags, dict) or not all(isinstance(value, str) for value in tags.values()):
+        raise EOFError("the tags are none")
+    return tags
+
+
+async def _samples(child: Process, limits: PromptLimits) -> tuple[Pcm, int]:
+    assert child.stdout is not None
     kind, rate, channels, size = REPLY.unpack(await child.stdout.readexactly(REPLY.size))
     if kind == REFUSAL and size <= _LONGEST_REFUSAL:
         reason = (await child.stdout.readexactly(size)).decode(errors="replace")

@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon';
 import { Failure } from '../../components/layout';
 import { apiKey } from '../../preferences';
 import { useStore } from '../../store';
-import { sizeWords } from './progress';
+import { lengthWords, sizeWords } from './progress';
 import type { JobFile } from './types';
 
 export function Files({ title, files }: { title: string; files: JobFile[] }) {
@@ -32,10 +32,10 @@ export function Files({ title, files }: { title: string; files: JobFile[] }) {
 function FileLink({ file }: { file: JobFile }) {
   const key = useStore(apiKey);
   const action = useAction();
-  const label = `${file.name} (${sizeWords(file.bytes)})`;
+  const label = `${file.saved_name} (${[lengthWords(file), sizeWords(file.bytes)].filter(Boolean).join(', ')})`;
   if (!key) {
     return (
-      <a class="button plain" href={address(file.url)} download={file.name}>
+      <a class="button plain" href={address(file.url)} download={file.saved_name}>
         <Icon name="download" />
         <span>{label}</span>
       </a>
@@ -46,7 +46,7 @@ function FileLink({ file }: { file: JobFile }) {
       <Button
         icon="download"
         busy={action.busy}
-        onClick={() => void action.run(async () => saveFile(await fetched(file), file.name))}
+        onClick={() => void action.run(async () => saveFile(await fetched(file), file.saved_name))}
       >
         {label}
       </Button>
@@ -119,5 +119,6 @@ async function fetched(file: JobFile): Promise<Blob> {
 }
 
 function chapterWords(file: JobFile): string {
-  return file.chapter === null ? file.name : `Chapter ${file.chapter}`;
+  const name = file.chapter === null ? file.saved_name : `Chapter ${file.chapter}`;
+  return file.seconds === null ? name : `${name}, ${lengthWords(file)}`;
 }

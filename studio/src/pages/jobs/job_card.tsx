@@ -6,7 +6,7 @@ import { Button } from '../../components/controls';
 import { Failure, Notice, Progress } from '../../components/layout';
 import { commandJob, deleteJob, type JobCommand } from './calls';
 import { Files } from './files';
-import { secondsLeft, statusWords, timeWords, withMark, type Mark } from './progress';
+import { secondsLeft, spokenSeconds, statusWords, timeWords, withMark, type Mark } from './progress';
 import { isOver, type Job } from './types';
 
 interface Props {
@@ -66,11 +66,12 @@ export function JobCard({ job, onChanged, onDeleted }: Props) {
   );
 }
 
-function progressWords({ progress, status }: Job, left: number | null): string {
+function progressWords(job: Job, left: number | null): string {
+  const { progress, status } = job;
   const parts = [
     `${progress.sentences_done} of ${progress.sentences} sentences`,
     progress.chapters > 1 && !isOver(status) && `chapter ${progress.chapter} of ${progress.chapters}`,
-    `${timeWords(progress.seconds_spoken)} of speech`,
+    `${timeWords(spokenSeconds(job))} of speech`,
     left !== null && `about ${timeWords(left)} left`,
   ];
   return parts.filter(Boolean).join(' · ');

@@ -9,7 +9,7 @@ import { ModelPicker, VoicePicker } from '../../components/voice_picker';
 import { setPreferences, usePreferences } from '../../preferences';
 import { listDictionaries } from '../dictionary/calls';
 import { startJob, type NewJob } from './calls';
-import { DropZone } from './drop_zone';
+import { DropZone } from '../../components/drop_zone';
 
 type Source = 'file' | 'text';
 

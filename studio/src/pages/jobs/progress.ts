@@ -46,6 +46,18 @@ export function timeWords(seconds: number): string {
   return minutes ? `${minutes} min ${rest} s` : `${rest} s`;
 }
 
+/** The length of a file's audio; empty where it has none. */
+export function lengthWords({ seconds }: { seconds: number | null }): string {
+  return seconds === null ? '' : timeWords(seconds);
+}
+
+/** The seconds of a job's speech: of its whole book once that is there, pauses and all. */
+export function spokenSeconds({ files, progress }: Pick<Job, 'files' | 'progress'>): number {
+  const book = files.find(({ kind }) => kind === 'book')?.seconds;
+  const chapters = files.filter(({ kind }) => kind === 'chapter').reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
+  return book ?? (chapters || progress.seconds_spoken);
+}
+
 /** A size such as `812 kB` or `34.1 MB`. */
 export function sizeWords(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -17,6 +17,9 @@ export interface JobFile {
   bytes: number;
   kind: 'book' | 'chapter' | 'captions';
   chapter: number | null;
+  /** The length of its audio; null for captions. */
+  seconds: number | null;
+  saved_name: string;
   url: string;
 }
 

@@ -39,9 +39,9 @@ export class Scrape {
 
   constructor(
     readonly at: number,
-    text: string,
+    text: string | Sample[],
   ) {
-    for (const sample of parseExposition(text)) {
+    for (const sample of typeof text === 'string' ? parseExposition(text) : text) {
       const known = this.byName.get(sample.name);
       if (known) known.push(sample);
       else this.byName.set(sample.name, [sample]);

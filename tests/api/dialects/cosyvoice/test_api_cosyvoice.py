@@ -306,7 +306,7 @@ async def test_every_speaker_of_the_list_is_accepted():
     assert [answer.status_code for answer in answers] == [200] * 4
 
 
-@pytest.mark.parametrize(("kind", "magic"), [("mp3", b"\xff"), ("flac", b"fLaC"), ("wav", b"RIFF")])
+@pytest.mark.parametrize(("kind", "magic"), [("mp3", b"ID3"), ("flac", b"fLaC"), ("wav", b"RIFF")])
 async def test_a_format_a_seed_and_a_model_may_be_asked_for(door, kind, magic):
     studio, client = door
     wanted = {"response_format": kind, "seed": "7", "model": "tone"}

@@ -93,7 +93,6 @@ def test_open_webui_speaks(app):
         ({"type": "dictation"}, "session.type", "invalid_value"),
         ({"output_modalities": ["text"]}, "session.output_modalities", "invalid_value"),
         ({"tools": [{"type": "function", "name": "f"}]}, "session.tools", "not_supported"),
-        ({"audio": {"input": {"transcription": {"model": "whisper-1"}}}}, "session.audio.input.transcription", None),
         ({"audio": {"output": {"format": {"type": "audio/mp3"}}}}, "session.audio.output.format.type", None),
         (
             {"audio": {"output": {"format": {"type": "audio/pcm", "rate": 16_000}}}},
@@ -124,7 +123,6 @@ def test_an_update_that_cannot_be_obeyed_changes_nothing(client, session, param,
     [
         ({"modalities": ["text"]}, "session.modalities"),
         ({"output_audio_format": "mp3"}, "session.output_audio_format"),
-        ({"input_audio_transcription": {"model": "whisper-1"}}, "session.input_audio_transcription"),
         ({"tools": [{}]}, "session.tools"),
         ({"model": "nothing"}, "model"),
     ],
@@ -132,6 +130,14 @@ def test_an_update_that_cannot_be_obeyed_changes_nothing(client, session, param,
 def test_so_does_one_of_the_beta_version(app, session, param):
     with connected(app, headers=BETA) as client:
         assert client.refused("session.update", session=session)["param"] == param
+
+
+def test_how_to_listen_is_ignored_since_nothing_is_heard(client, app):
+    """Agents of OpenAI ask for a transcription unasked."""
+    heard = {"transcription": {"model": "gpt-4o-mini-transcribe"}, "turn_detection": {"type": "semantic_vad"}}
+    assert client.update(audio={"input": heard})["audio"]["input"]["transcription"] is None
+    with connected(app, headers=BETA) as beta:
+        assert beta.update(input_audio_transcription={"model": "whisper-1"})["input_audio_transcription"] is None
 
 
 @pytest.mark.parametrize(

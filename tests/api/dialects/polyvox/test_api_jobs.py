@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -254,6 +255,31 @@ async def test_a_file_is_read_by_its_ending_and_its_name_reaches_no_path(tmp_pat
             assert (await client.http.get(f"/v1/jobs/{job['id']}/files/{path}")).status_code == 404
     assert {path.name for path in (tmp_path / "jobs").iterdir()} >= {job["id"], "jobs.sqlite"}
     assert not (tmp_path / "tmp").exists()
+
+
+async def test_files_are_saved_under_the_title_and_have_the_length_that_players_show(tmp_path: Path):
+    body = {"text": "# One\n\nOne two.\n\n# Two\n\nThree.", "title": 'Die Häfen: ../a"b', "voice": "low"}
+    async with job_client(tmp_path) as client:
+        submitted = await client.submitted(
+            **body, format="markdown", output=["mp3"], chapter_files="mp3", captions=["srt"]
+        )
+        job = await client.rested(submitted["id"])
+        assert [file["saved_name"] for file in job["files"] if file["kind"] != "captions"] == [
+            "Die Häfen a b.mp3",
+            "Die Häfen a b-001.mp3",
+            "Die Häfen a b-002.mp3",
+        ]
+        for file in job["files"]:
+            if file["kind"] == "captions":
+                assert file["seconds"] is None
+                continue
+            answer = await client.http.get(file["url"])
+            assert decoded_seconds(answer.content) == pytest.approx(file["seconds"], abs=0.1)
+            name = quote(file["saved_name"])
+            assert answer.headers["content-disposition"].endswith(f"; filename*=UTF-8''{name}")
+        book, *chapters = [file["seconds"] for file in job["files"] if file["seconds"] is not None]
+        assert book == pytest.approx(sum(chapters))
+        assert book > job["progress"]["seconds_spoken"]  # which counts no pauses
 
 
 async def test_a_file_is_served_by_ranges_with_a_validator(tmp_path: Path):

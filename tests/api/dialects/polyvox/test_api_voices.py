@@ -117,7 +117,7 @@ async def test_hostile_names_are_refused_everywhere(client, tmp_path, name):
         headers={"Content-Type": "application/json"},
     )
     assert (created.status_code, changed.status_code) == (400, 400)
-    assert {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*")} == {"voices"}
+    assert {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*")} == {"voices", "consents"}
 
 
 @pytest.mark.parametrize("path", ["%2e%2e%2fvoices", "%00", "x" * 5_000, "%ff%fe", "voice_", NO_VOICE, "%E2%80%AE"])

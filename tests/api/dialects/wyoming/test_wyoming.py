@@ -19,6 +19,7 @@ from polyvox.api.dialects.wyoming.server import check_wyoming_exposure
 from polyvox.api.middleware.auth import owner_of
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
+from polyvox.provenance.marks import ORIGIN
 from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.types import Voice
@@ -94,7 +95,7 @@ async def test_a_text_is_spoken_as_one_stream():
         await client.send("synthesize", text="And again.")
         again = await client.read_until("audio-stop")
         metrics = served.service.metrics.render().decode()
-    assert events[0].data == {"rate": 24_000, "width": 2, "channels": 1}
+    assert events[0].data == {"rate": 24_000, "width": 2, "channels": 1, "provenance": ORIGIN}
     assert len(audio_of(events)) == len(audio_of(again)) == 2 * 36_000
     assert [(heard.text, heard.voice) for heard in engine.heard] == [("Hello there.", "high"), ("And again.", "low")]
     assert 'door="wyoming"' in metrics

@@ -50,6 +50,6 @@ DOOR = Door(
         **{f"{method} {prefix}{path}": operation for method, path, operation in _OPERATIONS for prefix in ("", PREFIX)},
         f"GET {PREFIX}/": Operation.PROBE,
     },
-    shared=SharedPaths("cartesia-version", ["/"], PREFIX),
+    shared=SharedPaths("cartesia-version", ["/"], PREFIX, takes_unknown=True),
     keys={**dict.fromkeys(_OWN_PATHS, _HEADER), _SOCKET: _PAGES, f"{PREFIX}{_SOCKET}": _PAGES},
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -12,9 +11,8 @@ from pydantic_core import PydanticCustomError
 from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.raw_encoding import RawEncoding
-from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.encoding import EncodedChunk, encoded, packed
 from polyvox.service.session import Session
-from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.types import Pcm
 
 _RAW_TYPES = {
@@ -64,9 +62,8 @@ class OutputFormat(RequestBody):
                 async for part in parts:
                     yield part
             return
-        head = self.samples.wav_header(session.sample_rate, 1) if self.container == "wav" else b""
-        async for chunk in session:
-            data = await encoding(session.trace, session.executor.run(partial(self.pack, chunk.pcm)))
-            yield EncodedChunk(head + data, chunk)
-            mark_sent(session.trace)
-            head = b""
+        is_wav = self.container == "wav"
+        head = self.samples.wav_header(session.sample_rate, 1, session.tags(AudioFormat.WAV)) if is_wav else b""
+        async with aclosing(packed(session, self.media_type, self.pack, head)) as parts:
+            async for part in parts:
+                yield part

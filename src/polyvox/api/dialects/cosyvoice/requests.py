@@ -81,6 +81,7 @@ class CosyVoiceRequest:
             model=self.model,
             sample_rate=self.sample_rate,
             door=door,
+            bare_wav=True,
             resolve_voice=resolve_voice,
             markup=MarkupRequest(resolve_voice=voices.resolver.by_name(owner, self.model)),
         )

@@ -82,5 +82,5 @@ DOOR = Door(
         f"DELETE {_PREFIX}/v1/voices/*": Operation.CHANGE_VOICES,
         f"GET {_PREFIX}/v1/models": Operation.LIST,
     },
-    shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX),
+    shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX, takes_unknown=True),
 )

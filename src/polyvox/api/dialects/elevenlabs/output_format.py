@@ -12,7 +12,7 @@ from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import UnknownFormatError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import Flushed, SpeechContext
-from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.encoding import EncodedChunk, encoded, packed
 from polyvox.service.session import Session
 from polyvox.service.session_trace import encoding, mark_sent
 
@@ -46,10 +46,9 @@ class OutputFormat:
                 async for part in parts:
                     yield part
             return
-        async for chunk in session:
-            pack = partial(self.raw.pack, chunk.pcm)
-            yield EncodedChunk(await encoding(session.trace, session.executor.run(pack)), chunk)
-            mark_sent(session.trace)
+        async with aclosing(packed(session, self.media_type, self.raw.pack)) as parts:
+            async for part in parts:
+                yield part
 
     async def encoded_context(self, context: SpeechContext) -> AsyncGenerator[EncodedEvent]:
         """A context's events with its audio encoded, as one continuous stream."""

@@ -95,8 +95,9 @@ class TimestampedFile:
         """The audio with the length in its header that the header of a stream cannot have."""
         if self.output.format is not AudioFormat.WAV:
             return data
-        size = len(wav_header(session.sample_rate, session.channels, 0))
-        return wav_header(session.sample_rate, session.channels, len(data) - size) + data[size:]
+        tags = session.tags(AudioFormat.WAV)
+        size = len(wav_header(session.sample_rate, session.channels, 0, tags))
+        return wav_header(session.sample_rate, session.channels, len(data) - size, tags) + data[size:]
 
     def _around_audio(self, found: Alignment) -> tuple[bytes, bytes]:
         """The bytes before and behind the audio, the first field of the object."""

@@ -136,9 +136,9 @@ async def _preview(
     async with await service.open(asked.speech_request(NAME), call, whole=True) as session:
         async for chunk in session:
             pieces.append(chunk.pcm)
-        rate = session.sample_rate
+        rate, tags = session.sample_rate, session.tags(AudioFormat.MP3)
     language = detect_language(text, service.registry.model(model).languages) or ""
-    return DesignPreview(call.owner, body.voice_description, text, language, np.concatenate(pieces), rate)
+    return DesignPreview(call.owner, body.voice_description, text, language, np.concatenate(pieces), rate, tags)
 
 
 async def _registered(preview: DesignPreview, name: str, service: SpeechService, voices: VoiceService) -> Registered:
@@ -173,4 +173,4 @@ def _encoded(preview: DesignPreview, output: OutputFormat) -> bytes:
     pcm = resampled(preview.pcm, preview.sample_rate, output.sample_rate)
     if output.raw is not None:
         return output.raw.pack(pcm)
-    return encode(pcm, AudioFormat(output.format), output.sample_rate)
+    return encode(pcm, AudioFormat(output.format), output.sample_rate, preview.tags)

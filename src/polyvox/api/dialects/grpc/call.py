@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import NoReturn, Protocol
 from urllib.parse import unquote
@@ -14,6 +14,7 @@ import structlog
 
 from polyvox.api.dialects.grpc.schema import Message
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
+from polyvox.api.provenance_headers import provenance_headers
 from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.responses.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
@@ -33,6 +34,7 @@ from polyvox.service.keys.client_names import client_name
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.consent import CONSENT_HEADER, calling
 from polyvox.text.warnings import one_line
 from polyvox.voices.records import SHARED_OWNER
 
@@ -98,8 +100,15 @@ class Call:
                 self._context.set_trailing_metadata(((WARNING_HEADER.lower(), one_line(session.warnings)),))
 
     def _call_context(self) -> CallContext:
-        client = client_name(self.owner, host_of(self._context.peer()))
-        return CallContext(client, self.owner, request_id=self._given_id)
+        return CallContext(self._client, self.owner, request_id=self._given_id)
+
+    @property
+    def _client(self) -> str:
+        return client_name(self.owner, host_of(self._context.peer()))
+
+    def stating(self) -> AbstractContextManager[None]:
+        """Hold what the metadata says of consent to the use of a recording."""
+        return calling(self._client, self._metadata(CONSENT_HEADER))
 
     @property
     def wants_chunks(self) -> bool:
@@ -155,6 +164,7 @@ class Call:
             (CHANNELS_HEADER.lower(), str(session.channels)),
         ]
         metadata += [(name.lower(), value) for name, value in rate_headers(session.quota_lease.tightest).items()]
+        metadata += [(name.lower(), value) for name, value in provenance_headers(session).items()]
         if session.warnings:
             metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
         return tuple(metadata)

@@ -93,7 +93,11 @@ class MethodHandlers:
                     call.owner = self._owner(context)
                     self._accounts.access.require(operation, call.owner)
                 async with self._accounts.calls.lasting(call.owner):
-                    with traced_call(tracer, name, context, call.request_id), self._slot(speaks=speaks):
+                    with (
+                        traced_call(tracer, name, context, call.request_id),
+                        self._slot(speaks=speaks),
+                        call.stating(),
+                    ):
                         if method.client_streaming:
                             return await handler(_read_all(self._intake.all(requests), kind), call)
                         data = await self._intake.first(requests)

@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
-from polyvox.types import Pcm, Voice
+from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.audio.encode import Tags
+    from polyvox.types import Pcm
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class SpeechAudio:
     sample_rate: int
     channels: int
     warnings: tuple[str, ...]
-    pieces: AsyncIterator[Pcm]
+    pieces: "AsyncIterator[Pcm]"
+    tags: "Tags" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The MCP server: the protocol around the tools, for whichever transport."""
+"""The MCP server: the protocol around the tools, over HTTP."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -15,10 +15,11 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Tool,
 )
 
 from polyvox.api.dialects.mcp.backend import McpBackend
-from polyvox.api.dialects.mcp.tools import SpeechTools
+from polyvox.api.dialects.mcp.tools import INSTRUCTIONS, SpeechTools
 from polyvox.errors import NotFoundError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -26,19 +27,18 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 Context = ServerRequestContext[Any, Any]
 Result = TypeVar("Result")
 
-_INSTRUCTIONS = "Speaks text aloud. `voices` lists whom it can speak as; `speak` returns the audio of a text."
-
 
 def create_server(tools: SpeechTools, backend_of: Callable[[Context], McpBackend]) -> Server[Any]:
     """A server of the tools; `backend_of` gives the backend that works for the caller of a request."""
     calls = _DetachedCalls()
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=tools.definitions)
+        return ListToolsResult(tools=[Tool.model_validate(each) for each in tools.definitions])
 
     async def call_tool(context: Context, asked: CallToolRequestParams) -> CallToolResult:
         try:
-            return await calls.run(tools.call(asked.name, asked.arguments, backend_of(context)))
+            result = await calls.run(tools.call(asked.name, asked.arguments, backend_of(context)))
+            return CallToolResult.model_validate(result.as_json())
         except NotFoundError as error:
             raise MCPError(INVALID_PARAMS, error.message) from error
         except Exception as error:
@@ -49,7 +49,7 @@ def create_server(tools: SpeechTools, backend_of: Callable[[Context], McpBackend
         "polyvox",
         version=version("polyvox"),
         title="Polyvox",
-        instructions=_INSTRUCTIONS,
+        instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

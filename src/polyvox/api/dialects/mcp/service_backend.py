@@ -8,6 +8,7 @@ from polyvox.api.dialects.openai.door import voices_of
 from polyvox.api.requests.languages import language_tag
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.audio.encode import NO_TAGS
 from polyvox.service.call_context import CallContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -47,7 +48,8 @@ class ServiceBackend:
                 async for chunk in session:
                     yield chunk.pcm
 
-            yield SpeechAudio(session.sample_rate, session.channels, session.warnings, pieces())
+            tags = NO_TAGS if session.marks is None else session.marks.tags
+            yield SpeechAudio(session.sample_rate, session.channels, session.warnings, pieces(), tags)
 
     async def voices(self, model: str | None) -> Sequence[Voice]:
         return await voices_of(model, self._service, self._voices, self._call.owner)

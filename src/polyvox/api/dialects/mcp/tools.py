@@ -1,14 +1,14 @@
-"""The tools that an agent may call: speak, voices and clone."""
+"""The tools that an agent may call: speak, voices and clone.
+
+Nothing here needs the package `mcp`, and audio is loaded with the first speech: `polyvox mcp` starts at once.
+"""
 
 import asyncio
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from mcp_types import AudioContent, CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic_core import to_json
 
 from polyvox.api.dialects.mcp.backend import McpBackend, SpeakRequest, SpeechAudio, VoiceRecording
@@ -22,19 +22,21 @@ from polyvox.api.dialects.mcp.tool_arguments import (
     parsed,
     schema_of,
 )
-from polyvox.audio.encode import AudioFormat, encode
+from polyvox.api.dialects.mcp.tool_result import ToolResult, text_content
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, TextError
 from polyvox.service.keys.operations import Operation
-from polyvox.types import Pcm, Voice
+from polyvox.types import Voice
 from polyvox.voices.references import InlineVoice, parse_reference
+
+if TYPE_CHECKING:
+    from polyvox.audio.encode import AudioFormat
 
 TOOLS = {"speak": Operation.SPEAK, "voices": Operation.READ_VOICES, "clone": Operation.CHANGE_VOICES}
 """The operation of every tool."""
+INSTRUCTIONS = "Speaks text aloud. `voices` lists whom it can speak as; `speak` returns the audio of a text."
 MAX_LISTED = 200
 """Voices in one answer."""
-_LEAST_MP3_RATE = 8_000
-"""Bytes per second that speech in MP3 takes at the least: what is longer by this measure is not spoken to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class LocalMachine(Protocol):
     async def play(self, audio: SpeechAudio) -> None:
         """Play all of the audio."""
 
-    async def save(self, audio: SpeechAudio, audio_format: AudioFormat) -> Path:
+    async def save(self, audio: SpeechAudio, audio_format: "AudioFormat") -> Path:
         """Write the audio into a new file."""
 
     async def read(self, name: str, max_bytes: int) -> bytes:
@@ -78,34 +80,35 @@ class SpeechTools:
         self._cloning = FolderCloneArguments if has_folder else CloneArguments
 
     @property
-    def definitions(self) -> list[Tool]:
+    def definitions(self) -> list[dict[str, Any]]:
         """Definitions of the tools, as an agent sees them."""
         return [
-            Tool(
-                name="speak",
-                title="Speak a text",
-                description=f"Speak a text of up to {self._limits.max_chars} characters and return the audio.",
-                input_schema=schema_of(self._speaking),
-                annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False),
-            ),
-            Tool(
-                name="voices",
-                title="List voices",
-                description="List the voices to speak with: id, name, language, gender, and why one cannot speak here.",
-                input_schema=schema_of(VoicesArguments),
-                annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-            ),
-            Tool(
-                name="clone",
-                title="Clone a voice",
-                description="Register a voice from a recording, for models that clone voices. Only with the consent of "
-                "the person on the recording; the answer has the id to use as `voice`.",
-                input_schema=schema_of(self._cloning),
-                annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False),
-            ),
+            {
+                "name": "speak",
+                "title": "Speak a text",
+                "description": f"Speak a text of up to {self._limits.max_chars} characters and return the audio.",
+                "inputSchema": schema_of(self._speaking),
+                "annotations": {"destructiveHint": False, "openWorldHint": False},
+            },
+            {
+                "name": "voices",
+                "title": "List voices",
+                "description": "List the voices to speak with: id, name, language, gender, and why one cannot speak "
+                "here.",
+                "inputSchema": schema_of(VoicesArguments),
+                "annotations": {"readOnlyHint": True, "openWorldHint": False},
+            },
+            {
+                "name": "clone",
+                "title": "Clone a voice",
+                "description": "Register a voice from a recording, for models that clone voices. Only with the consent "
+                "of the person on the recording; the answer has the id to use as `voice`.",
+                "inputSchema": schema_of(self._cloning),
+                "annotations": {"destructiveHint": False, "openWorldHint": False},
+            },
         ]
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None, backend: McpBackend) -> CallToolResult:
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, backend: McpBackend) -> ToolResult:
         """Call a tool. What the caller can mend is an error result; NotFoundError where there is no such tool."""
         calls = {"speak": self._speak, "voices": self._voices, "clone": self._clone}
         if name not in calls:
@@ -113,20 +116,24 @@ class SpeechTools:
         try:
             return await calls[name](arguments, backend)
         except PolyvoxError as error:
-            return CallToolResult(content=[_text(_for_agents(error.message))], is_error=True)
+            return ToolResult((text_content(_for_agents(error.message)),), is_error=True)
 
-    async def _speak(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> CallToolResult:
+    async def _speak(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> ToolResult:
         asked = parsed(self._speaking, arguments)
         self._check_length(asked)
         request = SpeakRequest(asked.text, asked.voice, asked.model, asked.language, asked.speed, asked.instructions)
+        from polyvox.api.dialects.mcp.returned_audio import returned_audio
+        from polyvox.audio.encode import AudioFormat
+
+        audio_format = AudioFormat(asked.format)
         async with backend.speech(request) as audio:
             if asked.plays and self._machine is not None:
                 await self._machine.play(audio)
-                return _answer(_text("Played."), audio.warnings)
+                return ToolResult.of(text_content("Played."), audio.warnings)
             if asked.saves and self._machine is not None:
-                path = await self._machine.save(audio, AudioFormat(asked.format))
-                return _answer(_text(f"Written to {path}."), audio.warnings)
-            return await self._returned(audio, AudioFormat(asked.format))
+                path = await self._machine.save(audio, audio_format)
+                return ToolResult.of(text_content(f"Written to {path}."), audio.warnings)
+            return await returned_audio(audio, audio_format, self._limits.max_audio_bytes, self._alternative())
 
     def _check_length(self, asked: SpeakArguments) -> None:
         if asked.plays and asked.saves:
@@ -143,38 +150,13 @@ class SpeechTools:
         ways = [f"set '{name}' to true" for name in ("play", "save") if name in self._speaking.model_fields]
         return ", or ".join(["speak it in parts", *ways])
 
-    async def _returned(self, audio: SpeechAudio, audio_format: AudioFormat) -> CallToolResult:
-        """The audio itself, which is not spoken further than it can be returned."""
-        frames, pieces = 0, list[Pcm]()
-        wav_rate = 2 * audio.channels * audio.sample_rate
-        least_rate = wav_rate if audio_format is AudioFormat.WAV else _LEAST_MP3_RATE
-        async for piece in audio.pieces:
-            pieces.append(piece)
-            frames += len(piece)
-            self._check_size(int(frames / audio.sample_rate * least_rate))
-        pcm = np.concatenate(pieces)
-        data = await asyncio.to_thread(encode, pcm, audio_format, audio.sample_rate)
-        self._check_size(len(data))
-        written = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
-        content = AudioContent(data=written, mime_type=audio_format.media_type)
-        seconds = frames / audio.sample_rate
-        return _answer(content, (f"{seconds:.1f} seconds of speech, {audio_format}.", *audio.warnings))
-
-    def _check_size(self, size: int) -> None:
-        if size > self._limits.max_audio_bytes:
-            raise TextError(
-                f"The audio is larger than the {self._limits.max_audio_bytes:,} bytes that are returned; ask for mp3, "
-                f"or {self._alternative()}.",
-                field="text",
-            )
-
-    async def _voices(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> CallToolResult:
+    async def _voices(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> ToolResult:
         asked = parsed(VoicesArguments, arguments)
         found = [voice for voice in await backend.voices(asked.model) if _matches(voice, asked)]
         listed = {"voices": [_voice(voice) for voice in found[:MAX_LISTED]], "found": len(found)}
-        return CallToolResult(content=[_text(to_json(listed).decode())], structured_content=listed)
+        return ToolResult((text_content(to_json(listed).decode()),), structured=listed)
 
-    async def _clone(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> CallToolResult:
+    async def _clone(self, arguments: Mapping[str, Any] | None, backend: McpBackend) -> ToolResult:
         asked = parsed(self._cloning, arguments)
         if not asked.consent:
             raise ForbiddenError(
@@ -193,7 +175,7 @@ class SpeechTools:
             "seconds": round(cloned.seconds, 3),
             "warnings": list(cloned.warnings),
         }
-        return CallToolResult(content=[_text(to_json(shown).decode())], structured_content=shown)
+        return ToolResult((text_content(to_json(shown).decode()),), structured=shown)
 
     async def _recording(self, asked: CloneArguments) -> bytes:
         most = self._limits.max_recording_bytes
@@ -234,11 +216,3 @@ def _voice(voice: Voice) -> dict[str, Any]:
 def _for_agents(message: str) -> str:
     """The advice of an error in terms of tools, for a caller that cannot send requests."""
     return message.replace("GET /v1/audio/voices lists", "the tool 'voices' lists")
-
-
-def _text(words: str) -> TextContent:
-    return TextContent(text=words)
-
-
-def _answer(content: ContentBlock, words: Sequence[str]) -> CallToolResult:
-    return CallToolResult(content=[content, *(_text(each) for each in words)])

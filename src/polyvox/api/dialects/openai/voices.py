@@ -45,7 +45,8 @@ async def create_voice(request: Request, voices: Voices, owner: Owner) -> dict[s
         )
     if fields.file is None:
         raise InvalidRequestError(f"Send the recording as the form's part {_SAMPLE!r}.", field=_SAMPLE)
-    details = VoiceDetails.checked(name=body.name, consent=body.consent is not None, consent_note=body.consent)
+    stated = True if body.consent is not None else None
+    details = VoiceDetails.checked(name=body.name, consent=stated, consent_note=body.consent)
     record = (await voices.register(InlineVoice(fields.file), details, owner)).record
     return {
         "id": record.id,

@@ -14,7 +14,6 @@ from polyvox.api.dialects.openai_realtime.client_events import (
     Tools,
     VoiceField,
     refuse_tools,
-    refuse_transcription,
 )
 from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
@@ -51,7 +50,6 @@ class _Voiced(RequestBody):
 
 class _Session(_Voiced):
     model: Annotated[str, Field(max_length=200)] | None = None
-    input_audio_transcription: Any = None
     tools: Tools = ()
 
 
@@ -77,7 +75,6 @@ class BetaDialect:
 
     def updated(self, options: SpeechOptions, message: Mapping[str, Any]) -> SpeechOptions:
         session = Fields(message).parsed(_SessionUpdate).session
-        refuse_transcription(session.input_audio_transcription, "session.input_audio_transcription")
         refuse_tools(session.tools, "session.tools")
         return replace(_applied(options, session), model=options.model if session.model is None else session.model)
 

@@ -116,9 +116,3 @@ def refuse_tools(tools: Tools, field: str) -> None:
     """Refuse tools, which only a language model could call."""
     if tools:
         raise EventError("There is no language model here to call tools; send none.", NOT_SUPPORTED, field=field)
-
-
-def refuse_transcription(wanted: object, field: str) -> None:
-    """Refuse to transcribe what the user says."""
-    if wanted:
-        raise EventError("This server speaks and does not listen; leave it out.", NOT_SUPPORTED, field=field)

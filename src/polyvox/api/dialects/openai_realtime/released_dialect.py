@@ -14,7 +14,6 @@ from polyvox.api.dialects.openai_realtime.client_events import (
     Tools,
     VoiceField,
     refuse_tools,
-    refuse_transcription,
 )
 from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
 from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
@@ -44,13 +43,8 @@ class _Output(RequestBody):
     speed: Speed | None = None
 
 
-class _Input(RequestBody):
-    transcription: Any = None
-
-
 class _Audio(RequestBody):
     output: _Output = _Output()
-    input: _Input = _Input()
 
 
 class _Session(RequestBody):
@@ -92,7 +86,6 @@ class ReleasedDialect:
                 NOT_SUPPORTED,
                 field="session.type",
             )
-        refuse_transcription(session.audio.input.transcription, "session.audio.input.transcription")
         refuse_tools(session.tools, "session.tools")
         return _applied(options, session.audio.output, session.instructions, session.model)
 

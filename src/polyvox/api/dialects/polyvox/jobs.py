@@ -145,9 +145,9 @@ async def watch_job(job_id: str, jobs: Jobs, owner: Owner) -> Response:
 )
 async def download_job_file(job_id: str, name: str, jobs: Jobs, service: Service, owner: Owner) -> Response:
     """A finished file of a job, or one range of its bytes."""
-    file, path = await jobs.file(job_id, name, owner)
-    stall = service.settings.stall_seconds
-    return RangedFile(path, media_type=file.media_type, digest=file.digest, name=file.name, stall_seconds=stall)
+    record, file, path = await jobs.file(job_id, name, owner)
+    saved, stall = file.saved_name(record.title), service.settings.stall_seconds
+    return RangedFile(path, media_type=file.media_type, digest=file.digest, name=saved, stall_seconds=stall)
 
 
 async def _check_voices(body: NewJobBody, service: SpeechService, voices: VoiceService, owner: str) -> None:

@@ -12,6 +12,7 @@ from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
+from polyvox.provenance.marks import ORIGIN
 from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
@@ -193,6 +194,11 @@ class WyomingConnection:
             await self._send_audio(parts, model)
         await self._writer.send(Event("synthesize-stopped"))
 
+    @property
+    def _origin(self) -> dict[str, str]:
+        """The field of `audio-start` that says that what follows is synthetic; other clients ignore it."""
+        return {"provenance": ORIGIN} if self._service.notary.marks_answers else {}
+
     async def _send_audio(self, parts: AsyncIterator[EncodedChunk | EncodedEvent], model: str | None) -> None:
         """Send the sound; one `audio-start`, also where there is nothing to hear."""
         form: dict[str, Any] | None = None
@@ -200,7 +206,7 @@ class WyomingConnection:
             if form is None and part.chunk is not None:
                 channels = 1 if part.chunk.pcm.ndim == 1 else part.chunk.pcm.shape[1]
                 form = {"rate": part.chunk.sample_rate, "width": _WIDTH, "channels": channels}
-                await self._writer.send(Event("audio-start", form))
+                await self._writer.send(Event("audio-start", form | self._origin))
             for start in range(0, len(part.data), _PAYLOAD_BYTES):
                 await self._writer.send(Event("audio-chunk", form or {}, part.data[start : start + _PAYLOAD_BYTES]))
         if form is None:

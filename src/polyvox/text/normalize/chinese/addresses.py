@@ -91,6 +91,12 @@ _PLATE_DIGITS: Final = re.compile(
 _PLATE_SIGN: Final = re.compile("[\u4e00-\u9fff][A-Z][·• A-Z0-9]")
 _VERSION_SIGN: Final = re.compile("[.vV][0-9]")
 _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(?!\d)")
+# Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
+_DESIGNATION: Final = re.compile(
+    r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡])"
+    r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
+)
 # The codes in which a server answers: of errors behind any word that tells of one, of success behind 返回 alone.
 _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
@@ -143,6 +149,7 @@ _OPTION: Final = re.compile(
 _HIDDEN_FILE: Final = re.compile(
     r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
 )
+_DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
 
@@ -168,6 +175,11 @@ def read_phones(text: TrackedText) -> TrackedText:
     for pattern in (_MASKED, _LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
+
+
+def read_designations(text: TrackedText) -> TrackedText:
+    """The type behind the name of a family of aircraft, rockets or missiles, whose hyphen is no minus: 歼-20."""
+    return text.sub(_DESIGNATION, _designation) if _DASHED.search(text.text) else text
 
 
 def read_codes(text: TrackedText) -> TrackedText:
@@ -197,6 +209,12 @@ def read_codes(text: TrackedText) -> TrackedText:
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
+
+
+def _designation(match: re.Match[str]) -> str:
+    number = match["number"]
+    exact = len(number) >= _LONG_GROUP and not number.endswith("0" * (len(number) - 1))
+    return match["family"] + (spelled(number) if exact else cardinal(number))
 
 
 def _aloud(address: str) -> str:

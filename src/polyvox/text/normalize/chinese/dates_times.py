@@ -64,6 +64,9 @@ _DOTTED_DAY: Final = re.compile(
     r"|[起前](?:正式|实施|执行|恢复|生效|施行|开放|停止|[,，。.!]|$))"
     rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
 )
+_IDLE_NOUGHT: Final = re.compile(
+    "(?<![\\d.])0(?=[1-9] ?月)|(?:(?<=月)|(?<=月 ))0(?=[1-9] ?[日号])|(?<=[日号])0(?=[1-9][时点])"
+)
 _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
 _REIGN: Final = re.compile(
     r"(?<=\()(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
@@ -120,6 +123,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SALE, _spelled)
     if "(" in text.text:
         text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
+    if "月" in text.text or "日" in text.text:
+        text = text.sub(_IDLE_NOUGHT, "")
     if "年" in text.text or "赛季" in text.text:
         text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)

@@ -24,6 +24,7 @@ _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
+_FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
@@ -125,7 +126,7 @@ class CalendarNames:
 
     weekdays: Mapping[str, str]
     months: Mapping[str, str]
-    upto: str
+    language: RomanceLanguage
     month_of: Callable[[str, str], str]
     forms: Forms
 
@@ -142,7 +143,7 @@ class CalendarNames:
         return cls(
             weekdays,
             months,
-            language.upto,
+            language,
             language.month_of,
             Forms(
                 _beginnings(any_name.split("|")),
@@ -174,10 +175,32 @@ class CalendarNames:
         first, last = match["first"].lower(), match["last"].lower()
         for names in (self.weekdays, self.months):
             if first in names and last in names:
-                words = f" {self.upto} " if joint.strip() in ("-", "–") else joint.replace("/", ", ")
+                words = (
+                    self._span(match, names[first], names[last])
+                    if joint.strip() in ("-", "–")
+                    else names[first] + joint.replace("/", ", ") + names[last]
+                )
                 ends = match.group().endswith(".") and _closes(match, before_capitals=True)
-                return names[first] + words + names[last] + ("." if ends else "")
+                return words + ("." if ends else "")
         return None
+
+    def _span(self, match: re.Match[str], first: str, last: str) -> str:
+        """From one day or month to another; the next one is named beside it."""
+        language, is_day = self.language, first in self.weekdays.values()
+        names = list(dict.fromkeys(self.weekdays.values())) if is_day else list(language.months[1:])
+        follows = names.index(last) == names.index(first) + 1
+        if follows and is_day:
+            return f"{first} {language.signs['&']} {last}"
+        if follows and language.from_upto:
+            return f"{first}-{last}"
+        before = match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start()].lower()
+        if before.endswith(_FROM_ALREADY):
+            return f"{first} {language.upto} {last}"
+        if is_day and language.days_upto:
+            return language.days_upto(first, last)
+        if language.from_upto:
+            return language.from_upto(first, last, False)
+        return f"{first} {language.upto} {last}"
 
     def _month(self, match: re.Match[str]) -> str | None:
         """A month inside a sentence, or at its end behind a preposition; None for another word there."""

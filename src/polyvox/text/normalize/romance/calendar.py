@@ -36,6 +36,8 @@ _WHOLE_HOUR = re.compile(
 )
 _NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
 _HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
+# "ore 9:00-18:00", from which to which hour: nothing stands between yet.
+_HOURS_OF = re.compile(r"(?<!lle )(?<!\w)[Oo]re (?=\d{1,2}(?:[.:]\d\d)? ?[-–] ?\d{1,2}(?!\d))")
 _MORNING = 10
 _LAST_HOUR = 24
 _DOTTED_TIME = re.compile(
@@ -83,6 +85,7 @@ class Calendar:
     named: re.Pattern[str]
     time: re.Pattern[str]
     hours: re.Pattern[str]
+    days: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Calendar":
@@ -104,6 +107,7 @@ class Calendar:
                 rf"|(?P<whole>{language.time_marks})(?!\w)|(?= ?[aApP]\.? ?[mM]\b)){half}(?!\w|:\d)"
             ),
             re.compile(rf"(?<![\w:.,/-])({clock}){DASH}({clock})(?!\w|:\d)"),
+            re.compile(rf"(?<!\w)(?:[Ii]l|[Dd]al) (?=(\d{{1,2}})[-–](\d{{1,2}}) (?:{months})(?!\w))"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -129,6 +133,8 @@ class Calendar:
                 text = text.sub(_SHOP_HOURS, _shop_hours)
             if self.language.before_hours:
                 text = text.sub(_WHOLE_HOUR, r"\1:00").sub(_NEXT_HOURS, ", ").sub(_BARE_HOURS, self._bare_hours)
+            if self.language.from_upto:
+                text = text.sub(_HOURS_OF, f"{self.language.hours_from} ore ").sub(self.days, _no_article)
             text = text.sub(self.hours, self._hours)
         return text.sub(self.time, self._time)
 
@@ -203,6 +209,8 @@ class Calendar:
         if not self.language.hours_from:
             return f"{match[1]} {self.language.upto} {match[2]}"
         told = _word_before(match) in self.language.before_time
+        if match.string.endswith(("tra le ", "Tra le ", "fra le ", "Fra le "), 0, match.start()):
+            return f"{match[1]} e le {match[2]}"
         return f"{'' if told else self.language.hours_from + ' '}{match[1]} {self.language.hours_upto} {match[2]}"
 
     def _bare_hours(self, match: re.Match[str]) -> str | None:
@@ -234,6 +242,11 @@ def _shop_hours(match: re.Match[str]) -> str | None:
     if match[2] is None and match[5] is None:
         return None
     return f"{match[1]}:{match[2] or '00'}{match['dash']}{match[4]}:{match[5] or '00'}"
+
+
+def _no_article(match: re.Match[str]) -> str | None:
+    """Nothing for the article of a span of days, which has others; None where the second day is the next."""
+    return None if int(match[2]) == int(match[1]) + 1 else ""
 
 
 def _word_before(match: re.Match[str]) -> str:

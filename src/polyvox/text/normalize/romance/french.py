@@ -148,6 +148,8 @@ FRENCH: Final = RomanceLanguage(
         ("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité min h").split()
     ),
     upto="à",
+    either=lambda _: "ou",
+    days_upto=lambda first, last: f"du {first} au {last}",
     by="par",
     times=Noun("fois", "fois", feminine=True),
     scored_by_x=False,

@@ -96,6 +96,19 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
+def _with_article(preposition: str, word: str) -> str:
+    if word[0] in "aeiou":
+        return f"{preposition}ll'{word}"
+    return f"{preposition}{'lla' if word == 'domenica' else 'l'} {word}"
+
+
+def _from_upto(first: str, last: str, definite: bool) -> str:
+    """ "da dieci a venti"; years, days and shares have an article: "dal 1990 al 1995"."""
+    if not definite:
+        return f"da {first} a{'d' if last[0] == 'a' else ''} {last}"
+    return f"{_with_article('da', first)} {_with_article('a', last)}"
+
+
 _FEMININE_RATES: Final = frozenset("persona notte settimana tonnellata chilocaloria testa famiglia".split())
 
 
@@ -135,6 +148,7 @@ ITALIAN: Final = RomanceLanguage(
         ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg min h").split()
     ),
     upto="a",
+    either=lambda _: "o",
     by="per",
     times=Noun("volta", "volte", feminine=True),
     scored_by_x=False,
@@ -258,6 +272,13 @@ ITALIAN: Final = RomanceLanguage(
     and_half=lambda gender: "e mezza" if gender is Gender.FEMININE else "e mezzo",
     degrees=Noun("grado", "gradi"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    from_upto=_from_upto,
+    days_upto=lambda first, last: " ".join((_with_article("da", first), _with_article("a", last))),
+    feminine_plurals=("e", "uova", "paia"),
+    before_guesses=frozenset(
+        "per ogni circa in entro dopo di a del dei delle dai ai al alla su sui oltre con almeno quasi il i le gli nel "
+        "nei nelle tra fra ha hanno aveva avrà un una prossimi ultimi primi".split()
+    ),
     hours_from="dalle",
     hours_upto="alle",
     before_hours=frozenset(

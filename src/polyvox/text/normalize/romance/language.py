@@ -99,6 +99,7 @@ class RomanceLanguage:
     function_of: str  # "f de x"
     rates: frozenset[str]  # nouns behind a slash: "euros/mes"
     upto: str
+    either: Callable[[str], str]  # between two numbers that follow one another, before the words of the second
     by: str  # between sides: "3 x 4"
     times: Noun  # "12x"
     scored_by_x: bool  # "2 x 1" is a score
@@ -149,4 +150,8 @@ class RomanceLanguage:
     temperature_scales: Mapping[str, str]
     hours_from: str = ""  # before the first of two times with a line between, where another word than `upto` parts them
     hours_upto: str = ""
+    from_upto: Callable[[str, str, bool], str] | None = None  # both ends of a range, of years and days with articles
+    days_upto: Callable[[str, str], str] | None = None  # two weekdays
+    feminine_plurals: tuple[str, ...] = ()  # endings, where those of the singular do not tell
+    before_guesses: frozenset[str] = frozenset()  # words between which and a range no other stands
     before_hours: frozenset[str] = frozenset()  # words behind which "9-13" are hours

@@ -19,8 +19,6 @@ FIRST_NUMBER: Final = rf"\d(?<![\w.,/].){_REST}"
 NUMBER_END: Final = r"(?![.,]?\d)"
 NEGATIVE: Final = re.compile(r"[-–−](?<![\w)\]%-].)(?=\d)")
 DASH: Final = r" ?[-–—] ?"
-UPTO_ALREADY: Final = ("fino a ", " per ", " ogni ", " circa ", "até ", "hasta ", "jusqu'à ")
-"""Words behind which a range is two guesses, not from one to the other: "fino a 50-60"."""
 
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _STOPPED: Final = re.compile(r"\d+\.\d+")

@@ -137,6 +137,7 @@ PORTUGUESE: Final = RomanceLanguage(
     function_of="de",
     rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h").split()),
     upto="a",
+    either=lambda _: "ou",
     by="por",
     times=Noun("vez", "vezes", feminine=True),
     scored_by_x=True,

@@ -11,11 +11,11 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
-    UPTO_ALREADY,
     is_one,
     number,
     parts,
 )
+from polyvox.text.normalize.romance.ranges import Ranges
 from polyvox.text.tracked import TrackedText
 
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
@@ -154,13 +154,18 @@ class Quantities:
             words += f" {self.language.powers[match['power']][0 if one else 1]}"
         return f"{words} {self._each(match)}" if match["per"] else words
 
-    def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE) -> str:
+    def _measured(self, written: str, gender: Gender) -> str:
+        return number(written, self.language, gender, measured=True)
+
+    def _amount(self, match: re.Match[str], gender: Gender = Gender.ALONE, counted: str = "°") -> str:
+        """A number, or the range of what is `counted`."""
         written = match["amount"]
         plain = written[1:] if len(written) == 2 and written[0] == "0" else written  # "09 s"
         words = [number(plain, self.language, gender, measured=True)]
-        if match["upto"] and match.string.endswith(UPTO_ALREADY, 0, match.start()):
-            return f"{words[0]}, {number(match['upto'], self.language, gender, measured=True)}"
         if match["upto"]:
+            span = Ranges(self.language).said(match, (plain, match["upto"]), counted, self._measured, gender)
+            if span is not None:
+                return span
             words += [self.language.upto, number(match["upto"], self.language, gender, measured=True)]
         return " ".join(words)
 
@@ -196,7 +201,7 @@ class Quantities:
         return scale.one if one else scale.many
 
     def _percent(self, match: re.Match[str]) -> str:
-        return f"{self._amount(match)} {self.language.percent}"
+        return f"{self._amount(match, counted='%')} {self.language.percent}"
 
     def _degrees(self, match: re.Match[str]) -> str | None:
         if match["scale"] is None and _RANKED.search(match.string[max(0, match.start() - 5) : match.start()]):
@@ -278,7 +283,7 @@ class Quantities:
             return None
         unit = self.language.units[match["unit"]]
         one = is_one(match["amount"]) and not match["upto"]
-        amount = self._amount(match, unit.gender)
+        amount = self._amount(match, unit.gender, unit.many)
         if match["per_amount"] and match["per"] == match["unit"]:
             return f"{amount} {unit.many}, {match['per_amount'].strip()} {unit.many}"
         if match["per_amount"]:

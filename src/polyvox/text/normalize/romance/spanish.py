@@ -161,6 +161,7 @@ SPANISH: Final = RomanceLanguage(
     function_of="de",
     rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h").split()),
     upto="a",
+    either=lambda last: "u" if last.startswith("o") else "o",
     by="por",
     times=Noun("vez", "veces", feminine=True),
     scored_by_x=False,

@@ -11,11 +11,11 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
-    UPTO_ALREADY,
     number,
     spelled,
     whole_number,
 )
+from polyvox.text.normalize.romance.ranges import Ranges
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(
@@ -62,7 +62,6 @@ _KEY: Final = re.compile(
     r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|"
     r"\*(?<![\w*]\*)(?=#|[\d*]{1,12}#|\d{1,4}(?!\w|[^\n*]{0,60}\*)|[^\W\d_]{1,20}#)"
 )
-_BETWEEN: Final = ("ntre ", " tra ", " fra ")
 _NUMBER_LABELS: Final = frozenset(
     "número numéro numero artículo article articolo artigo ley loi legge lei sección section sezione seção".split()
 )
@@ -251,10 +250,15 @@ class Words:
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
         if serial or (match[1] == match[2] and len(match[1]) > 2):
             return f"{first}, {last}"
-        if match.string.endswith(UPTO_ALREADY, 0, match.start()):
-            return f"{first}, {last}"
-        between = match.string.endswith(_BETWEEN, 0, match.start())
-        return f"{first} {self.language.signs['&'] if between else self.language.upto} {last}"
+        return self._span(match, gender) or f"{first} {self.language.upto} {last}"
+
+    def _span(self, match: re.Match[str], gender: Gender) -> str | None:
+        noun = _AFTER.match(match.string, match.end(), match.end() + 24)
+        counted = noun[1] if noun and noun[1].islower() and noun[1] not in self.language.function_words else ""
+        return Ranges(self.language).said(match, (match[1], match[2]), counted, self._figure, gender)
+
+    def _figure(self, written: str, gender: Gender) -> str:
+        return number(written, self.language, gender)
 
     def _is_serial(self, match: re.Match[str]) -> bool:
         """Return whether two figures with a hyphen are the number of one thing: of a law, of an account."""

@@ -1,6 +1,6 @@
 /** A place for a file: choose it, or drop it. */
 import { useState } from 'preact/hooks';
-import { Field } from '../../components/controls';
+import { Field } from './controls';
 
 interface Props {
   label: string;

@@ -1,0 +1,1 @@
+"""Provenance: marks, manifests and findings that tell synthetic speech from a recording."""
