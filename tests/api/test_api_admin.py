@@ -154,6 +154,7 @@ async def test_the_description_covers_every_door():
         "/metrics",
         "/metrics/recent",
         "/v1/usage",
+        "/v1/pulls",
         "/v1/audio/speech",
         "/v1/audio/speech/batch",
         "/v1/audio/dialogue",
