@@ -56,7 +56,7 @@ def test_a_recording_speaks_at_once_without_a_transcript_through_every_door_that
         "/v1/voices", data={"name": "mine", "transcribe": "none"}, files={"audio": ("a.flac", SPEECH)}
     )
     assert registered.status_code == 201, registered.text
-    added = door.post("/v1/voices/add", data={"name": "added"}, files={"files": ("a.flac", SPEECH)})
+    added = door.post("/elevenlabs/v1/voices/add", data={"name": "added"}, files={"files": ("a.flac", SPEECH)})
     assert added.status_code == 200, added.text
     for model in TINY:
         heard = {spoken(door, model=model, voice=str(voice["voice_id"])) for voice in (added.json(),)}

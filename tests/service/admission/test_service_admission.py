@@ -614,6 +614,20 @@ async def test_a_stream_whose_engine_waits_for_text_is_heard_until_it_runs_dry(c
     assert not along.is_heard
 
 
+async def test_a_stream_that_continues_one_that_is_heard_has_its_slot_though_others_wait(clock: Clock) -> None:
+    admission = AdmissionController(16, 64, adaptive=True)
+    first = admission.enter("m", "one", chars=40, capacity=2.5)
+    others = [admission.enter("m", "two", chars=400) for _ in range(8)]
+    await first.turn()
+    first.produced(4.0, 0.5)
+    first.release()
+    assert first.seconds_ahead == 4.0
+    next_ = admission.enter("m", "one", chars=40, max_wait=0.1, continues=True)
+    assert is_granted(next_)
+    assert admission.may_start(next_)
+    assert not all(is_granted(other) for other in others)
+
+
 async def test_waiting_for_text_is_no_error_of_the_forecast(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
     typist = admission.enter("m", "one", capacity=8.0)

@@ -28,7 +28,7 @@ class StartGate:
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
         capacity = ticket.queue.throughput.capacity
-        return capacity is not None and capacity >= PLAYBACK_RATE and not ticket.background
+        return capacity is not None and capacity >= PLAYBACK_RATE and not (ticket.background or ticket.continues)
 
     def may_start(self, ticket: Ticket) -> bool:
         """Return whether a stream can begin without gaps for itself or for those of its model that are heard."""

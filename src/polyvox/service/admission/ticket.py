@@ -72,7 +72,8 @@ class Ticket:
 
     `client` is a key or an address. `chars` is the length of the text, 0 where that is not known. `paced` is false
     where the time between chunks is not the engine's alone, as where it waits for text itself. Nobody listens to a
-    `background` request while it is spoken: live ones go first.
+    `background` request while it is spoken: live ones go first. One that `continues` another is the same stream to its
+    listener, and has begun.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Ticket:
         *,
         paced: bool = True,
         background: bool = False,
+        continues: bool = False,
     ) -> None:
         self.queue = queue
         self.number = number
@@ -94,6 +96,7 @@ class Ticket:
         self.max_wait = max_wait
         self.paced = paced
         self.background = background
+        self.continues = continues
         self.virtual_start = 0.0
         self.size = queue.throughput.expected_seconds(chars)
         self.state = TicketState.WAITING
@@ -263,6 +266,11 @@ class Ticket:
     def ahead(self, now: float) -> float:
         """Seconds of audio ahead of a client that has played since the first audio, except while it did not read."""
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
+
+    @property
+    def seconds_ahead(self) -> float:
+        """The same now."""
+        return self.ahead(self._controller.now())
 
     @property
     def makes_way(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a server needs to make voices of recordings, and whether it has it."""
+"""The models a server needs to make voices of recordings, and whether it has it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

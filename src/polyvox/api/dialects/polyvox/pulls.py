@@ -50,7 +50,7 @@ class NewPull(RequestBody):
 
 @router.get("")
 async def list_pulls(service: Service, pulls: Pulls, owner: Owner) -> dict[str, Any]:
-    """What each way to make a voice still needs, with licences and sizes, and the pull under way or the last one.
+    """The needs of each way to make a voice, with licences and sizes, and the pull under way or the last one.
 
     `allowed` says whether you may have the missing models fetched.
     """
