@@ -163,6 +163,7 @@ async def test_what_cannot_be_spoken_is_refused(tmp_path: Path) -> None:
             with pytest.raises(PromptError, match=named):
                 await engine.prepare(VoicePrompt(np.zeros(int(seconds * RATE), np.float32), RATE, "", "x"))
         foreign = VoiceState(np.zeros(1, np.float32), np.zeros(1, np.float32)).pack(MODEL, "digest", "other weights")
+        assert not engine.fits(foreign)
         with pytest.raises(PromptError, match="other weights"):
             engine.check(Utterance("Hi.", "", prepared=foreign))
 

@@ -134,6 +134,14 @@ class SupportsCodes(Protocol):
 
 
 @runtime_checkable
+class SupportsPreparedCheck(Protocol):
+    """Tell voices that fit from those that were prepared before other weights were installed."""
+
+    def fits(self, voice: PreparedVoice) -> bool:
+        """True if it can be spoken with; one that cannot is prepared again."""
+
+
+@runtime_checkable
 class SupportsStreamingText(Protocol):
     """Speak while the text is still arriving."""
 

@@ -42,7 +42,7 @@ from polyvox.service.text_limits import TextLimits
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _RETRY_SECONDS = 5.0
-"""When to ask again a server that starts or stops."""
+"""The time after which to ask again a server that starts or stops."""
 
 
 class SpeechService:
@@ -265,6 +265,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
             paced=plan.paced,
             background=plan.call.background,
+            continues=plan.call.continues,
             capacity=self.registry.pace(plan.model),
         )
 

@@ -49,12 +49,12 @@ class NormalizationBody(RequestBody):
 
 _TUNING = (
     "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed max_new_tokens "
-    "subtalker_temperature subtalker_top_p subtalker_top_k"
+    "subtalker_temperature subtalker_top_p subtalker_top_k eos_threshold frames_after_eos"
 ).split()
 
 
 class TokenFields(RequestBody):
-    """Parameters of codec language models, by the names of the Streamable TTS API and Qwen3-TTS; others ignore them."""
+    """Parameters of language models, by the names of the Streamable TTS API, Qwen3-TTS and Pocket TTS."""
 
     temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
     top_p: Number | None = Field(None, description="Nucleus sampling: share of probability that tokens are drawn from.")
@@ -67,6 +67,8 @@ class TokenFields(RequestBody):
     subtalker_temperature: Number | None = Field(None, description="`temperature` of a frame's codes but the first.")
     subtalker_top_p: Number | None = Field(None, description="`top_p` of a frame's codes but the first.")
     subtalker_top_k: Integer | None = Field(None, description="`top_k` of a frame's codes but the first.")
+    eos_threshold: Number | None = Field(None, description="Logit above which Pocket TTS ends a sentence.")
+    frames_after_eos: Integer | None = Field(None, description="Frames behind that end; 12.5 are one second.")
     playback_speed: Number | None = Field(
         None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
     )

@@ -31,7 +31,7 @@ _TAIL = "model_recommended_frames_after_eos"
 
 @dataclass(frozen=True, slots=True)
 class ModelRules:
-    """What a configuration says besides sizes: rules for texts, and the defaults of sampling."""
+    """The rest of a configuration besides sizes: rules for texts, and the defaults of sampling."""
 
     text: TextRules
     temperature: float

@@ -140,10 +140,11 @@ class PocketTtsEngine:
     ) -> None:
         """As `start`, with networks that are loaded already."""
         on_gpu = networks.device.type == "cuda"
-        codec_thread, lm_thread = (
-            DeviceExecutor(f"{self.name}-{part}", 1, low_priority=not on_gpu) for part in ("codec", "lm")
+        niceness = 0 if on_gpu else DeviceExecutor.LOW
+        codec_thread, lm_thread, hearing = (
+            DeviceExecutor(f"{self.name}-{part}", 1, niceness=niceness) for part in ("codec", "lm", "voices")
         )
-        text, hearing = DeviceExecutor(f"{self.name}-text", 1), DeviceExecutor(f"{self.name}-voices", 1)
+        text = DeviceExecutor(f"{self.name}-text", 1)
         for thread, urgent in ((codec_thread, False), (lm_thread, True), (hearing, False)):
             await thread.run(partial(use_own_stream, networks.device, urgent=urgent))
         self.location = EngineLocation(str(networks.device))
@@ -249,6 +250,10 @@ class PocketTtsEngine:
         latents = await running.hearing.run(partial(_heard, running.encoder, prompt))
         voice = await running.parts.scheduler.prepare(latents)
         return voice.pack(self.name, prompt.digest, running.fingerprint)
+
+    def fits(self, voice: PreparedVoice) -> bool:
+        """True if a voice was prepared for these weights."""
+        return VoiceState.made_for(voice) == self._started().fingerprint
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()

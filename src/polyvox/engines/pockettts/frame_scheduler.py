@@ -25,7 +25,7 @@ _EARLIEST_END = 6
 
 @dataclass(frozen=True, slots=True)
 class FrameRequest:
-    """What one stretch of speech is made of, and when it ends."""
+    """One stretch of speech: its voice, its text, its noise, and when it ends."""
 
     voice: VoiceState
     ids: tuple[int, ...]
@@ -55,7 +55,7 @@ class FrameStream:
 
     @property
     def cut(self) -> bool:
-        """Whether speech reached its greatest length before its end."""
+        """True if speech reached its greatest length before its end."""
         return self._steps >= self.request.max_frames
 
     def noise(self) -> Floats:

@@ -86,7 +86,7 @@ class _Network(GraphBuilder):
         return self.constant(np.cos(angles)), self.constant(np.sin(angles))
 
     def convolution(self, columns: str, convolution: Convolution, state: str | None) -> tuple[str, str | None]:
-        """What comes out, and the columns to keep."""
+        """The columns that come out, and those to keep."""
         kept = None
         if state is not None:
             columns = self.op("Concat", state, columns, axis=2)

@@ -38,7 +38,7 @@ class SynthesisParts:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an utterance is sampled."""
+    """Sampling of one utterance."""
 
     deviation: float
     threshold: float

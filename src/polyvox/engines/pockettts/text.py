@@ -25,7 +25,7 @@ _STRAY = re.compile(r"([.!?…])\s*[,;:]")
 
 @dataclass(frozen=True, slots=True)
 class TextRules:
-    """What is done to a text before it is tokenised, as a model's configuration says."""
+    """Rules for a text before it is tokenised, as a model's configuration has them."""
 
     replacements: Mapping[str, str] = field(default_factory=dict)
     pads_short: bool = False

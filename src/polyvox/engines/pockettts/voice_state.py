@@ -38,9 +38,14 @@ class VoiceState:
             raise InvalidRequestError(
                 f"This voice was prepared for {voice.engine!r}, not for {engine!r}.", field="voice"
             )
-        if bytes(voice.arrays["weights"]).decode() != fingerprint:
+        if cls.made_for(voice) != fingerprint:
             raise PromptError("This voice was prepared for other weights; register it again.", field="voice")
         return cls(voice.arrays["keys"], voice.arrays["values"])
+
+    @staticmethod
+    def made_for(voice: PreparedVoice) -> str:
+        """The fingerprint of the weights that a voice was prepared for."""
+        return bytes(voice.arrays["weights"]).decode(errors="replace")
 
     def pack(self, engine: str, digest: str, fingerprint: str) -> PreparedVoice:
         weights = np.frombuffer(fingerprint.encode(), np.uint8)

@@ -94,7 +94,7 @@ class PocketConfig:
     condition: int | None
     """Width of the head's condition where it is narrower than the rows."""
     begins_voice: bool
-    """Whether a learned row stands before a voice."""
+    """True if a learned row stands before a voice."""
 
     @classmethod
     def parse(cls, config: Section) -> "PocketConfig":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
+from polyvox.engines.base import Engine, SupportsPreparedCheck
 from polyvox.errors import InvalidRequestError, PromptError, RequestTooLargeError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.telemetry.metrics import Metrics
@@ -247,7 +247,7 @@ class Prompts:
         audio_digest = digest.partition("-")[0]
         with self._job(owner, audio_digest) as job:
             voice = await asyncio.to_thread(self._files.read, engine.name, digest, owner) if kept else None
-            if voice is None:
+            if voice is None or (isinstance(engine, SupportsPreparedCheck) and not engine.fits(voice)):
                 began = time.monotonic()
                 voice = await engine.prepare(await prompt())
                 self._metrics.prepared(engine.name, time.monotonic() - began)
