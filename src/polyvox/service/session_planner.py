@@ -7,7 +7,6 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.provenance.notary import Notary
-from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
@@ -50,7 +49,6 @@ class SessionPlanner:
         executor: DeviceExecutor,
         notary: Notary,
         timing_threads: int,
-        watermark: Watermarker | None = None,
     ) -> None:
         self._settings = settings
         self._registry = registry
@@ -59,7 +57,6 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
-        self._watermark = watermark
         self._fingerprints = fingerprints
         self._notary = notary
         self._timer = WordTimer(settings)
@@ -141,7 +138,7 @@ class SessionPlanner:
             utterance=utterance,
             kind=kind,
             voice=voice,
-            delivery=replace(delivery_of(request, engine), watermark=self._watermark),
+            delivery=replace(delivery_of(request, engine), watermark=self._notary.watermark),
             warnings=warnings,
             key=None,
             cached=None,
