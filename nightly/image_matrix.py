@@ -37,6 +37,7 @@ KEY = "a-key-for-this-matrix"
 LEAST_AUDIO_BYTES = 5_000
 SECONDS = 60.0
 JOBS = "/v1/jobs"
+WITH_A_SIGNING_KEY = ("sh", "-c", "polyvox provenance init && exec polyvox serve")
 CHART = ROOT / "deploy/helm/polyvox"
 
 
@@ -200,6 +201,15 @@ def speaks_wyoming(served: Served) -> str:
     return f"{len(audio) / 48_000:.1f} s of speech by Wyoming, {served.speaks()} by HTTP"
 
 
+def signs_speech(served: Served) -> str:
+    spoken = served.speech()
+    with served.client() as client:
+        signed = client.get(spoken.links["describedby"]["url"]).json()
+    assert signed["manifest"]["complete"] is True, signed
+    assert len(signed["signature"]) > 60, signed
+    return "the answer links to its signed manifest"
+
+
 def caches_speech(served: Served) -> str:
     first, second = served.speech(), served.speech()
     assert first.content == second.content
@@ -286,6 +296,7 @@ def rows(services: SharedServices, redis_url: str, received: Collector) -> list[
         Row("`wyoming_port`, `wyoming_mdns`", wyoming | {"POLYVOX_WYOMING_MDNS": "true"}, speaks_wyoming),
         Row("`espeak`", {"POLYVOX_ESPEAK": "espeak-ng"}, says("Buenos días a todos.", model="kokoro", voice="ef_dora")),
         Row("Japanese", {}, says("おはようございます。", model="kokoro", voice="jf_alpha")),
+        Row("`provenance`: signed", {"POLYVOX_PROVENANCE": "signed"}, signs_speech, WITH_A_SIGNING_KEY),
         Row("`speech_cache_bytes`", cache, caches_speech),
         Row("`log_file`, `chunk_log`", logs, logs_to_files),
         Row("`max_jobs`", {}, narrates),

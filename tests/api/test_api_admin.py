@@ -159,6 +159,8 @@ async def test_the_description_covers_every_door():
         "/v1/audio/speech/batch",
         "/v1/audio/dialogue",
         "/v1/audio/conversion",
+        "/v1/audio/provenance",
+        "/v1/audio/provenance/{content_id}",
         "/v1/audio/models",
         "/v1/audio/voices",
         "/v1/audio/voices/combine",

@@ -9,7 +9,6 @@ import structlog
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.provenance.notary import Notary
-from polyvox.provenance.watermarks import open_watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
@@ -70,7 +69,6 @@ class SpeechService:
         self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
-        self.watermark = open_watermarker(settings.watermark, settings.models_dir)
         """The mark of all speech; None where there is none."""
         self._admission = AdmissionController(
             settings.max_sessions,
@@ -93,7 +91,6 @@ class SpeechService:
             self.executor,
             self.notary,
             timing_threads=threads,
-            watermark=self.watermark,
         )
         self._sessions = OpenSessions(settings, metrics, self.executor, self.cache, self.notary)
         self._refusal = "The server is starting; try again in a moment."

@@ -225,7 +225,7 @@ async def test_one_encoder_serves_all_generations(engine):
     data = b"".join(event.data for event in events)
     assert data.count(b"RIFF") == 1
     assert [event.flushed for event in events if event.flushed] == [1]
-    samples = np.frombuffer(data[44:], "<i2")
+    samples = np.frombuffer(data[data.index(b"data") + 8 :], "<i2")
     assert len(samples) == sum(len(event.chunk.pcm) for event in events if event.chunk)
 
 
