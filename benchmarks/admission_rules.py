@@ -6,7 +6,7 @@ python -m benchmarks.admission_rules --plots docs       # and its plots
 
 import argparse
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,12 @@ from unittest.mock import patch
 
 from benchmarks.admission_simulation import Outcome
 from benchmarks.admission_trials import TRIALS, Figures
+from polyvox.runtime.precedence import Precedence
 from polyvox.service.admission.capacity import ThroughputEstimator
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.queue import FairQueue
 from polyvox.service.admission.schedulability import PlayingStream, is_schedulable
-from polyvox.service.admission.ticket import Ticket
+from polyvox.service.admission.ticket import Ticket, TicketState
 
 _ROOM = "polyvox.service.admission"
 _FAR = 10**9
@@ -84,6 +85,15 @@ def _unweighted(throughput: ThroughputEstimator) -> float:
 
 def _waits_in_queue(controller: AdmissionController, ticket: Ticket) -> bool:
     return ticket.background and any(other.queue is ticket.queue for other in controller._waiting.live())
+
+
+def _all_live(makes_way: Callable[[], bool], **_: object) -> Precedence:
+    return Precedence(makes_way=makes_way)
+
+
+def _idle_begun(ticket: Ticket) -> None:
+    ticket._idle_since = ticket._controller.now()
+    ticket._controller.yield_slot(ticket, TicketState.IDLE)
 
 
 _CONTROLLER = "controller.AdmissionController"
@@ -183,6 +193,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "a start makes gaps", "fresh server", ("with a gap",),
             {"start_gate.has_room": _fits, "schedulability.has_room": _fits},
         ),
+        "And for the chunks that run already, and for their own": Rule(
+            "a stream that has just begun has gaps", "overload, in pieces", ("with a gap", "silence"),
+            {"capacity.ThroughputEstimator.start_seconds": lambda *_: 0.0},
+        ),
         "All are schedulable by EDF": Rule(
             "more long texts than can be kept playing", "long texts, slow engine", ("first audio p50", "silence"),
             {"start_gate.has_room": _others_lead, "schedulability.has_room": _others_lead},
@@ -196,7 +210,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             {"start_gate.StartGate.starting_before": _none},
         ),
         "Short ones overtake long ones": Rule(
-            "sentences wait for pages", "after a burst of pages", ("with a gap",),
+            "sentences wait for pages", "overload, pages", ("first audio p50",),
             {"start_gate.StartGate._is_not_overtaken": _true},
         ),
         "Not after a quarter of the accepted wait": Rule(
@@ -207,13 +221,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "a wait without end", "long texts", ("first audio p95",), dict.fromkeys(_START_WAITS, _FAR)
         ),
         "At most four are held back with a slot": Rule(
-            "turns end at the queue", "fresh server, at once", ("with a gap",), {"queue._MOST_HELD_BACK": _FAR}
+            "turns end at the queue", "overload, in pieces", ("in time", "with a gap"), {"queue._MOST_HELD_BACK": _FAR}
         ),
         "One half as long may join them": Rule(
             "sentences wait for pages", "flood of pages, cleared for first", ("refused",), {"queue._MUCH_SHORTER": 0.0}
         ),
         "The limit of streams follows the measured throughput": Rule(
-            "too many share the engine", "fresh server, at once", ("with a gap",),
+            "too many share the engine", "cores taken away", ("with a gap",),
             {"capacity.ThroughputEstimator.limit": property(lambda throughput: throughput._most)},
         ),
         "A claimed capacity is replaced by what streams got together": Rule(
@@ -246,6 +260,19 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "They yield to live streams with less than 5 s ahead": Rule(
             "live streams have gaps", "background jobs, capacity not known", ("heard", "silence of live"),
             {f"{_CONTROLLER}._is_in_the_way": _waits_in_queue},
+        ),
+        "Their chunks stay out of the engine while a live stream is at work": Rule(
+            "a live request waits for a chunk", "background jobs, cleared for first",
+            ("first audio p50", "first audio p95"),
+            {"ticket.Precedence": _all_live},
+        ),
+        "A stream without text leaves its slot": Rule(
+            "those who wait for words hold all slots", "arriving texts", ("heard", "refused"),
+            {"ticket.Ticket.idle": _nothing},
+        ),
+        "One that is not heard yet begins when its text comes": Rule(
+            "many begin at once", "overload, in pieces, some texts arrive", ("with a gap", "silence"),
+            {"ticket.Ticket.idle": _idle_begun},
         ),
         "Open sessions are at most two a slot": Rule(
             "stalled readers take all memory", "stalled readers", ("dropped",), {"controller._OPEN_PER_SLOT": _FAR}

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count, repeat
 from statistics import quantiles
 
 from benchmarks.virtual_time import VirtualTimeLoop
@@ -28,20 +28,24 @@ _AUDIBLE_SECONDS = 0.02
 class EngineModel:
     """A model of an engine: `workers` that each make `pace` seconds of audio a second, in chunks of `chunk` seconds.
 
-    Each keeps the share `together` of its pace while others work. `claims` is the capacity that the engine states
-    beforehand. From `slowed_at` on all take `slowed` times as long, as when other programs get the cores. With
-    `clears_for_first`, streams that make way do not work while one that goes first does. The first `cold_chunks` take
-    `warm_up` seconds more.
+    The first ones of a stream are `first_chunks`. Each worker keeps the share `together` of its pace while others work.
+    `claims` is the capacity that the engine states beforehand. From `slowed_at` on all take `slowed` times as long, as
+    when other programs get the cores. With `clears_for_first`, streams that make way do not work while one that goes
+    first does; background ones have workers of their own, which begin nothing while a live one does. With
+    `callers_first`, a stream that got a chunk asks for its next before a worker takes another. The first `cold_chunks`
+    take `warm_up` seconds more.
     """
 
     workers: int = 2
     pace: float = 8.5
     together: float = 0.8
     chunk: float = 1.6
+    first_chunks: tuple[float, ...] = ()
     claims: float | None = 17.0
     slowed_at: float = math.inf
     slowed: float = 1.0
     clears_for_first: bool = False
+    callers_first: bool = False
     cold_chunks: int = 0
     warm_up: float = 0.0
 
@@ -88,27 +92,41 @@ class Engine:
         await step.done
 
     def _start(self) -> None:
-        while len(self._working) < self.model.workers and (ready := self._ready()):
+        while ready := self._ready():
             step = min(ready, key=lambda each: each.urgency)
             self._waiting.remove(step)
             self._working.append(step)
-            seconds = self.model.seconds(step.audio, len(self._working), self._loop.time())
+            beside = [other for other in self._working if other.precedence.background == step.precedence.background]
+            working = len(beside if self.model.clears_for_first else self._working)
+            seconds = self.model.seconds(step.audio, working, self._loop.time())
             if step.order < self.model.cold_chunks:
                 seconds += self.model.warm_up
             self._loop.call_later(seconds, self._end, step)
 
     def _ready(self) -> list[_Step]:
-        first_at_work = any(step.precedence.goes_first for step in (*self._waiting, *self._working))
-        if self.model.clears_for_first and first_at_work:
-            return [step for step in self._waiting if step.precedence.goes_first or not step.precedence.makes_way()]
-        return self._waiting
+        if not self.model.clears_for_first:
+            return self._waiting if len(self._working) < self.model.workers else []
+        at_work = [step.precedence for step in (*self._waiting, *self._working)]
+        ready = self._waiting
+        if any(stream.goes_first for stream in at_work):
+            ready = [step for step in ready if step.precedence.goes_first or not step.precedence.makes_way()]
+        live = any(not stream.background for stream in at_work)
+        busy = Counter(step.precedence.background for step in self._working)
+        return [
+            step
+            for step in ready
+            if busy[step.precedence.background] < self.model.workers and not (live and step.precedence.background)
+        ]
 
     def _end(self, step: _Step) -> None:
         self._working.remove(step)
         self.audio += step.audio
         if not step.done.done():
             step.done.set_result(None)
-        self._start()
+        if self.model.callers_first:
+            self._loop.call_soon(self._loop.call_soon, self._start)  # when its stream has asked again
+        else:
+            self._start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +255,13 @@ class World:
 
     async def _listen(self, number: int, call: Call, ticket: Ticket) -> None:
         left, dry, gap = call.audio, self.loop.time(), 0.0
+        sizes = chain(self.engine.model.first_chunks, repeat(self.engine.model.chunk))
         first: float | None = None
         stalled = False
         while left > 1e-9:
             asked = self.loop.time()
             await ticket.turn()
-            began, chunk = self.loop.time(), min(self.engine.model.chunk, left)
+            began, chunk = self.loop.time(), min(next(sizes), left)
             if began > asked or first is None:
                 self._log("turn", number, round(began - asked, 6))
             if call.arriving:

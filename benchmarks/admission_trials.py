@@ -20,6 +20,7 @@ PAGES = (2.0, 30.0)
 
 PLAIN = EngineModel()
 CLEARING = EngineModel(clears_for_first=True)
+PIECES = EngineModel(clears_for_first=True, callers_first=True, chunk=1.35, first_chunks=(0.4, 0.45, 0.9))
 SERIAL = EngineModel(workers=1, pace=1.8, chunk=0.3, claims=1.8)
 UNKNOWN = EngineModel(workers=1, pace=6.0, chunk=0.5, claims=None)
 BATCHING = EngineModel(workers=64, pace=4.0, together=1.0, chunk=0.5, claims=None)
@@ -60,8 +61,14 @@ async def overload(
     shares: tuple[float, ...] = (1.0,) * 4,
     seconds: float = 30.0,
     arriving: float = 0.0,
+    callers_before: int = 0,
 ) -> None:
-    """Calls by chance, `load` times what the engine can do; with `arriving`, the texts of one in four come slowly."""
+    """Calls by chance, `load` times what the engine can do; with `arriving`, the texts of one in four come slowly.
+
+    The server has spoken for `callers_before`, one after the other.
+    """
+    for _ in range(callers_before):
+        await world.call(Call("client 0", sum(lengths) / 2))
     rate = load * world.engine.model.capacity / (sum(lengths) / 2)
 
     def some_call() -> Call:
@@ -186,8 +193,9 @@ async def full_queue(world: World) -> None:
 
 
 async def arriving_texts(world: World) -> None:
-    """Texts that arrive slowly keep all slots but two; others ask beside them."""
-    slow = [asyncio.create_task(world.call(Call("typist", 16.0, arriving=1.0))) for _ in range(world.slots - 2)]
+    """As many texts arrive slowly as there are slots; others ask beside them."""
+    texts = [Call(f"typist {number}", 16.0, arriving=1.0) for number in range(world.slots)]
+    slow = [asyncio.create_task(world.call(text)) for text in texts]
     await asyncio.sleep(1.0)
     await world.closed_loop(2, 4, lambda: Call("other", 2.5))
     await asyncio.gather(*slow)
@@ -262,8 +270,14 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         "overload, pages": Trial(partial(overload, load=4.0, lengths=PAGES, seconds=120.0), all_figures),
         "overload, cleared for first": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, CLEARING),
         "overload, capacity not known": Trial(partial(overload, load=4.0, lengths=SENTENCES), all_figures, UNKNOWN),
+        "overload, in pieces": Trial(
+            partial(overload, load=4.0, lengths=SENTENCES, callers_before=2), all_figures, PIECES
+        ),
         "overload, some texts arrive": Trial(
             partial(overload, load=4.0, lengths=SENTENCES, arriving=0.1), door_figures
+        ),
+        "overload, in pieces, some texts arrive": Trial(
+            partial(overload, load=4.0, lengths=SENTENCES, arriving=0.3, callers_before=2), door_figures, PIECES
         ),
         "overload, batching": Trial(
             partial(overload, load=2.0, lengths=SENTENCES, seconds=20.0), all_figures, BATCHING, slots=16
@@ -300,6 +314,9 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
         "background jobs, batching": Trial(
             background, partial(beside_figures, idle="idle", other="live", crowd="batch"), BATCHING, slots=16
         ),
+        "background jobs, cleared for first": Trial(
+            background, partial(beside_figures, idle="idle", other="live", crowd="batch"), CLEARING
+        ),
         "background jobs, few slots": Trial(
             background, partial(beside_figures, idle="idle", other="live", crowd="batch"), UNKNOWN, slots=2
         ),
@@ -329,6 +346,11 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
             partial(overload, load=1.6, lengths=PAGES, seconds=120.0),
             all_figures,
             replace(PLAIN, slowed_at=40.0, slowed=2.0),
+        ),
+        "cores taken away, in pieces": Trial(
+            partial(overload, load=1.6, lengths=PAGES, seconds=120.0),
+            all_figures,
+            replace(PIECES, slowed_at=40.0, slowed=2.0),
         ),
         "return when told": Trial(return_when_told, return_figures),
         "after a burst of pages": Trial(after_pages, partial(all_figures, client="sentences")),

@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=Path, default=Path(tempfile.gettempdir()) / "polyvox-watermark-clips")
     parser.add_argument("--count", type=int, default=200, help="clips, at most 216")
-    parser.add_argument("--rated", type=int, default=67, help="clips whose quality is predicted")
+    parser.add_argument("--rated", type=int, default=100, help="clips whose quality is predicted")
     args = parser.parse_args()
     args.clips.mkdir(parents=True, exist_ok=True)
     models = load_settings().models_dir

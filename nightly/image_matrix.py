@@ -37,6 +37,7 @@ KEY = "a-key-for-this-matrix"
 LEAST_AUDIO_BYTES = 5_000
 SECONDS = 60.0
 JOBS = "/v1/jobs"
+WITH_A_SIGNING_KEY = ("sh", "-c", "polyvox provenance init && exec polyvox serve")
 CHART = ROOT / "deploy/helm/polyvox"
 
 
@@ -103,6 +104,10 @@ def answers_to_its_names(served: Served) -> str:
     return f"{foreign} by another name, {served.speaks(key=None)} by its own"
 
 
+def speaks_by_both(served: Served) -> str:
+    return ", ".join(f"{served.speaks(model=model)} by {model}" for model in ("wren", "kokoro"))
+
+
 def limits_keys(served: Served) -> str:
     made = served.container.run("polyvox", "keys", "create", "app", "--characters-a-day", "20", "--json")
     assert made.returncode == 0, made.stderr
@@ -113,7 +118,8 @@ def limits_keys(served: Served) -> str:
         time.sleep(0.2)
     beyond = served.speech("Good morning to all of you.", key)
     assert (beyond.status_code, beyond.json()["error"]["code"]) == (429, "quota_exceeded"), beyond.text
-    return f"a key of `polyvox keys create`; 429 quota_exceeded, Retry-After {beyond.headers['Retry-After']}"
+    assert int(beyond.headers["Retry-After"]) > 0
+    return "a key made while it runs; beyond its characters 429, quota_exceeded, with Retry-After"
 
 
 def shows_metrics(served: Served) -> str:
@@ -139,7 +145,7 @@ def shares_voices(services: SharedServices) -> Probe:
         assert made.json()["id"] in json.dumps(listed)
         objects = services.bucket.objects("matrix")
         assert len(objects) == 1, objects
-        return f"a voice in PostgreSQL and {len(objects)} object in S3; {served.speaks()}"
+        return f"a voice in PostgreSQL and one object in S3; {served.speaks()}"
 
     return probe
 
@@ -149,7 +155,7 @@ def counts_in_redis(url: str) -> Probe:
         limited = limits_keys(served)
         found = redis.Redis.from_url(url).dbsize()
         assert found > 0, "nothing is in Redis"
-        return f"{limited}; {found} counters in Redis"
+        return f"{limited}; its count is in Redis"
 
     return probe
 
@@ -195,19 +201,28 @@ def speaks_wyoming(served: Served) -> str:
     return f"{len(audio) / 48_000:.1f} s of speech by Wyoming, {served.speaks()} by HTTP"
 
 
+def signs_speech(served: Served) -> str:
+    spoken = served.speech()
+    with served.client() as client:
+        signed = client.get(spoken.links["describedby"]["url"]).json()
+    assert signed["manifest"]["complete"] is True, signed
+    assert len(signed["signature"]) > 60, signed
+    return "the answer links to its signed manifest"
+
+
 def caches_speech(served: Served) -> str:
     first, second = served.speech(), served.speech()
     assert first.content == second.content
     files = served.container.run("find", "/data", "-path", "*cache*", "-type", "f").stdout.split()
-    assert files, "nothing is cached"
-    return f"the second answer is the first, from {len(files)} files under /data"
+    assert len(files) == 1, files
+    return "the second answer is the first, byte for byte; it is a file under /data"
 
 
 def logs_to_files(served: Served) -> str:
     served.speaks()
     lines = {name: served.container.run("cat", f"/data/{name}").stdout.count("\n") for name in ("log", "chunks.jsonl")}
     assert all(lines.values()), lines
-    return ", ".join(f"{count} lines in /data/{name}" for name, count in lines.items())
+    return "lines in /data/log, and one for each chunk in /data/chunks.jsonl"
 
 
 def narrates(served: Served) -> str:
@@ -268,7 +283,7 @@ def rows(services: SharedServices, redis_url: str, received: Collector) -> list[
     return [
         Row("`api_keys`", {}, asks_for_keys),
         Row("`allowed_hosts`", {"POLYVOX_API_KEYS": "", "POLYVOX_ALLOWED_HOSTS": "localhost"}, answers_to_its_names),
-        Row("`models`: wren, kokoro", {}, says("Good morning.", model="kokoro")),
+        Row("`models`: wren, kokoro", {}, speaks_by_both),
         Row("keys with quotas (`polyvox keys`)", {}, limits_keys),
         Row("`/metrics` with a key", {}, shows_metrics),
         Row("`voice_database`, `voice_objects`", shared, shares_voices(services)),
@@ -281,6 +296,7 @@ def rows(services: SharedServices, redis_url: str, received: Collector) -> list[
         Row("`wyoming_port`, `wyoming_mdns`", wyoming | {"POLYVOX_WYOMING_MDNS": "true"}, speaks_wyoming),
         Row("`espeak`", {"POLYVOX_ESPEAK": "espeak-ng"}, says("Buenos días a todos.", model="kokoro", voice="ef_dora")),
         Row("Japanese", {}, says("おはようございます。", model="kokoro", voice="jf_alpha")),
+        Row("`provenance`: signed", {"POLYVOX_PROVENANCE": "signed"}, signs_speech, WITH_A_SIGNING_KEY),
         Row("`speech_cache_bytes`", cache, caches_speech),
         Row("`log_file`, `chunk_log`", logs, logs_to_files),
         Row("`max_jobs`", {}, narrates),

@@ -33,8 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
-        # A worker has one core for itself and the programs that it starts. PyTorch reads this when it is imported.
-        os.environ["OMP_NUM_THREADS"] = "1"
+        # A worker has one core for itself and the programs that it starts, and threads that wait for each other leave
+        # it to others: PyTorch reads this when it is imported.
+        os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
     if config.getoption("--attack") or config.getoption("--attack-report"):
         from helpers.attack_report import AttackReport
 

@@ -272,6 +272,11 @@ class Settings(BaseModel):
     model_idle_seconds: float = Field(
         900.0, ge=0, description="How long such a model stays loaded while nobody uses it; 0: until its room is needed."
     )
+    allow_pull: bool | None = Field(
+        None,
+        description="Whether callers may have models fetched by POST /v1/pulls; unless set, only where the server "
+        "listens to its own machine and has no `trusted_proxies`.",
+    )
     allow_unload: bool = Field(False, description="Whether /dev/unload and /dev/reload may be called.")
     default_model: str = Field(
         default_factory=_first_model,

@@ -4,13 +4,13 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from helpers.sample_bundle import CountingProgress
 from helpers.silent_progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle, verify
+from polyvox.onnx_session import open_session
 
 pytestmark = pytest.mark.slow
 
@@ -30,10 +30,10 @@ def test_the_installed_kokoro_is_the_published_one_and_an_output_more(models_dir
     assert hashlib.sha256(published).hexdigest() == spec.sha256
 
     style = np.fromfile(bundle.file("voices/af_heart.bin"), np.float32).reshape(510, 1, 256)
-    ids = np.array([[0, 50, 83, 54, 156, 31, 16, 65, 156, 87, 123, 54, 46, 4, 0]])
+    ids = np.array([[0, 50, 83, 54, 156, 31, 4, 0]])
     feed = {"input_ids": ids, "style": style[ids.size - 3], "speed": np.ones(1, np.float32)}
-    (before,) = onnxruntime.InferenceSession(published).run(None, feed)
-    session = onnxruntime.InferenceSession(installed)
+    (before,) = open_session(published).run(None, feed)
+    session = open_session(installed)
     assert [output.name for output in session.get_outputs()] == ["waveform", "durations"]
     after, durations = session.run(["waveform", "durations"], feed)
 

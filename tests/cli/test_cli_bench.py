@@ -29,6 +29,22 @@ def test_a_run_prints_a_table_and_writes_json_and_a_plot(scripted_server: Script
     assert (tmp_path / "run.png").stat().st_size > 0
 
 
+@pytest.mark.long
+def test_a_curve_goes_over_the_streams_at_once(scripted_server: ScriptedServer, tmp_path: Path) -> None:
+    scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
+    files = ("--json", str(tmp_path / "curve.json"), "--plot", str(tmp_path / "curve.png"))
+    result = bench("curve", "1", "12", "--url", scripted_server.url, *files)
+    assert result.exit_code == 0, result.stderr
+    points = json.loads((tmp_path / "curve.json").read_text())
+    assert [(point["at_once"], point["ok"]) for point in points] == [(1, 8), (12, 12)]
+    assert points[1]["audio_per_second"] > points[0]["audio_per_second"]
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_curve_of_a_server_that_does_not_answer_fails() -> None:
+    assert bench("curve", "1", "--url", "http://127.0.0.1:9").exit_code == 1
+
+
 def test_an_open_loop_takes_a_rate(scripted_server: ScriptedServer, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("hello\n")
     scripted_server.pieces["hello"] = [(0.0, 0.5)]

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.fork_server import forked_python
-from helpers.tiny_qwen3tts import TINY, install
 from polyvox.bundles.record import BundleRecord
 from polyvox.cli.serve import model_folder
 from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
@@ -53,6 +52,8 @@ def test_a_codec_language_model(tmp_path):
 
 
 def test_a_published_folder_of_qwen3tts(tmp_path):
+    from helpers.tiny_qwen3tts import TINY, install
+
     for model in TINY:
         folder = install(model, tmp_path)
         expected = {"models": [model], "default_model": model, "qwen3tts_dirs": {model: folder}}

@@ -32,6 +32,37 @@ def quick_flows(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_steps(request: pytest.FixtureRequest) -> Iterator[None]:
+    """CosyVoice's tiny flows are solved in two steps: tests/parity holds each of the ten against the original.
+
+    The noise that all requests share is drawn once, not with every model that is loaded.
+    """
+    if not request.path.name.startswith("test_cosyvoice"):
+        yield
+        return
+    from functools import cache, partial
+
+    from polyvox.engines.cosyvoice import model_config
+    from polyvox.engines.cosyvoice.decoder import token2wav
+    from polyvox.models.cosyvoice.flow import FlowConfig
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_config, "FlowConfig", partial(FlowConfig, steps=2))
+        for noise in ("flow_noise", "source_noise"):
+            patch.setattr(token2wav, noise, cache(getattr(token2wav, noise)))
+        yield
+
+
+@pytest.fixture
+def all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flow is solved in as many steps as a server solves it in."""
+    from polyvox.engines.cosyvoice import model_config
+    from polyvox.models.cosyvoice.flow import FlowConfig
+
+    monkeypatch.setattr(model_config, "FlowConfig", FlowConfig)
+
+
 @pytest.fixture
 def token_audio(monkeypatch: pytest.MonkeyPatch) -> None:
     """CosyVoice's tokens become samples by themselves: what is tested is which tokens there are and when."""

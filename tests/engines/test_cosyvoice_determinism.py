@@ -100,6 +100,7 @@ def loudness(chunk):
     return 10 * np.log10(np.square(chunk.pcm, dtype=np.float64).mean())
 
 
+@pytest.mark.usefixtures("all_steps")
 @VERSIONS
 async def test_chunks_end_where_they_ended_and_are_as_loud_as_they_were(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.tables import each_row
-from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
+from helpers.tiny_cosyvoice import FRONTEND, SEED, let_speech_end, prompt, tiny_model
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.bistream import BistreamSource
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
@@ -30,10 +30,11 @@ TEXT = "all the wall and a word. Er!"
 
 
 @asynccontextmanager
-async def running(tmp_path, version, **settings):
-    engine = CosyVoiceEngine(
-        load_settings(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}, **settings), version
-    )
+async def running(tmp_path, version, *, ends=True, **settings):
+    folder = tiny_model(tmp_path / "model", version)
+    if ends:
+        let_speech_end(folder)
+    engine = CosyVoiceEngine(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
     await engine.start()
     try:
         yield engine
@@ -99,7 +100,10 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
         await more.wait()
         yield LONGER[40:]
 
-    async with running(tmp_path, version) as engine, aclosing(engine.speak_stream(utterance(), typing())) as chunks:
+    async with (
+        running(tmp_path, version, ends=False) as engine,
+        aclosing(engine.speak_stream(utterance(), typing())) as chunks,
+    ):
         first = await asyncio.wait_for(anext(chunks), 60)
         assert len(first.pcm) > 0
         more.set()
@@ -111,7 +115,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
 @pytest.mark.usefixtures("token_audio")
 async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
     tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(version))
-    async with running(tmp_path, version) as engine:
+    async with running(tmp_path, version, ends=False) as engine:
         for text in ("er.", "a wall."):
             ids = len(tokenizer.encode(text))
             chunks = await said(engine, in_pieces(text, 4), utterance())
@@ -140,7 +144,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
         yield TEXT
         await asyncio.Event().wait()
 
-    async with running(tmp_path, version, cosyvoice_streams=1) as engine:
+    async with running(tmp_path, version, ends=False, cosyvoice_streams=1) as engine:
         async with aclosing(engine.speak_stream(utterance(), endless())) as chunks:
             await asyncio.wait_for(anext(chunks), 60)
         assert engine._running.scheduler.running == 0

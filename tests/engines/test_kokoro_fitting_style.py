@@ -9,6 +9,7 @@ import torch
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus
+from polyvox.engines.kokoro.fitting import style_fit
 from polyvox.engines.kokoro.fitting.config import FitConfig
 from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import LONG
@@ -105,18 +106,20 @@ def scorer(installed) -> SpeechScorer:
 
 @pytest.mark.slow
 def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch_and_does_so_again(
-    kokoro, scorer, voices, michael, basis
+    kokoro, scorer, voices, michael, basis, monkeypatch
 ):
+    longer = LONG[:2]
+    monkeypatch.setattr(style_fit, "LONG", longer)
     base = torch.from_numpy(voices.style("af_bella")[:, 0])
 
     def run(steps: int) -> tuple[list[float], list[torch.Tensor]]:
-        config = FitConfig(steps=4, sentences=("ðə skˈI.",), window=40, pitch_steps=4, averaged=1, seed=1)
+        config = FitConfig(steps=4, sentences=("skˈI.",), window=24, pitch_steps=2, averaged=1, seed=1)
         fit = StyleFit(kokoro, scorer, base, base, basis, michael, config)
         made = [(similarity, fit.offset) for similarity in islice(fit.run(), steps)]
         return [similarity for similarity, _ in made], [offset for _, offset in made]
 
     def octaves_off(style: torch.Tensor) -> float:
-        ids = padded_ids(LONG[-1])
+        ids = padded_ids(longer[-1])
         with torch.no_grad():
             (prosody,) = kokoro.predict_prosody([StyledTokens(ids, style[len(ids) - 3])])
         return abs(float(prosody.pitch[prosody.pitch > 50].log().mean()) - michael.log_pitch) / np.log(2)
@@ -124,7 +127,7 @@ def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch_and_does_so_
     similarities, offsets = run(2)
     assert similarities[1] > similarities[0] + 0.02
     assert octaves_off(base) > 0.5
-    assert octaves_off(base + offsets[0]) < 0.2, "of a long sentence, for which only the pitch is fitted"
+    assert octaves_off(base + offsets[0]) < 0.2, "of a longer sentence, for which only the pitch is fitted"
     (similarity,), (offset,) = run(1)
     assert similarity == pytest.approx(similarities[0], abs=TOLERANCE, rel=0)
     torch.testing.assert_close(offset, offsets[0], atol=TOLERANCE, rtol=0)

@@ -15,7 +15,7 @@ from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
-TEXTS = ("The boy was there when the sun rose.",)
+TEXTS = ("The sun rose.",)
 ROUNDING = 2e-5
 
 
@@ -68,7 +68,7 @@ async def test_two_words_at_once_sound_as_one_at_a_time(installed):
     settings = load_settings(kokoro_device="cpu", kokoro_batch=2).section(KokoroSettings)
     native, _ = load_anywhere(settings, bundle)
     styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
-    items = [ModelInput(ids, styles[len(ids) - 1], 1.0) for ids in ((56, 31, 4), (52, 156, 47, 61, 4))]
+    items = [ModelInput(ids, styles[len(ids) - 1], 1.0) for ids in ((56, 4), (52, 156, 4))]
     together = native.decode(native.predict_durations(items))
     assert len(together[0]) != len(together[1])
     for one, item in zip(together, items, strict=True):

@@ -20,6 +20,7 @@ from polyvox.engines.kokoro.wren.plan import UtterancePlan
 from polyvox.engines.kokoro.wren.synthesis import WrenSynthesis
 from polyvox.errors import EngineError
 from polyvox.installation import load_settings
+from polyvox.runtime.precedence import Precedence, enter_precedence
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -94,6 +95,13 @@ async def test_text_goes_with_the_words_that_end_in_a_piece_and_every_word_is_ti
     assert [word.word for word in words] == [part.strip(".:") for part in TEXT.split()]
     assert all(word.start < word.end <= pieces[-1].end / 24_000 for word in words)
     assert [piece.start for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
+
+
+async def test_a_job_has_the_samples_of_a_listener(engine: KokoroEngine) -> None:
+    live = await spoken(engine, whole=True)
+    enter_precedence(Precedence(background=True))
+    job = await spoken(engine, whole=True)
+    assert [chunk.pcm.tobytes() for chunk in job] == [chunk.pcm.tobytes() for chunk in live]
 
 
 @pytest.mark.long

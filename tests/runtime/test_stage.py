@@ -5,7 +5,7 @@ import gc
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -466,6 +466,22 @@ async def test_the_cores_are_left_to_a_stream_that_goes_first_by_those_that_have
         await asyncio.gather(*first, *other)
     await stage.close()
     executor.close()
+
+
+@each_row("callers_first", [True, False])
+async def test_the_next_step_of_an_urgent_stream_is_there_before_a_thread_takes_another(callers_first: bool) -> None:
+    executor, gate = DeviceExecutor("one-thread", 1), Gate()
+    stage = Stage("s", gate, executor=executor, callers_first=callers_first)
+
+    async def steps(items: Sequence[int], due: float) -> None:
+        for item in items:
+            await stage(item, due=due)
+
+    await asyncio.gather(steps([1, 2, 3], 1.0), steps([4, 5], 2.0))
+    await stage.close()
+    executor.close()
+    expected = [1, 2, 3, 4, 5] if callers_first else [1, 4, 2, 5, 3]
+    assert gate.batches == [[item] for item in expected]
 
 
 async def test_between_two_steps_of_a_stream_that_goes_first_nothing_is_begun() -> None:

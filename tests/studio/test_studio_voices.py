@@ -1,12 +1,17 @@
 """The Studio's page of one's own voices, driven in a browser."""
 
 import re
+import threading
 
 import httpx
 import pytest
 
 from helpers.making_server import FIT_STEPS, MakingServer, making_server, recording
 from helpers.studio_browser import assert_accessible, expect, launched, studio_page, tab_to
+from polyvox.bundles.progress import Progress
+from polyvox.config import Settings
+from polyvox.service.registry.model_pulls import ModelPulls
+from polyvox.service.voices import voice_needs
 
 pytestmark = pytest.mark.slow
 
@@ -179,3 +184,52 @@ def test_voices_and_fits_pass_axe_and_fit_the_screen(browser, server):
         assert_accessible(page)
         page.get_by_role("button", name="Cancel fitting Frida").click()
         expect(card(page, "Frida", "Fits")).to_contain_text("Cancelled")
+
+
+class SteppingHub:
+    """Fetches a model when it is told to, and then has it."""
+
+    def __init__(self) -> None:
+        self.going = threading.Event()
+
+    def __call__(self, model: str, settings: Settings, progress: Progress) -> None:
+        with progress.task(f"Fetching {model}", 4_000_000) as advance:
+            advance(1_000_000)
+            while not self.going.wait(0.02):
+                advance(0)
+            advance(3_000_000)
+
+
+def test_what_is_missing_is_named_and_fetched_with_progress(browser, tmp_path, monkeypatch):
+    hub, have = SteppingHub(), set()
+    monkeypatch.setattr(ModelPulls.__init__, "__defaults__", (hub,))
+    monkeypatch.setattr(voice_needs, "_installed", lambda manifest, settings: manifest.name in have)
+    with (
+        making_server(tmp_path, models_dir=tmp_path / "models", host="127.0.0.1") as server,
+        studio_page(browser, f"{server.url}/web#/voices") as page,
+    ):
+        missing = page.locator("section").filter(has=page.get_by_role("heading", name="What is missing"))
+        expect(missing).to_contain_text("moonshine-base")
+        expect(missing).to_contain_text("65.0 MB; licence: code MIT, weights MIT")
+        expect(page.get_by_text("Write them yourself")).to_be_visible()
+        assert_accessible(page)
+        page.get_by_role("button", name="Fetch moonshine-base").click()
+        expect(missing.get_by_role("status")).to_contain_text("Fetching moonshine-base: 1.0 MB of 4.0 MB")
+        page.get_by_role("button", name="Stop fetching moonshine-base").click()
+        expect(missing).to_contain_text("Stopped; what is fetched of moonshine-base is kept.")
+
+        page.get_by_role("button", name="Fetch moonshine-base").click()
+        expect(missing.get_by_role("status")).to_be_visible()
+        have.add("moonshine-base")
+        hub.going.set()
+        expect(page.get_by_role("button", name="Fetch moonshine-base")).to_have_count(0, timeout=10_000)
+        expect(page.get_by_text("Leave it empty to have the server write them down")).to_be_visible()
+
+
+def test_who_may_not_fetch_is_told_the_command(browser, tmp_path):
+    with (
+        making_server(tmp_path, models_dir=tmp_path / "models", allow_pull=False) as server,
+        studio_page(browser, f"{server.url}/web#/voices") as page,
+    ):
+        expect(page.get_by_text("polyvox pull moonshine-base")).to_be_visible()
+        expect(page.get_by_role("button", name="Fetch moonshine-base")).to_have_count(0)

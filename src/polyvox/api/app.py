@@ -36,6 +36,7 @@ from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
 from polyvox.service.provenance_checks import ProvenanceChecks
+from polyvox.service.registry.model_pulls import ModelPulls
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
@@ -83,6 +84,7 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
+    app.state.pulls = ModelPulls(service.settings)
     app.state.downloads = Downloads(service.settings)
     app.state.provenance_checks = ProvenanceChecks(service)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)

@@ -9,7 +9,17 @@ from polyvox.api.dialects.kokoro_fastapi import door as kokoro
 from polyvox.api.dialects.mcp import door as mcp
 from polyvox.api.dialects.openai import door as openai
 from polyvox.api.dialects.openai_realtime import door as openai_realtime
-from polyvox.api.dialects.polyvox import conversion, dialogue, dictionaries, fitting, jobs, provenance, usage, voices
+from polyvox.api.dialects.polyvox import (
+    conversion,
+    dialogue,
+    dictionaries,
+    fitting,
+    jobs,
+    provenance,
+    pulls,
+    usage,
+    voices,
+)
 from polyvox.api.dialects.realtime import door as realtime
 from polyvox.api.dialects.studio import door as studio
 
@@ -33,6 +43,7 @@ DOORS = (
     elevenlabs.DOOR,
     jobs.DOOR,
     provenance.DOOR,
+    pulls.DOOR,
     usage.DOOR,
     studio.DOOR,
 )

@@ -35,14 +35,20 @@ def check_plottable(file: Path) -> None:
 def save_plot(load: Load, run: LoadRun, summary: LoadSummary, file: Path) -> None:
     """Draw the run into a PNG file."""
     check_plottable(file)
+    figure = blank_figure((11, 8))
+    _draw(figure, load, run, summary)
+    figure.savefig(file)
+
+
+def blank_figure(inches: tuple[float, float]) -> "Figure":
+    """An empty picture that is drawn without a window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 8), dpi=150, facecolor="white")
+    figure = Figure(figsize=inches, dpi=150, facecolor="white")
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12, wspace=0.02, hspace=0.03)
     FigureCanvasAgg(figure)
-    _draw(figure, load, run, summary)
-    figure.savefig(file)
+    return figure
 
 
 def _draw(figure: "Figure", load: Load, run: LoadRun, summary: LoadSummary) -> None:
@@ -78,7 +84,8 @@ def _headline(load: Load, summary: LoadSummary) -> str:
     )
 
 
-def _style(axes: "Axes", title: str, x_label: str, y_label: str) -> None:
+def style_axes(axes: "Axes", title: str, x_label: str, y_label: str) -> None:
+    """Name a panel and its axes, and keep everything but the data faint."""
     axes.set_title(title, loc="left", color=INK, fontsize=11, fontweight="bold")
     axes.set_xlabel(x_label, color=MUTED, fontsize=9)
     axes.set_ylabel(y_label, color=MUTED, fontsize=9)
@@ -93,7 +100,7 @@ def _distribution(
     axes: "Axes", values: Sequence[float], title: str, unit: str, percentiles: Percentiles | None, scale: float
 ) -> None:
     """The share of requests at or below each value, with the percentiles people quote."""
-    _style(axes, title, unit, "share of requests, %")
+    style_axes(axes, title, unit, "share of requests, %")
     axes.set_ylim(0, 104)
     if not values or percentiles is None:
         axes.text(0.5, 0.5, "no request succeeded", transform=axes.transAxes, ha="center", color=MUTED)
@@ -126,7 +133,7 @@ def _timeline(axes: "Axes", samples: Sequence[RequestResult]) -> None:
     """Each request as a line, pale until its first audio, dark until its last; marked where it starved or failed."""
     from matplotlib.ticker import MaxNLocator
 
-    _style(axes, "Requests", "seconds into the run", "request")
+    style_axes(axes, "Requests", "seconds into the run", "request")
     spoken = [sample for sample in samples if sample.first_audio is not None]
     rows = [sample.index for sample in spoken]
     begin = [sample.due for sample in spoken]

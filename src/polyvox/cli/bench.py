@@ -84,6 +84,51 @@ def bench(
 
 
 @app.command()
+def curve(
+    at_once: Annotated[list[int] | None, typer.Argument(help="Streams at once; 1 4 16 64 unless given.")] = None,
+    url: Annotated[str, typer.Option(help="Server to put under load.")] = "http://127.0.0.1:8880",
+    dialect: Annotated[
+        str, typer.Option(help="API that the server speaks: openai, cosyvoice, rayserve or grpc.")
+    ] = "openai",
+    texts: Annotated[Path | None, typer.Option(help="File with one text on each line.")] = None,
+    voice: Annotated[str | None, typer.Option(help="Voice to ask for; the default one unless set.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model to ask for; the default one unless set.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds after which one request counts as failed.")] = 120.0,
+    api_key: Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of the server.")] = None,
+    json_file: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw the curve into this PNG file.")] = None,
+) -> None:
+    """First audio and throughput of a server by the number of streams at once."""
+    from rich.console import Console
+
+    from polyvox.bench.curve import CurvePoint, as_table, requests_for, save_curve
+    from polyvox.bench.dialects import dialect_named
+    from polyvox.bench.load import Load
+    from polyvox.bench.plot import check_plottable
+    from polyvox.bench.report import summarize
+    from polyvox.bench.texts import texts_from
+    from polyvox.client import server_address
+    from polyvox.installation import load_settings
+
+    if plot is not None:
+        check_plottable(plot)
+    settings = load_settings()
+    voice, model = voice or settings.default_voice, model or (settings.default_model if dialect == "openai" else "")
+    address, spoken, read = server_address(url, "url"), dialect_named(dialect), texts_from(texts)
+    loads = [Load(read, voice, model, requests_for(count), count, None, timeout) for count in at_once or (1, 4, 16, 64)]
+    points = [
+        CurvePoint(load.concurrency, summarize(asyncio.run(_run(load, spoken, address, api_key)))) for load in loads
+    ]
+    Console().print(as_table(points))
+    if json_file is not None:
+        json_file.write_text(json.dumps([point.as_json() for point in points], indent=2), encoding="utf-8")
+    if plot is not None:
+        save_curve(points, f"{address}, {model or 'its default model'}", plot)
+    if not any(point.summary.ok for point in points):
+        raise typer.Exit(1)
+
+
+@app.command()
 def text(
     rounds: Annotated[int, typer.Option(min=1, max=10_000, help="How often each text is measured.")] = 25,
     json_file: JsonFile = None,

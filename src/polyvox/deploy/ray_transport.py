@@ -25,7 +25,7 @@ _ALIVE_SECONDS = 2.0
 _RESTART_SECONDS = 20.0
 """Guess at how long a model takes to be replaced, until that was measured."""
 _OVERDUE_SECONDS = 3
-"""When to ask again for one that takes longer than that."""
+"""The time after which one that takes longer than that is asked for again."""
 _END = object()
 
 

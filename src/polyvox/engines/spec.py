@@ -139,6 +139,8 @@ class EngineSpec:
     """The built-in voices of a model by its name, without loading it or importing anything heavy."""
     cloning: bool | frozenset[str] = False
     """True if its models clone voices; the names of those that do, where some do not."""
+    first_to_clone: str = ""
+    """Its model to fetch where a server has none that clones."""
     voice_design: frozenset[str] = frozenset()
     """Names of its models that make voices from descriptions."""
     settings: type[SettingsSection] | None = None

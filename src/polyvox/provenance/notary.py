@@ -1,4 +1,4 @@
-"""Notary: marks and signs the answers of one server as its settings say."""
+"""Notary: marks, signs and watermarks the answers of one server as its settings say."""
 
 import time
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from polyvox.provenance.manifest import AudioLayout, ManifestDraft, SignedManife
 from polyvox.provenance.manifest_store import ManifestStore
 from polyvox.provenance.marks import Marks
 from polyvox.provenance.signing_key import PublicKey, SigningKey
+from polyvox.provenance.watermark import Watermarker
+from polyvox.provenance.watermarks import open_watermarker
 
 
 def provenance_folder(settings: Settings) -> Path:
@@ -40,12 +42,15 @@ class Notary:
         key: SigningKey | None = None,
         keys: tuple[PublicKey, ...] = (),
         store: ManifestStore | None = None,
+        watermark: Watermarker | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._marks = marks
         self._key = key
         self.keys = keys
         """The public keys whose signatures are taken for the operator's own."""
+        self.watermark = watermark
+        """The watermark that goes into samples; None where there is none."""
         self._store = store
         self._clock = clock
         self._drafts: dict[str, ManifestDraft] = {}
@@ -56,7 +61,8 @@ class Notary:
         folder = provenance_folder(settings)
         key = SigningKey.read(folder) if settings.provenance == "signed" else None
         marks = settings.provenance != "off"
-        return cls(marks=marks, key=key, keys=known_keys(folder), store=stored_manifests(settings))
+        watermark = open_watermarker(settings.watermark, settings.models_dir)
+        return cls(marks=marks, key=key, keys=known_keys(folder), store=stored_manifests(settings), watermark=watermark)
 
     @property
     def marks_answers(self) -> bool:

@@ -57,18 +57,22 @@ class DeviceExecutor:
         """Give a reserved thread back unused."""
         self._free.release()
 
-    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None) -> T:
+    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None, *, release: bool = True) -> T:
         """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller.
 
-        `fn` finds its token with `current_token`; it is cancelled with the caller, or by its maker.
+        Without `release` the caller gives it back. `fn` finds its token with `current_token`; it is cancelled with the
+        caller, or by its maker.
         """
         if self._closed:
-            self._free.release()
+            if release:
+                self._free.release()
             raise UnavailableError(f"The executor {self.name!r} is closed; start the engine again.")
         token = token or CancelToken()
         context = contextvars.copy_context()
         work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn, token)
-        work.add_done_callback(self._finished)
+        work.add_done_callback(_retrieved)
+        if release:
+            work.add_done_callback(lambda _: self._free.release())
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
@@ -76,15 +80,15 @@ class DeviceExecutor:
             raise
         return work.result()
 
-    def _finished(self, work: "asyncio.Future[T]") -> None:
-        self._free.release()
-        if not work.cancelled():
-            work.exception()  # of a call that was abandoned, asyncio would report it as never retrieved
-
     def close(self) -> None:
         """End the threads. Waits for calls under way: on an event loop, await those first or call this off the loop."""
         self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _retrieved(work: "asyncio.Future[T]") -> None:
+    if not work.cancelled():
+        work.exception()  # of a call that was abandoned, asyncio would report it as never retrieved
 
 
 def _lower_priority(niceness: int) -> None:

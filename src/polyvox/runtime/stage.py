@@ -75,11 +75,13 @@ class Stage(Generic[Item, Result]):
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
     item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due; items
     of a stream that `goes_first` come before all others. With `clears_for_first`, those of streams that make way start
-    no batch while such a stream is at work, so that it has the cores for itself. `room` gives the largest batch of a
-    key, where that is not `max_batch` for all. With `cost`, the items behind the first add up to at most `max_cost`, so
-    that an urgent one never waits for a batch that is longer. A batch is told to stop when all of its callers have
-    gone. With `isolates`, the items of a batch that fails run again one by one, so that only those at fault fail; a
-    failed run must then leave its items as they were.
+    no batch while such a stream is at work, so that it has the cores for itself. With `callers_first`, callers get
+    their results and ask again before a thread takes its next batch: else a thread that is free never finds the next
+    step of the stream that it worked for, however urgent. `room` gives the largest batch of a key, where that is not
+    `max_batch` for all. With `cost`, the items behind the first add up to at most `max_cost`, so that an urgent one
+    never waits for a batch that is longer. A batch is told to stop when all of its callers have gone. With `isolates`,
+    the items of a batch that fails run again one by one, so that only those at fault fail; a failed run must then leave
+    its items as they were.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Stage(Generic[Item, Result]):
         observer: Observer | None = None,
         isolates: bool = False,
         clears_for_first: bool = False,
+        callers_first: bool = False,
     ) -> None:
         assert max_batch >= 1
         self.name = name
@@ -109,6 +112,7 @@ class Stage(Generic[Item, Result]):
         self._observer = observer
         self._isolates = isolates
         self._clears_for_first = clears_for_first
+        self._callers_first = callers_first
         self._first = FirstStreams()
         self._groups: dict[Hashable, dict[int, _Waiter[Item, Result]]] = {}
         self._arrivals = 0
@@ -210,7 +214,8 @@ class Stage(Generic[Item, Result]):
         started = now()
         items = [waiter.item for waiter in batch]
         token = CancelToken()
-        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._results, items), token))
+        work = partial(self._results, items)
+        call = asyncio.ensure_future(self._executor.run_reserved(work, token, release=not self._callers_first))
         for waiter in batch:
             waiter.future.add_done_callback(lambda _: _stop_if_abandoned(batch, token))
         await asyncio.wait([call])
@@ -226,6 +231,9 @@ class Stage(Generic[Item, Result]):
                 waiter.future.set_exception(result)
             else:
                 waiter.future.set_result(result)
+        if self._callers_first:
+            await asyncio.sleep(0)
+            self._executor.release()
         if self._observer is not None:
             longest = started - min(waiter.arrived for waiter in batch)
             stopped = isinstance(error, InferenceStoppedError)

@@ -13,7 +13,8 @@ class CallContext:
     limits. `owner` is whose voices, dictionaries and cached speech it may use. `request_id` is the caller's own id.
     `max_wait` is the longest wait for its turn, in seconds; None leaves it to the server. Without `use_cache` it is
     spoken in any case, and not cached. Nobody waits for the first words of a `background` call, such as an item of a
-    batch; it has its own memory for whole answers.
+    batch; it has its own memory for whole answers. One that `continues` speaks on where its listener still hears what
+    the call before it made: a stream that has begun is not refused halfway.
     """
 
     client: str = ""
@@ -22,6 +23,7 @@ class CallContext:
     max_wait: float | None = None
     use_cache: bool = True
     background: bool = False
+    continues: bool = False
 
 
 LOCAL_CALL = CallContext(use_cache=False)

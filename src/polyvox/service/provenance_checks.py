@@ -35,7 +35,7 @@ class ProvenanceChecks:
         self._slots = asyncio.Semaphore(settings.prompt_workers)
         self._most = settings.prompt_workers + settings.max_queue
         self._present = 0
-        self._watermark = service.watermark
+        self._watermark = service.notary.watermark
 
     async def check(self, data: bytes, manifest: bytes | None, owner: str) -> Findings:
         """Look for evidence in a file, whose manifest the caller may bring."""

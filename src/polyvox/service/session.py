@@ -206,6 +206,11 @@ class Session:
         return self._progress.busy_seconds
 
     @property
+    def seconds_ahead(self) -> float:
+        """Seconds for which its listener will play what was made, also when all of it is."""
+        return self._ticket.seconds_ahead
+
+    @property
     def state(self) -> SessionState:
         return self._state
 

@@ -7,7 +7,6 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.provenance.notary import Notary
-from polyvox.provenance.watermark import Watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
@@ -50,7 +49,6 @@ class SessionPlanner:
         executor: DeviceExecutor,
         notary: Notary,
         timing_threads: int,
-        watermark: Watermarker | None = None,
     ) -> None:
         self._settings = settings
         self._registry = registry
@@ -59,7 +57,6 @@ class SessionPlanner:
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
-        self._watermark = watermark
         self._fingerprints = fingerprints
         self._notary = notary
         self._timer = WordTimer(settings)
@@ -141,7 +138,7 @@ class SessionPlanner:
             utterance=utterance,
             kind=kind,
             voice=voice,
-            delivery=replace(delivery_of(request, engine), watermark=self._watermark),
+            delivery=replace(delivery_of(request, engine), watermark=self._notary.watermark),
             warnings=warnings,
             key=None,
             cached=None,
@@ -153,10 +150,11 @@ class SessionPlanner:
         )
         timing = "" if speaking is engine else f"timed {patient}"
         key = await self._key(plan, request, engine, timing)
+        speech = key or await self._identity(plan, request, engine, timing)
         if key is not None and self._caches(call):
             plan = await self._with_cached(plan, key)
         created = None if plan.cached is None else plan.cached.created
-        marks = self._notary.marks(session_id, model, None if key is None else key.digest, created)
+        marks = self._notary.marks(session_id, model, None if speech is None else speech.digest, created)
         return replace(plan, marks=marks)
 
     async def _read(
@@ -206,6 +204,15 @@ class SessionPlanner:
             timing=timing,
             request=request,
         )
+
+    async def _identity(
+        self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str
+    ) -> SpeechKey | None:
+        """The key that speech would have if its voice were cached, for the content id alone."""
+        voice = plan.voice
+        if voice is None or voice.content or not voice.identity:
+            return None
+        return await self._key(replace(plan, voice=replace(voice, content=voice.identity)), request, engine, timing)
 
     def _caches(self, call: CallContext) -> bool:
         return self._cache.enabled and call.use_cache

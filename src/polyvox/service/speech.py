@@ -9,7 +9,6 @@ import structlog
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.provenance.notary import Notary
-from polyvox.provenance.watermarks import open_watermarker
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
@@ -43,7 +42,7 @@ from polyvox.service.text_limits import TextLimits
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _RETRY_SECONDS = 5.0
-"""When to ask again a server that starts or stops."""
+"""The time after which to ask again a server that starts or stops."""
 
 
 class SpeechService:
@@ -70,7 +69,6 @@ class SpeechService:
         self.fingerprints = ModelFingerprints(settings)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
-        self.watermark = open_watermarker(settings.watermark, settings.models_dir)
         """The mark of all speech; None where there is none."""
         self._admission = AdmissionController(
             settings.max_sessions,
@@ -93,7 +91,6 @@ class SpeechService:
             self.executor,
             self.notary,
             timing_threads=threads,
-            watermark=self.watermark,
         )
         self._sessions = OpenSessions(settings, metrics, self.executor, self.cache, self.notary)
         self._refusal = "The server is starting; try again in a moment."
@@ -268,6 +265,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
             paced=plan.paced,
             background=plan.call.background,
+            continues=plan.call.continues,
             capacity=self.registry.pace(plan.model),
         )
 

@@ -1,11 +1,13 @@
 /** Voices of the user's own: add, fit, hear, change and delete them. */
 import { useRef, useState } from 'preact/hooks';
-import { useLoaded, useModels } from '../api/lists';
+import { forgetLists, useLoaded, useModels } from '../api/lists';
 import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { AddVoice } from './voices/add';
 import { listFits, listVoices } from './voices/calls';
 import { FitCard } from './voices/fit_card';
+import { getNeeds, isReady, type Needs } from './voices/needs';
+import { NeedsCard } from './voices/needs_card';
 import type { Fit } from './voices/types';
 import { VoiceCard } from './voices/voice_card';
 
@@ -16,6 +18,7 @@ export function VoicesPage() {
   const models = useModels();
   const voices = useLoaded(listVoices, []);
   const fits = useFits(voices.reload);
+  const needs = useNeeds(() => (forgetLists(), models.reload()));
   const list = useRef<HTMLHeadingElement>(null);
   const deleted = () => {
     list.current?.focus();
@@ -24,7 +27,14 @@ export function VoicesPage() {
   const cloningModel = models.value?.find((model) => model.available && model.capabilities?.cloning);
   return (
     <Page title="My voices" lead="Make a voice of a short recording, and speak with it everywhere.">
-      <AddVoice cloning={models.value && cloningModel !== undefined} onAdded={voices.reload} onFit={fits.reload} />
+      {needs.value && <NeedsCard needs={needs.value} onChanged={needs.reload} />}
+      <AddVoice
+        cloning={needs.value ? isReady(needs.value, 'clone') : models.value && cloningModel !== undefined}
+        fitting={needs.value && isReady(needs.value, 'fit')}
+        transcribing={isReady(needs.value, 'transcribe')}
+        onAdded={voices.reload}
+        onFit={fits.reload}
+      />
       {fits.list.length > 0 && (
         <section class="stack" aria-labelledby="fits">
           <h2 id="fits">Fits</h2>
@@ -74,6 +84,21 @@ function useFits(onDone: () => void): { list: Fit[]; reload: () => void } {
   };
   usePolling(poll, FIT_POLL_MS, watching);
   return { list: (list ?? []).filter(isRecent), reload: () => setWatching(true) };
+}
+
+/** What is missing to make voices, asked for as long as the server fetches some of it; `onFetched` when it has. */
+function useNeeds(onFetched: () => void): { value: Needs | null; reload: () => void } {
+  const [value, setValue] = useState<Needs | null>(null);
+  const [watching, setWatching] = useState(true);
+  const poll = async (signal: AbortSignal) => {
+    const latest = await getNeeds(signal).catch(() => null);
+    if (!latest) return; // the list of voices shows the same error
+    setValue(latest);
+    setWatching(latest.pull?.status === 'running');
+    if (value?.pull?.status === 'running' && latest.pull?.status === 'done') onFetched();
+  };
+  usePolling(poll, FIT_POLL_MS, watching);
+  return { value, reload: () => setWatching(true) };
 }
 
 /** Fits that are over are shown for a while; their voices stay. */

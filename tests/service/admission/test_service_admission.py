@@ -595,16 +595,37 @@ async def test_a_stream_without_text_leaves_its_slot_and_begins_when_text_comes(
     assert (typist.state, typist.started) == (TicketState.ACTIVE, True)
 
 
-async def test_a_stream_that_waits_for_text_is_heard_until_it_runs_dry(clock: Clock) -> None:
+async def test_nobody_waits_for_a_stream_that_waits_for_text(clock: Clock) -> None:
     typist = enter(AdmissionController(2, 4))
     await speak(typist, clock, 4.0, 1.0)
     typist.idle()
     clock.now += 3.0
-    assert (typist.is_heard, typist.ahead(clock.now)) == (True, pytest.approx(1.0))
+    assert (typist.is_heard, typist.ahead(clock.now)) == (False, pytest.approx(1.0)), "its listener plays on"
     clock.now += 7.0
-    assert not typist.is_heard
     await typist.text_came()
     assert (typist.is_heard, typist.ahead(clock.now)) == (True, 0.0), "it goes on from where text came"
+
+
+async def test_a_stream_whose_engine_waits_for_text_is_heard_until_it_runs_dry(clock: Clock) -> None:
+    along = enter(AdmissionController(2, 4), paced=False)
+    await speak(along, clock, 4.0, 1.0)
+    assert along.is_heard
+    clock.now += 4.0
+    assert not along.is_heard
+
+
+async def test_a_stream_that_continues_one_that_is_heard_has_its_slot_though_others_wait(clock: Clock) -> None:
+    admission = AdmissionController(16, 64, adaptive=True)
+    first = admission.enter("m", "one", chars=40, capacity=2.5)
+    others = [admission.enter("m", "two", chars=400) for _ in range(8)]
+    await first.turn()
+    first.produced(4.0, 0.5)
+    first.release()
+    assert first.seconds_ahead == 4.0
+    next_ = admission.enter("m", "one", chars=40, max_wait=0.1, continues=True)
+    assert is_granted(next_)
+    assert admission.may_start(next_)
+    assert not all(is_granted(other) for other in others)
 
 
 async def test_waiting_for_text_is_no_error_of_the_forecast(clock: Clock) -> None:

@@ -8,7 +8,7 @@ import pytest
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
-from polyvox.errors import InvalidRequestError, StalledError, TextError
+from polyvox.errors import InvalidRequestError, OverloadedError, StalledError, TextError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.contexts.context_encoding import encoded_context
 from polyvox.service.contexts.speech_context import ContextAudio, ContextOptions, Flushed, SpeechContext
@@ -86,6 +86,34 @@ async def test_a_context_that_waits_for_text_leaves_its_slot_to_others():
         await context.cancel()
         await events.aclose()
         await freed(service)
+
+
+@each_row("seconds", [60.0, 0.001])
+async def test_a_context_goes_on_in_a_full_server_while_it_is_heard_and_no_longer(seconds):
+    gate = asyncio.Event()
+    gate.set()
+    engine = ToneEngine(chunks=1, chunk_seconds=seconds, gate=gate)
+    async with running(tone_service(engine, max_sessions=1, max_queue=0)) as service, context_of(service) as context:
+        events = aiter(context)
+        context.push("One.")
+        context.flush()
+        assert [type(await anext(events)) for _ in range(2)] == [ContextAudio, Flushed]
+        gate.clear()
+        other = await service.open(SpeechRequest(Utterance("hello", "low"), door="test"), LOCAL_CALL)
+        await asyncio.sleep(0.01)
+        context.push("Two.")
+        context.flush()
+        going_on = asyncio.ensure_future(anext(events))
+        if seconds < 1.0:
+            with pytest.raises(OverloadedError):
+                await going_on
+        else:
+            async with asyncio.timeout(5):
+                while service._admission.active < 2:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            gate.set()
+            assert isinstance(await going_on, ContextAudio)
+        other.cancel()
 
 
 async def test_an_eager_context_speaks_every_fragment_as_it_is():
@@ -197,7 +225,7 @@ async def test_one_encoder_serves_all_generations(engine):
     data = b"".join(event.data for event in events)
     assert data.count(b"RIFF") == 1
     assert [event.flushed for event in events if event.flushed] == [1]
-    samples = np.frombuffer(data[44:], "<i2")
+    samples = np.frombuffer(data[data.index(b"data") + 8 :], "<i2")
     assert len(samples) == sum(len(event.chunk.pcm) for event in events if event.chunk)
 
 

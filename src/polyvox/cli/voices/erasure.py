@@ -21,12 +21,12 @@ from polyvox.voices.storage.contract import VoiceStore
 from polyvox.voices.storage.deletion_notes import delete_notes
 
 _PARTS = re.compile(r"\s*(?:\([^()]*\))?\s*(?:[+,]|$)\s*")
-"""What stands between the voices of a mix or a pair: a share, and a sign."""
+"""The separator of the voices of a mix or a pair: a share, and a sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was deleted; `whole` says that not even a note of the deletion is left."""
+    """The counts of an erasure; `whole` says that not even a note of the deletion is left."""
 
     voices: tuple[str, ...]
     prepared: int

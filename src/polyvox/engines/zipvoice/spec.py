@@ -43,6 +43,7 @@ ZIPVOICE = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     cloning=True,
+    first_to_clone="zipvoice_distill",
     settings=ZipVoiceSettings,
     tuning=ZipVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

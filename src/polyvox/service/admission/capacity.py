@@ -29,6 +29,8 @@ _CONTENDED_CHUNKS = 16
 _CONTENDED_SECONDS = 1.0
 """Chunks and seconds beside other streams without which nothing is concluded about the contended throughput."""
 
+_CHUNKS_WAITED_FOR = 3
+
 _ERROR_SECONDS = 10.0
 """Age at which the error of a forecast is forgotten."""
 _SHORTEST_WAIT = 1.0
@@ -191,6 +193,19 @@ class ThroughputEstimator:
     def quickest_first_chunk(self) -> float:
         """The same where the engine had little else to do."""
         return min(self._first_chunks, default=0.0)
+
+    def start_seconds(self, starts: int) -> float:
+        """Time for which so many starts can keep another stream from its next chunk.
+
+        First chunks go before all others, and none is interrupted: another waits for the first chunks, for a long one
+        that runs already, for one that is more urgent, and for its own.
+        """
+        if self._capacity is None or not self._chunks:
+            return 0.0
+        quickest = max(chunk.audio / chunk.seconds for chunk in self._chunks)
+        pace = quickest if self._alone is None else self._capacity / self.streams_at_once
+        longest = max(chunk.audio for chunk in self._chunks) / pace
+        return starts * self.quickest_first_chunk + _CHUNKS_WAITED_FOR * longest
 
     @property
     def chunk_seconds(self) -> float:

@@ -112,16 +112,22 @@ class AdmissionController:
         *,
         paced: bool = True,
         background: bool = False,
+        continues: bool = False,
         capacity: float | None = None,
     ) -> Ticket:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long.
 
         `capacity` is the audio per second that all streams of the model share, where the model knows it before any was
-        heard.
+        heard. One that `continues` a stream which is heard still has that one's slot.
         """
         queue, number = self._queue(model, capacity), next(self._numbers)
-        ticket = Ticket(self, queue, number, client, chars, max_wait, paced=paced, background=background)
+        ticket = Ticket(
+            self, queue, number, client, chars, max_wait, paced=paced, background=background, continues=continues
+        )
         self._waiting.push(ticket)
+        if continues:
+            self._grant(ticket)
+            return ticket
         wait = None if background else self._forecast.seconds(ticket)
         if wait is not None and self._gate.guards(ticket):
             ticket.forecast = wait / ticket.queue.forecast_error.factor(self.now())

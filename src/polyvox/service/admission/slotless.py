@@ -9,6 +9,11 @@ class SlotlessTicket:
     def __init__(self) -> None:
         self.on_drop: Callable[[], None] = lambda: None
 
+    @property
+    def seconds_ahead(self) -> float:
+        """It has no slot that another could have after it."""
+        return 0.0
+
     async def granted(self) -> None:
         """Nothing is waited for."""
 

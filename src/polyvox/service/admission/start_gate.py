@@ -28,7 +28,7 @@ class StartGate:
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
         capacity = ticket.queue.throughput.capacity
-        return capacity is not None and capacity >= PLAYBACK_RATE and not ticket.background
+        return capacity is not None and capacity >= PLAYBACK_RATE and not (ticket.background or ticket.continues)
 
     def may_start(self, ticket: Ticket) -> bool:
         """Return whether a stream can begin without gaps for itself or for those of its model that are heard."""
@@ -41,7 +41,7 @@ class StartGate:
         unheard = sum(not other.audio for other in beside)
         if unheard >= throughput.streams_at_once:
             return False  # each would only make the other's first audio late
-        lead = min(_time_alone(ticket) * (1 + unheard), LEAD_SECONDS)
+        lead = min(_lead_beside(ticket, 1 + unheard), LEAD_SECONDS)
         heard = [PlayingStream(other.ahead(now), other.audio_left) for other in beside if other.audio]
         coming = [PlayingStream(lead, other.size) for other in beside if not other.audio]
         return has_room([*heard, *coming], ticket.size, lead, (throughput.capacity or 0.0) / PLAYBACK_RATE)
@@ -82,6 +82,9 @@ class StartGate:
         return first.size <= ticket.size or self._now() - first.entered > patience
 
 
-def _time_alone(ticket: Ticket) -> float:
-    """Chunks are made whole: the others must be able to wait until a stream is made, or has a lead of its own."""
-    return min(ticket.size / (ticket.queue.throughput.capacity or PLAYBACK_RATE), LEAD_SECONDS)
+def _lead_beside(ticket: Ticket, starts: int) -> float:
+    """The lead of others with which a stream may begin, as one of so many: they can wait until it is made, and for the
+    chunks that come before theirs.
+    """
+    throughput = ticket.queue.throughput
+    return max(starts * ticket.size / (throughput.capacity or PLAYBACK_RATE), throughput.start_seconds(starts))

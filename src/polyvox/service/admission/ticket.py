@@ -72,7 +72,8 @@ class Ticket:
 
     `client` is a key or an address. `chars` is the length of the text, 0 where that is not known. `paced` is false
     where the time between chunks is not the engine's alone, as where it waits for text itself. Nobody listens to a
-    `background` request while it is spoken: live ones go first.
+    `background` request while it is spoken: live ones go first. One that `continues` another is the same stream to its
+    listener, and has begun.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Ticket:
         *,
         paced: bool = True,
         background: bool = False,
+        continues: bool = False,
     ) -> None:
         self.queue = queue
         self.number = number
@@ -94,6 +96,7 @@ class Ticket:
         self.max_wait = max_wait
         self.paced = paced
         self.background = background
+        self.continues = continues
         self.virtual_start = 0.0
         self.size = queue.throughput.expected_seconds(chars)
         self.state = TicketState.WAITING
@@ -265,6 +268,11 @@ class Ticket:
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
+    def seconds_ahead(self) -> float:
+        """The same now."""
+        return self.ahead(self._controller.now())
+
+    @property
     def makes_way(self) -> bool:
         """True if its client has more than its share, and its listener does not notice that the stream stands still."""
         has_spare = self.ahead(self._controller.now()) >= _SPARE_SECONDS
@@ -274,11 +282,11 @@ class Ticket:
     def is_heard(self) -> bool:
         """True if its listener waits for more; nobody listens to a background request.
 
-        Nor to one that has run dry for want of text: nothing that others leave undone would help it.
+        One that waits for text needs nothing, nor does one that has run dry where the engine itself waits for it.
         """
-        if self.state is TicketState.IDLE or (self.audio and not self.paced):
-            return not self.background and self.ahead(self._controller.now()) > 0.0
-        return self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED) and not self.background
+        at_work = self.state in (TicketState.ACTIVE, TicketState.YIELDING, TicketState.PAUSED)
+        ran_dry = not self.paced and self.audio > 0.0 and self.ahead(self._controller.now()) <= 0.0
+        return at_work and not ran_dry and not self.background
 
     @property
     def audio_left(self) -> float:

@@ -99,6 +99,7 @@ class SpeechContext:
         self._cancelled = False
         self._opening: asyncio.Task[Session] | None = None
         self._session: Session | None = None
+        self._plays_until = 0.0
         self._warnings: list[str] = []
 
     @property
@@ -239,6 +240,7 @@ class SpeechContext:
             return
         finally:
             self._warnings = list(self.warnings)
+            self._plays_until = asyncio.get_running_loop().time() + session.seconds_ahead
             self._session = None
 
     async def _open(self, generation: _Generation) -> Session | None:
@@ -260,7 +262,8 @@ class SpeechContext:
 
     async def _opened(self, request: SpeechRequest) -> Session:
         """A session, noted in the step that opens it, so that `cancel` finds either its opening or the session."""
-        self._session = await self._service.open(request, self._call)
+        continues = asyncio.get_running_loop().time() < self._plays_until
+        self._session = await self._service.open(request, replace(self._call, continues=continues))
         return self._session
 
     def _next_generation(self) -> _Generation:

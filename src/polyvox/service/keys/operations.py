@@ -29,7 +29,7 @@ class Operation(Enum):
     CHANGE_VOICES = Scope.VOICES, "Register, change and delete one's own voices, and clear what is cached of them"
     FIT_VOICES = Scope.VOICES, "Fit a voice to a recording, and cancel a fit"
     CHANGE_DICTIONARIES = Scope.VOICES, "Write, try and delete one's own dictionaries"
-    CHANGE_MODELS = Scope.ADMIN, "Unload and reload models"
+    CHANGE_MODELS = Scope.ADMIN, "Fetch, unload and reload models"
     READ_METRICS = Scope.ADMIN, "Read the metrics"
     READ_DEBUG = Scope.ADMIN, "Read the debug pages"
     READ_ALL_USAGE = Scope.ADMIN, "Read what every key has used"

@@ -1,5 +1,6 @@
 """Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,8 @@ class ResolvedVoice:
     engine's own, by the name `label`. A `native` voice is one of those or a fitted one: the engine need not clone.
 
     `content` identifies what the voice sounds like; empty where that is not known before it is prepared. `recordings`
-    are the digests of the recordings that it was made of. A voice that is not everybody's is `private`.
+    are the digests of the recordings that it was made of. A voice that is not everybody's is `private`. `identity`
+    tells voices without a `content` apart, for content ids; speech in them is not cached.
     """
 
     label: str
@@ -60,6 +62,7 @@ class ResolvedVoice:
     content: str = ""
     recordings: tuple[str, ...] = ()
     private: bool = False
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +149,11 @@ class VoiceResolver:
         self._consent.check_prompt()
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         untranscribed = wordless and engine.capabilities.wordless
+        known = await asyncio.to_thread(digest_of, reference.data) if isinstance(reference, InlineVoice) else ""
         return ResolvedVoice(
-            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
+            label,
+            lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner),
+            identity=f"recording {known} {untranscribed} {text}" if known else "",
         )
 
     def speaks(self, record: VoiceRecord, engine: Engine) -> bool:
@@ -233,7 +239,7 @@ class VoiceResolver:
         if not engine.capabilities.cloning:
             return None
         if (preset := self._presets.find(name)) is not None:
-            return ResolvedVoice(name, partial(self._prepare_preset, preset))
+            return ResolvedVoice(name, partial(self._prepare_preset, preset), identity=f"preset {name}")
         return await self._borrowed_mix(name, owner)
 
     async def _borrowed_mix(self, expression: str, owner: str) -> ResolvedVoice | None:

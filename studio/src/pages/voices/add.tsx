@@ -20,13 +20,17 @@ const EMPTY: NewVoice = { name: '', transcript: '', language: '', consent: false
 interface Props {
   /** Whether a model that clones voices is installed; null while that is not known. */
   cloning: boolean | null;
+  /** Whether voices can be fitted; null while that is not known. */
+  fitting: boolean | null;
+  /** Whether the server writes down the words of a recording. */
+  transcribing: boolean;
   onAdded: () => void;
   onFit: () => void;
 }
 
-export function AddVoice({ cloning, onAdded, onFit }: Props) {
+export function AddVoice({ cloning, fitting, transcribing, onAdded, onFit }: Props) {
   const [chosen, setMaking] = useState<Making | null>(null);
-  const making = chosen ?? (cloning === false ? 'fit' : 'clone');
+  const making = chosen ?? (cloning === false && fitting !== false ? 'fit' : 'clone');
   const [voice, setVoice] = useState(EMPTY);
   const [recording, setRecording] = useState<Recording | null>(null);
   const [added, setAdded] = useState<RegisteredVoice | null>(null);
@@ -63,11 +67,15 @@ export function AddVoice({ cloning, onAdded, onFit }: Props) {
         <RecordingInput key={round} recording={recording} onChange={setRecording} />
         <TextField label="Name" value={voice.name} onInput={(name) => change({ name })} />
         <Choice label="For" value={making} options={MAKINGS} onChange={setMaking} />
-        <p class="hint">{makingWords(making, cloning)}</p>
+        <p class="hint">{makingWords(making, cloning, fitting)}</p>
         {making === 'clone' && (
           <TextField
             label="Words of the recording"
-            hint="Leave it empty to have the server write them down; it knows English only."
+            hint={
+              transcribing
+                ? 'Leave it empty to have the server write them down; it knows English only.'
+                : 'Write them yourself: what writes them down is missing on this server.'
+            }
             rows={2}
             value={voice.transcript}
             onInput={(transcript) => change({ transcript })}
@@ -97,9 +105,10 @@ export function AddVoice({ cloning, onAdded, onFit }: Props) {
   );
 }
 
-function makingWords(making: Making, cloning: boolean | null): string {
+function makingWords(making: Making, cloning: boolean | null, fitting: boolean | null): string {
+  if (making === 'fit' && fitting === false) return 'This server cannot fit voices yet; see above what is missing.';
   if (making === 'fit') return 'A Kokoro voice is fitted to the recording. That takes some minutes.';
-  if (cloning === false) return 'No model that clones is installed. The voice is kept until there is one: polyvox pull zipvoice_distill fetches one.';
+  if (cloning === false) return 'No model that clones is installed. The voice is kept until there is one; see above.';
   return 'The voice is ready at once.';
 }
 

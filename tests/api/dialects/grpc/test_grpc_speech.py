@@ -172,6 +172,16 @@ async def test_a_recording_may_come_with_the_config(studio):
     assert studio.engine.prepared[0].transcript == "Words."
 
 
+async def test_consent_to_the_recording_is_stated_in_the_metadata(tmp_path):
+    file = encode(tone(300.0, 0, 48_000, 24_000), AudioFormat.FLAC, 24_000)
+    asked = (config(prompt_audio=file, prompt_text="Words."), text("One two three."), END)
+    refused = await refusal(GrpcStudio(tmp_path / "silent", consent="required"), asked[0])
+    assert refused == ("INVALID_ARGUMENT", "invalid_value", "consent")
+    studio = GrpcStudio(tmp_path / "stating", consent="required")
+    await conversed(studio, *asked, metadata=(("x-voice-consent", "By letter."),))
+    assert studio.engine.prepared[0].transcript == "Words."
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("messages", "expected"),

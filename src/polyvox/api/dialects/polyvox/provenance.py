@@ -38,6 +38,7 @@ async def get_provenance(service: Service) -> dict[str, Any]:
     key = service.notary.public_key
     return {
         "provenance": service.settings.provenance,
+        "watermark": service.settings.watermark,
         "software": SOFTWARE,
         "source": SYNTHETIC,
         "key": None if key is None else key.id,

@@ -45,7 +45,7 @@ class WrenSynthesis:
         self._render = render
         self._device = DeviceExecutor("wren", workers, niceness=DeviceExecutor.LOW)
         self._stage = Stage[Iterator[RenderedChunk | None], _Step](
-            "wren", _next_steps, executor=self._device, observer=observer, clears_for_first=True
+            "wren", _next_steps, executor=self._device, observer=observer, clears_for_first=True, callers_first=True
         )
         self._background = BackgroundSteps("wren", workers, patience=_PATIENCE_SECONDS, observer=observer)
         self._text = DeviceExecutor("wren-text", 1)
