@@ -25,9 +25,9 @@ from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
-from polyvox.service.playback import Playback
+from polyvox.service.playback import ChunkSummary, Playback
 from polyvox.service.session_plan import SessionPlan
-from polyvox.service.session_trace import ChunkSummary, SessionTrace
+from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracing import enter_origin
