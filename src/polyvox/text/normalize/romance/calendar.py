@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import DASH
 from polyvox.text.tracked import TrackedText
 
@@ -38,7 +38,15 @@ _NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
 _HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
 # "ore 9:00-18:00", from which to which hour: nothing stands between yet.
 _HOURS_OF = re.compile(r"(?<!lle )(?<!\w)[Oo]re (?=\d{1,2}(?:[.:]\d\d)? ?[-–] ?\d{1,2}(?!\d))")
+_AMONG_HOURS = frozenset(("entre", "tra", "fra"))
+# Behind these nothing more says that two times are from one to the other.
+_BEFORE_HOURS = frozenset("de da desde dès vers à a até hasta depuis verso".split())
 _MORNING = 10
+# So many or so many units of time: "10/12 giorni".
+_GUESSED = re.compile(
+    r"(\d(?<![\w/.,-].)\d?)/(\d{1,2})(?= (?:giorni|ore|mesi|anni|settimane|minuti|días|horas|meses|años|semanas|minutos"
+    r"|dias|anos|jours|heures|mois|ans|semaines|minutes)(?!\w| \d))"
+)
 _LAST_HOUR = 24
 _DOTTED_TIME = re.compile(
     r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
@@ -121,6 +129,7 @@ class Calendar:
             text = text.sub(_FIRST_DAY, lambda match: self._date("1", match[1], match[2])).sub(
                 _HOURS, rf"\1 {self.language.upto} \2"
             )
+            text = text.sub(_GUESSED, self._guessed)
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
         if "h" in text.text:
@@ -162,6 +171,13 @@ class Calendar:
         if counted and day < month and match[1][0] != "0" and month in (2, 3, 4):
             return None
         return self.language.date(day, month, None)
+
+    def _guessed(self, match: re.Match[str]) -> str | None:
+        """None for figures that do not go up."""
+        if int(match[1]) >= int(match[2]):
+            return None
+        last = self.language.cardinal(int(match[2]), Gender.ALONE)
+        return f"{match[1]} {self.language.either(last)} {match[2]}"
 
     def _follows_a_day(self, match: re.Match[str]) -> bool:
         """Return whether a date ends a list of days: "em 5 e 6/11"."""
@@ -206,12 +222,14 @@ class Calendar:
 
     def _hours(self, match: re.Match[str]) -> str:
         """Two times of day with the words between them, and before them unless they stand there already."""
-        if not self.language.hours_from:
-            return f"{match[1]} {self.language.upto} {match[2]}"
-        told = _word_before(match) in self.language.before_time
+        before = _word_before(match)
+        if before in _AMONG_HOURS:
+            return f"{match[1]} {self.language.signs['&']} {match[2]}"
         if match.string.endswith(("tra le ", "Tra le ", "fra le ", "Fra le "), 0, match.start()):
             return f"{match[1]} e le {match[2]}"
-        return f"{'' if told else self.language.hours_from + ' '}{match[1]} {self.language.hours_upto} {match[2]}"
+        told = before in self.language.before_time | _BEFORE_HOURS
+        upto = self.language.hours_upto + (" las" if before == "las" else "")
+        return f"{'' if told else self.language.hours_from + ' '}{match[1]} {upto} {match[2]}"
 
     def _bare_hours(self, match: re.Match[str]) -> str | None:
         """Hours without minutes behind a weekday and the like; None for points and other pairs."""

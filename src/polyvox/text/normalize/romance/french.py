@@ -130,6 +130,8 @@ _CENT: Final = Noun("cent", "cents")
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENTIME)
 _DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
 
+_DATED: Final = "lundi mardi mercredi jeudi vendredi samedi dimanche date échéance échéances limite livraison délai"
+
 FRENCH: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -163,11 +165,13 @@ FRENCH: Final = RomanceLanguage(
     | {"janv": 1, "févr": 2, "avr": 4, "juil": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
-    before_date=frozenset("le du au l lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
-    before_marked_date=frozenset("lundi mardi mercredi jeudi vendredi samedi dimanche date jour".split()),
+    before_date=frozenset(f"le du au l {_DATED}".split()),
+    before_marked_date=frozenset(f"jour {_DATED}".split()),
     before_time=frozenset(),
     time=_time,
     and_minutes="",
+    hours_from="de",
+    hours_upto="à",
     before_minute=frozenset(("la",)),
     minute_of=lambda minute: ordinal(minute, Gender.FEMININE),
     time_marks=r" ?[hH] ?| ?heures? ?",

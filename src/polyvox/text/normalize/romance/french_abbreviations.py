@@ -152,7 +152,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "n°s": "numéros",
         "tél.": "téléphone",
         "tel.": "téléphone",
-        "bd": "boulevard",
         "bvd": "boulevard",
         "bld": "boulevard",
         "boul.": "boulevard",
@@ -318,6 +317,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "Av.": "avenue",
         "pl.": "place",
         "Pl.": "place",
+        "bd": "boulevard",
         "bd.": "boulevard",
         "Bd.": "boulevard",
         "rte": "route",
@@ -355,6 +355,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "ven.": "vendredi",
         "sam.": "samedi",
         "dim.": "dimanche",
+    },
+    also_words={
+        **dict.fromkeys("alt art col ex hum lot mat mob pass port tel vit voit vol".split(), ""),
+        "sam": "et le du au à chaque",
     },
     compass=Compass(
         {

@@ -67,7 +67,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "P. S.": "post scriptum",
         "N.B.": "nota bene",
         "min.": "minimo",
-        "max": "massimo",
         "prob.": "probabilità",
         "trim.": "trimestre",
         "sem.": "semestre",
@@ -364,6 +363,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "DM": "decreto ministeriale",
         "q.": "quota",
         "apt.": "appartamento",
+        "max": "massimo",
     },
     before_names={
         "sig.": "signor",
@@ -431,6 +431,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sab.": "sabato",
         "dom.": "domenica",
     },
+    also_words={"alt": "", "cam": "", "gio": "e a al dal di il ogni", "on": "", "par": "", "tg": "", "tot": ""},
     compass=Compass(
         {
             "NNE": "nord-nordest",
@@ -475,6 +476,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("min.", re.compile(r"(?<!\d )(?<!\w)[Mm]in\.(?= -?\d+ ?°)"), "minima"),
         ("max.", re.compile(r"(?<!\w)[Mm]ax\.(?= -?\d+ ?°)"), "massima"),
         ("max", re.compile(r"(?<!\w)[Mm]ax(?= -?\d+ ?°)"), "massima"),
+        ("max max.", re.compile(r"(?<!\w)max(?![\w.])"), "massimo"),
         ("sen.", re.compile(r"(?<=la )sen\.(?!\w)"), "senatrice"),
         ("prof.", re.compile(r"(?<=la )prof\.(?!\w)"), "professoressa"),
         ("min.", re.compile(r"(?<=[aei]l )min\.(?= \d)"), "minuto"),

@@ -1,5 +1,6 @@
 """Portuguese, as Brazilians read it: its numbers, and the words that the shared rules need."""
 
+import re
 from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
@@ -121,6 +122,10 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), Noun("cêntimo", "cêntimo
 _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
 _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
+_DATED: Final = (
+    "segunda terça quarta quinta sexta sábado domingo feira ª dia data vencimento vence prazo entrega limite validade"
+)
+
 PORTUGUESE: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -151,13 +156,13 @@ PORTUGUESE: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
-    before_date=frozenset(
-        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira ª").split()
-    ),
-    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia ª".split()),
+    before_date=frozenset(f"de a ao entre para em no até desde do {_DATED}".split()),
+    before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("às das as".split()),
     time=_time,
     and_minutes="e ",
+    hours_from="das",
+    hours_upto="às",
     before_minute=frozenset(),
     minute_of=str,
     time_marks=r" ?hs?",
@@ -254,7 +259,7 @@ PORTUGUESE: Final = RomanceLanguage(
     queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),
     ruler_number=_ruler,
     century=None,
-    euphony=(),
+    euphony=(("s uma", re.compile(r"\b([Dd]a|[Àà])s (?=uma (?:hora\b|e ))"), r"\1 "),),
     is_feminine=is_portuguese_feminine,
     articles=frozenset("o a os as do da no na ao à".split()),
     function_words=FUNCTION_WORDS,

@@ -482,6 +482,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
+    also_words={"alt": "", "bach": "", "col": "", "hum": "", "pol": "", "vid": ""},
     compass=Compass(
         {
             "NNE": "nornoreste",
@@ -508,6 +509,7 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        ("Pta.", re.compile(r"(?<!\w)Pta\.(?= (?:del? |[A-ZÀ-Ý]))"), "Puerta"),
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),
