@@ -44,7 +44,7 @@ _BEFORE_HOURS = frozenset("de da desde dès vers à a até hasta depuis verso".s
 _MORNING = 10
 # So many or so many units of time: "10/12 giorni".
 _GUESSED = re.compile(
-    r"(\d(?<![\w/.,-].)\d?)/(\d{1,2})(?= (?:giorni|ore|mesi|anni|settimane|minuti|días|horas|meses|años|semanas|minutos"
+    r"(\d(?<![\w/.,-].)\d?)/(\d{1,2})(?= (giorni|ore|mesi|anni|settimane|minuti|días|horas|meses|años|semanas|minutos"
     r"|dias|anos|jours|heures|mois|ans|semaines|minutes)(?!\w| \d))"
 )
 _LAST_HOUR = 24
@@ -57,7 +57,7 @@ _TIMES_OF_HOURS = re.compile(
     rf"|(?P<from>{_HOUR})\.(?P<from_minute>[0-5]\d)(?= (?:a|y|e|hasta|à) \d{{1,2}}[.:][0-5]\d ?h)"
 )
 _DASH = re.compile("[-–—]")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?:? \(?|')$")
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?(?: ?:)? \(?|')$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
 # Words of a share that end like words of a date: "cerca de 2/3".
@@ -71,7 +71,9 @@ _SHARED_OUT = re.compile(
     r"(?: [aey] \d/\d)? (?:d[aeio]|de[lils]|d[aeo]s|dell?[aeo]|degli|du|d['’])(?!\w)(?! ?(?:19|20)\d\d)"
 )
 _FRACTION_WORDS = frozenset("de di em en entre".split())
-_EARLIER_DAY = re.compile(r"([^\W\d_]+) \d{1,2}(?:, \d{1,2})* [eya] \Z")
+_EARLIER_DAY = re.compile(
+    r"([^\W\d_]+)(?: ?:)? (?:\d{1,2}(?:, \d{1,2})* (?:[eya]|et) |(?P<dates>(?:\d{1,2}/\d{1,2}(?:, | et | [eya] ))+))\Z"
+)
 _EARLIER_REACH = 32
 _COMMON_PARTS = range(3, 6)
 _SHARE_REACH = 20
@@ -176,13 +178,19 @@ class Calendar:
         """None for figures that do not go up."""
         if int(match[1]) >= int(match[2]):
             return None
-        last = self.language.cardinal(int(match[2]), Gender.ALONE)
-        return f"{match[1]} {self.language.either(last)} {match[2]}"
+        gender = Gender.FEMININE if self.language.is_feminine(match[3]) else Gender.ALONE
+        first, last = (self.language.cardinal(int(figure), gender) for figure in match.groups()[:2])
+        return f"{first} {self.language.either(last)} {match[2]}"
 
     def _follows_a_day(self, match: re.Match[str]) -> bool:
-        """Return whether a date ends a list of days: "em 5 e 6/11"."""
+        """Return whether a date ends a list of days or of dates: "em 5 e 6/11", "scadenze: 31/12 e 15/3"."""
         earlier = _EARLIER_DAY.search(match.string, max(0, match.start() - _EARLIER_REACH), match.start())
-        return earlier is not None and earlier[1].lower() in self.language.before_date | {"dias", "días", "giorni"}
+        if earlier is None:
+            return False
+        word = earlier[1].lower()
+        if earlier["dates"]:
+            return word in self.language.before_marked_date
+        return word in self.language.before_date | {"dias", "días", "giorni"}
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:
         """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""

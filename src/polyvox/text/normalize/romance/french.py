@@ -162,7 +162,7 @@ FRENCH: Final = RomanceLanguage(
     digits_in_phones=2,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
-    | {"janv": 1, "févr": 2, "avr": 4, "juil": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
+    | {"janv": 1, "fév": 2, "févr": 2, "avr": 4, "juil": 7, "juill": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset(f"le du au l {_DATED}".split()),

@@ -527,6 +527,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
     ),
     in_context=(
+        ("ett", re.compile(r"(?<!\w)([Ss])ett\.?/(?=(?:20)?\d\d(?![\w/]))"), r"\1ettembre/"),
         ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
         ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
         ("'1/", re.compile(r"(?<!\w)([Ll])'1/(?=(?:0?[1-9]|1[0-2])(?![\d/]))"), "il 1/"),
