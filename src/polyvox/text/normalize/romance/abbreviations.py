@@ -86,7 +86,7 @@ class AbbreviationRules:
             tuple((words, re.compile(behind)) for words, behind in groups),
             Forms(_beginnings(form for words, _ in groups for form in words), re.compile(_by_first_letter(groups))),
             frozenset(table.before_names),
-            {word: frozenset(before.split()) for word, before in table.also_words.items()},
+            {word: frozenset(before.split()) for word, before in with_capitals(table.also_words).items()},
             CalendarNames.of(language),
             table.compass,
             tuple((frozenset(words.split()), pattern, meaning) for words, pattern, meaning in table.by_word),
@@ -126,7 +126,7 @@ class AbbreviationRules:
 
     def _stands(self, match: re.Match[str]) -> bool:
         """Return whether a form is short for something, and not a word that its sentence ends with: "échec et mat."."""
-        before = self.also_words.get(match.group().rstrip(".").lower())
+        before = self.also_words.get(match.group().rstrip("."))
         if before is None or _UNMISTAKABLE.match(match.string, match.end()):
             return True
         if match.group() in self.before_names and _NAME_BEHIND.match(match.string, match.end()):
@@ -173,7 +173,7 @@ class CalendarNames:
             language,
             language.month_of,
             Forms(
-                _beginnings(any_name.split("|") + _any_case(full).split("|")),
+                _beginnings(any_name.split("|")) | {f"{name}/" for name in _any_case(full).split("|")},
                 re.compile(
                     rf"(?<![\w./-])(?:(?P<first>{any_name})(?P<stop>\.)?"
                     rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"

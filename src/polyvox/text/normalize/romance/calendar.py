@@ -18,6 +18,7 @@ _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
 )
 _HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
+_MARKED_HOUR = re.compile(r"\d ?h")
 _DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 # What lasts so long, whose hours are no time of day: "conexão de 1h20".
 _LASTING = re.compile(
@@ -26,21 +27,23 @@ _LASTING = re.compile(
     r"(\d{1,2}) ?h ?([0-5]\d)(?!\w)",
     re.IGNORECASE,
 )
-_SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?!\w|[.:]\d|,\d)"
+_SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?: ?h)?(?!\w|[.:]\d|,\d)"
 _BARE_HOURS = re.compile(
-    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
-    r"(?=[.,;)]|$| /| e |\n)"
+    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)"
+    rf"(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| y| et| /) {_SPAN_OF_HOURS})*)"
+    r"(?=[.,;)]|$| /| e | y | et |\n)"
 )
 _WHOLE_HOUR = re.compile(
     r"((?<=\d:[0-5]\d[-–])(?:[01]?\d|2[0-4])(?![\w:]|[.,]\d)|(?<![\w:.,/-])(?:[01]?\d|2[0-4])(?=[-–]\d{1,2}:[0-5]\d))"
 )
 _NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
-_HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
+_HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})(?: ?h)?")
 # "ore 9:00-18:00", from which to which hour: nothing stands between yet.
 _HOURS_OF = re.compile(r"(?<!lle )(?<!\w)[Oo]re (?=\d{1,2}(?:[.:]\d\d)? ?[-–] ?\d{1,2}(?!\d))")
 _AMONG_HOURS = frozenset(("entre", "tra", "fra"))
 # Behind these nothing more says that two times are from one to the other.
 _BEFORE_HOURS = frozenset("de da desde dès vers à a até hasta depuis verso".split())
+_NEXT_TIME = re.compile(r"(?<=\dh)/(?=\d{1,2}h)")
 _MORNING = 10
 # So many or so many units of time: "10/12 giorni".
 _GUESSED = re.compile(
@@ -56,7 +59,7 @@ _TIMES_OF_HOURS = re.compile(
     rf"(?P<first>{_HOUR})\.(?P<minute>[0-5]\d)(?= ?h(?:s|rs|oras?)?(?!\w))"
     rf"|(?P<from>{_HOUR})\.(?P<from_minute>[0-5]\d)(?= (?:a|y|e|hasta|à) \d{{1,2}}[.:][0-5]\d ?h)"
 )
-_DASH = re.compile("[-–—]")
+_SPAN = re.compile(r"[-–—] ?\d")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?(?: ?:)? \(?|')$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
@@ -128,18 +131,19 @@ class Calendar:
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
+            text = text.sub(_NEXT_TIME, ", ")
             text = text.sub(_FIRST_DAY, lambda match: self._date("1", match[1], match[2])).sub(
                 _HOURS, rf"\1 {self.language.upto} \2"
             )
             text = text.sub(_GUESSED, self._guessed)
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
-        if "h" in text.text:
+        if _MARKED_HOUR.search(text.text):
             text = text.sub(_DURATION, rf"\1 h {self.language.and_minutes}\2 min")
             text = text.sub(_LASTING, rf"\1\2 h {self.language.and_minutes}\3 min")
             text = text.sub(_TIMES_OF_HOURS, r"\g<first>\g<from>:\g<minute>\g<from_minute>")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
-        if _DASH.search(text.text):
+        if _SPAN.search(text.text):
             if self.language.before_time:
                 text = text.sub(_SHOP_HOURS, _shop_hours)
             if self.language.before_hours:

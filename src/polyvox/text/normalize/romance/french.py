@@ -278,4 +278,10 @@ FRENCH: Final = RomanceLanguage(
     and_half=lambda gender: "et demie" if gender is Gender.FEMININE else "et demi",
     degrees=Noun("degré", "degrés"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "lundi mardi mercredi jeudi vendredi samedi dimanche "
+            "ouvert ouverte ouverts ouvertes ouverture horaire horaires accueil permanence"
+        ).split()
+    ),
 )

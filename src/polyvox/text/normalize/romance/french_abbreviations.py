@@ -204,7 +204,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "dpt": "département",
         "dépt": "département",
         "dept": "département",
-        "port.": "portable",
         "mob.": "mobile",
         "ZI": "zone industrielle",
         "Z.I.": "zone industrielle",
@@ -357,8 +356,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "dim.": "dimanche",
     },
     also_words={
-        **dict.fromkeys("alt art col ex hum lot mat mob pass port tel vit voit vol".split(), ""),
-        "sam": "et le du au à chaque",
+        **dict.fromkeys("alt art col ex hum lot mat mob pass tel vit voit vol".split(), ""),
+        "Sam": "et le du au à chaque",
     },
     compass=Compass(
         {
@@ -390,6 +389,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
         ("ch.", re.compile(r"(?<!\w)[Cc]h\.(?= \d{3})"), "chambre"),
         ("th.", re.compile(r"(?<!\w)[Tt]h\. (\d)/(\d)(?!\d)"), r"thermostat \1 \2"),
+        ("Port. port.", re.compile(r"(?<!\w)[Pp]ort\.(?= ?:? ?(?:0\d|\+\d))"), "portable"),
         ("dir.", re.compile(r"(?<=de )dir\.(?= [a-z])"), "directeur"),
         ("ch.", re.compile(r"(?<!\w)ch\.(?= (?:double|simple|individuelle))"), "chambre"),
         ("Gal", re.compile(r"(?<!\w)Gal(?= de [A-Z])"), "général"),

@@ -431,7 +431,16 @@ ABBREVIATIONS: Final = Abbreviations(
         "sab.": "sabato",
         "dom.": "domenica",
     },
-    also_words={"alt": "", "cam": "", "gio": "e a al dal di il ogni", "on": "", "par": "", "tg": "", "tot": ""},
+    also_words={
+        "alt": "",
+        "cam": "",
+        "Max": "",
+        "Gio": "e a al dal di il ogni",
+        "on": "",
+        "par": "",
+        "tg": "",
+        "tot": "",
+    },
     compass=Compass(
         {
             "NNE": "nord-nordest",

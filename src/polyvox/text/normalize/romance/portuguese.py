@@ -267,4 +267,10 @@ PORTUGUESE: Final = RomanceLanguage(
     and_half=lambda gender: "e meia" if gender is Gender.FEMININE else "e meio",
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "segunda terça quarta quinta sexta sábado domingo feira "
+            "aberto aberta abertos abertas abre horário horários funcionamento atendimento turno expediente"
+        ).split()
+    ),
 )

@@ -464,6 +464,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("Min.", re.compile(r"(?<=\ba )Min\.(?= [A-Z])"), "ministra"),
         ("Sen.", re.compile(r"(?<=\ba )Sen\.(?!\w)"), "senadora"),
         ("Gov.", re.compile(r"(?<=\ba )Gov\.(?!\w)"), "governadora"),
+        ("Prof. prof.", re.compile(r"(\b(?:[Aa]|[dn]a|[Àà]|pela) )[Pp]rof\.(?!\w)"), r"\1professora"),
         ("IM", re.compile(r"(?<=m[lgL] )IM(?!\w)"), "intramuscular"),
         ("IV EV", re.compile(r"(?<=m[lgL] )[IE]V(?!\w)"), "intravenosa"),
         ("r.", re.compile(r"(?<=\d )r\.(?= \d)"), "ramal"),

@@ -292,4 +292,10 @@ SPANISH: Final = RomanceLanguage(
     and_half=lambda gender: "y media" if gender is Gender.FEMININE else "y medio",
     degrees=Noun("grado", "grados"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "lunes martes miércoles jueves viernes sábado sábados domingo domingos "
+            "abierto abierta abiertos abiertas abre horario horarios apertura atención turno"
+        ).split()
+    ),
 )

@@ -482,7 +482,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
-    also_words={"alt": "", "bach": "", "col": "", "hum": "", "pol": "", "vid": ""},
+    also_words={"alt": "", "Bach": "", "col": "", "hum": "", "Pol": "", "vid": ""},
     compass=Compass(
         {
             "NNE": "nornoreste",

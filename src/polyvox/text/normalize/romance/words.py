@@ -44,7 +44,8 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _LABEL_REACH: Final = 56
-_LABEL_END: Final = re.compile(r"(?:[.,;!?)]?(?:\s|$)|\))(?! ?[-–])")
+# No list and no span, whose figures are the names of things: "opciones: 1, 2 y 3".
+_LABEL_END: Final = re.compile(r"(?!(?:,| [aeoyà]| et| ou| au?) \d| ?[-–])[.,;!?)]?(?:\s|$|\))")
 # Plurals of what is measured, whose figures count something else.
 _MEASURED: Final = frozenset("temperaturas máximas mínimas notas températures mínimas edades idades medidas".split())
 _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
