@@ -192,9 +192,9 @@ class Calendar:
         if earlier is None:
             return False
         word = earlier[1].lower()
-        if earlier["dates"]:
+        if earlier["dates"] and int(match[1]) < int(match[2]):
             return word in self.language.before_marked_date
-        return word in self.language.before_date | {"dias", "días", "giorni"}
+        return word in self.language.before_date
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:
         """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""
@@ -202,7 +202,7 @@ class Calendar:
             return False
         if _SHARE_BEFORE.search(match.string, max(0, match.start() - _SHARE_REACH), match.start()):
             return True
-        common = int(match[2]) in _COMMON_PARTS and before in _FRACTION_WORDS
+        common = int(match[2]) in _COMMON_PARTS and before in _FRACTION_WORDS | self.language.before_marked_date
         return common and _SHARED_OUT.match(match.string, match.end()) is not None
 
     def _pressure(self, match: re.Match[str]) -> str | None:

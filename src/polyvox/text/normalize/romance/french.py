@@ -130,7 +130,10 @@ _CENT: Final = Noun("cent", "cents")
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENTIME)
 _DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
 
-_DATED: Final = "lundi mardi mercredi jeudi vendredi samedi dimanche date échéance échéances limite livraison délai"
+_DATED: Final = (
+    "lundi mardi mercredi jeudi vendredi samedi dimanche date dates échéance échéances limite livraison délai "
+    "retrait fermeture début"
+)
 
 FRENCH: Final = RomanceLanguage(
     cardinal=cardinal,

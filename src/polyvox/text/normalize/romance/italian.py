@@ -131,7 +131,8 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euro"), _CENT)
 _DOLLAR: Final = RomanceCurrency(Noun("dollaro", "dollari"), _CENT)
 
 _DATED: Final = (
-    "lunedì martedì mercoledì giovedì venerdì sabato domenica data date scadenza scadenze scade termine consegna limite"
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
+    "scade termine consegna prevista ritiro chiusura inizio limite"
 )
 
 ITALIAN: Final = RomanceLanguage(
@@ -167,7 +168,7 @@ ITALIAN: Final = RomanceLanguage(
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
     before_date=frozenset(f"il dal al del entro {_DATED}".split()),
-    before_marked_date=frozenset(f"giorno {_DATED}".split()),
+    before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("alle dalle delle ore h le arrivo partenza".split()),
     time=_time,
     and_minutes="e ",

@@ -123,7 +123,8 @@ _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), Noun("centavo", "ce
 _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
 _DATED: Final = (
-    "segunda terça quarta quinta sexta sábado domingo feira ª dia data vencimento vence prazo entrega limite validade"
+    "segunda terça quarta quinta sexta sábado domingo feira ª dia dias data vencimento vence prazo "
+    "termina término entrega retirada fechamento início limite validade"
 )
 
 PORTUGUESE: Final = RomanceLanguage(

@@ -145,7 +145,8 @@ _PESO: Final = RomanceCurrency(Noun("peso", "pesos"), _CENTAVO)
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
 _DATED: Final = (
-    "lunes martes miércoles jueves viernes sábado domingo día fecha vencimiento vence plazo entrega límite caducidad"
+    "lunes martes miércoles jueves viernes sábado domingo día días fecha vencimiento vence plazo entrega "
+    "recogida cierre inicio límite caducidad"
 )
 
 SPANISH: Final = RomanceLanguage(

@@ -230,6 +230,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "vs.": "contra",
         "vs": "contra",
         "Pº": "paseo",
+        "Pº.": "paseo",
         "P.º": "paseo",
         "pje.": "pasaje",
         "Pza.": "plaza",
