@@ -10,7 +10,7 @@ from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w)))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’]))"
 _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
@@ -25,7 +25,7 @@ _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _RANKED: Final = re.compile(r"(?:\d|[\dIVX][ºª°e])(?: de)? ?\Z")
 # Behind a short form that is a word too, but no word here: no sentence begins with these.
-_UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?!\w)")
+_UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?![\w'’])")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
