@@ -33,6 +33,8 @@ PHRASES: Final = {
     "打得火热": "da3 de5 huo3 re4",
     "胃散": "wei4 san3",
     "散剂": "san3 ji4",
+    "朝鲜": "chao2 xian3",
+    "饮马": "yin4 ma3",
     "内蒙": "nei4 meng3",
     "外蒙": "wai4 meng3",
     "蒙古": "meng3 gu3",
