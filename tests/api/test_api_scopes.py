@@ -40,6 +40,7 @@ from polyvox.service.keys.client_names import key_client
 from polyvox.service.keys.operations import Operation
 from polyvox.service.keys.record import Limits, Scope
 from polyvox.service.keys.store import KeyStore
+from polyvox.service.provenance_checks import ProvenanceChecks
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import NormalizationOptions, Utterance
@@ -168,6 +169,9 @@ BELOW: Mapping[Operation, list[Below]] = {
         lambda at, owner: side(at).phonemize("Hi.", "en-us", None, lambda *_: None, owner=owner),
         lambda at, owner: side(at).translate_ssml("<speak>Hi.</speak>", None, None, owner=owner),
         lambda at, owner: side(at).normalized("Hi.", NormalizationOptions(), owner=owner),
+    ],
+    Operation.CHECK_PROVENANCE: [
+        lambda at, owner: ProvenanceChecks(at.studio.speech).check(b"no audio", b"no manifest", owner)
     ],
     Operation.MIX_VOICES: [lambda at, owner: side(at).mixed_voice("low+high", None, np.copy, owner=owner)],
     Operation.SUBMIT_JOBS: [lambda at, owner: at.jobs.submit(book(), owner)],

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from helpers.tiny_cosyvoice import prompt, tiny_model
+from helpers.tiny_cosyvoice import let_speech_end, prompt, tiny_model
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.errors import BundleError, InvalidRequestError, PromptError
@@ -26,7 +26,13 @@ def anyio_backend():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tiny_model(tmp_path_factory.mktemp("model"), 1)
+    return let_speech_end(tiny_model(tmp_path_factory.mktemp("model"), 1))
+
+
+@pytest.fixture(scope="module")
+def long_winded(tmp_path_factory):
+    """A model that speaks on to its greatest length."""
+    return tiny_model(tmp_path_factory.mktemp("long winded"), 1)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +51,16 @@ async def cloned(engine):
 async def chunks_of(speech):
     async with aclosing(speech) as chunks:
         return [chunk async for chunk in chunks]
+
+
+async def chunks_by(folder, **settings):
+    """What a new engine makes of a text."""
+    engine = CosyVoiceEngine(load_settings(cosyvoice1_dir=folder, cosyvoice_device="cpu", **settings), 1)
+    await engine.start()
+    try:
+        return await chunks_of(engine.speak(Utterance("hello there", SPEAKER, seed=1)))
+    finally:
+        await engine.close()
 
 
 def samples(chunks):
@@ -88,8 +104,8 @@ async def test_a_mark_at_the_end_of_an_instruction_is_the_callers_or_ours(engine
 
 
 @pytest.mark.long
-async def test_a_long_segment_is_streamed_in_chunks_of_the_original(engine):
-    chunks = await chunks_of(engine.speak(Utterance("hello there", SPEAKER, seed=1)))
+async def test_a_long_segment_is_streamed_in_chunks_of_the_original(long_winded):
+    chunks = await chunks_by(long_winded)
     assert len(chunks) > 2
     assert [len(chunk.pcm) for chunk in chunks[:-1]] == [38_912, *[44_032] * (len(chunks) - 2)]
     assert [chunk.tokens.end - chunk.tokens.start for chunk in chunks[:-1]] == [100] * (len(chunks) - 1)
@@ -173,11 +189,8 @@ async def test_what_it_cannot_do_is_refused_before_any_work(engine, utterance, e
 
 
 @pytest.mark.long
-async def test_a_hop_of_zero_makes_one_chunk_of_a_segment(folder):
-    whole = CosyVoiceEngine(load_settings(cosyvoice1_dir=folder, cosyvoice1_hop=0, cosyvoice_device="cpu"), 1)
-    await whole.start()
-    chunks = await chunks_of(whole.speak(Utterance("hello there", SPEAKER, seed=1)))
-    await whole.close()
+async def test_a_hop_of_zero_makes_one_chunk_of_a_segment(long_winded):
+    chunks = await chunks_by(long_winded, cosyvoice1_hop=0)
     assert len(chunks) == 1
     assert len(chunks[0].pcm) > 100_000
 

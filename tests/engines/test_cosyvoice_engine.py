@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from helpers.tables import each_row
-from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
+from helpers.tiny_cosyvoice import FRONTEND, SEED, let_speech_end, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.engines.cosyvoice.decoder.sequential_stages import SequentialVocoder
@@ -40,8 +40,10 @@ E2E = json.loads((FRONTEND / "cosyvoice_text.json").read_text())["e2e"]
 class Running:
     """An engine between start and close, and a voice it prepared."""
 
-    def __init__(self, tmp_path, version, **settings):
+    def __init__(self, tmp_path, version, *, ends=False, **settings):
         folder = tiny_model(tmp_path / "model", version)
+        if ends:
+            let_speech_end(folder)
         self.engine = CosyVoiceEngine(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
 
     async def __aenter__(self):
@@ -135,7 +137,7 @@ async def test_speech_is_at_least_as_long_as_the_text_asks_for(tmp_path, version
 @pytest.mark.long
 @pytest.mark.usefixtures("token_audio")
 async def test_segments_follow_each_other_with_seeds_of_their_own(tmp_path):
-    async with Running(tmp_path, 3) as running:
+    async with Running(tmp_path, 3, ends=True) as running:
         chunks = await running.said(running.utterance("all. " * 34))
     starts = [chunk for chunk in chunks if chunk.text]
     assert len(starts) > 1
@@ -155,7 +157,7 @@ async def test_leaving_early_frees_the_sequence_and_the_stream(tmp_path):
 @pytest.mark.long
 @VERSIONS
 async def test_voices_that_come_with_the_model_speak_without_a_prompt(tmp_path, version):
-    async with Running(tmp_path, version) as running:
+    async with Running(tmp_path, version, ends=True) as running:
         assert [voice.id for voice in running.engine.voices] == ["spk_a"]
         assert await running.said(Utterance("the wall.", "spk_a", seed=1))
 

@@ -16,7 +16,7 @@ from polyvox.models.kokoro.model import KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.kokoro.ragged import Ragged
 
 PARTS = ("bert", "bert_encoder", "predictor", "text_encoder", "decoder")
-SENTENCES = ("ɡʊd.", "ɹˈɛdi.")
+SENTENCES = ("ɡʊd mˈɔɹnɪŋ.", "ɹˈɛdi.")
 INNER = {
     "pitch": "/encoder/F0_proj/Conv_output_0",
     "energy": "/encoder/N_proj/Conv_output_0",

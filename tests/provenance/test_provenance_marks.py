@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.provenance.content_id import derived_id, is_content_id
-from polyvox.provenance.marks import SYNTHETIC, Marks
+from polyvox.provenance.marks import SYNTHETIC, Marks, derived_id, is_content_id
 from polyvox.provenance.notary import Notary
 
 NOON = 1_795_003_200.0

@@ -9,7 +9,7 @@ from helpers.fakes import PlainToneEngine, tone_service
 from helpers.request_path import request_path
 from polyvox.service import speech
 
-MOST_FILES = 86
+MOST_FILES = 80
 
 
 @pytest.mark.anyio

@@ -10,8 +10,8 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.answer_headers import rate_headers
 from polyvox.api.paths import PathTable
-from polyvox.api.rate_headers import rate_headers
 from polyvox.errors import (
     AuthenticationError,
     BundleError,

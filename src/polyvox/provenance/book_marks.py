@@ -2,8 +2,7 @@
 
 from polyvox.books.narration.narration import Narration
 from polyvox.config import Settings
-from polyvox.provenance.content_id import derived_id
-from polyvox.provenance.marks import Marks
+from polyvox.provenance.marks import Marks, derived_id
 
 
 def book_tags(narration: Narration, settings: Settings) -> dict[str, str]:

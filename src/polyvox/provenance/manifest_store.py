@@ -8,8 +8,8 @@ from pathlib import Path
 import structlog
 
 from polyvox.private_files import make_private_folder, write_private
-from polyvox.provenance.content_id import is_content_id
 from polyvox.provenance.manifest import LONGEST_MANIFEST, SignedManifest
+from polyvox.provenance.marks import is_content_id
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -7,13 +7,13 @@ from typing import Self
 
 from polyvox.config import Settings
 from polyvox.extras import PROVENANCE
-from polyvox.provenance.content_id import derived_id
 from polyvox.provenance.manifest import AudioLayout, ManifestDraft, SignedManifest
 from polyvox.provenance.manifest_store import ManifestStore
-from polyvox.provenance.marks import Marks
+from polyvox.provenance.marks import Marks, derived_id
 from polyvox.provenance.signing_key import PublicKey, SigningKey
 from polyvox.provenance.watermark import Watermarker
 from polyvox.provenance.watermarks import open_watermarker
+from polyvox.types import Pcm
 
 
 def provenance_folder(settings: Settings) -> Path:
@@ -114,3 +114,37 @@ class Notary:
         if draft is not None and self._key is not None:
             return SignedManifest.sign(draft.manifest(), self._key)
         return None if self._store is None else self._store.get(content_id)
+
+
+class Seal:
+    """Hashes an answer's samples and bytes on the threads that encode it. Without a draft it does nothing."""
+
+    def __init__(self, notary: Notary, draft: ManifestDraft | None) -> None:
+        self._notary = notary
+        self._draft = draft
+
+    def encode(self, encoder: Callable[[Pcm], bytes | None], pcm: Pcm) -> bytes:
+        """Encode samples; the bytes that are ready, none of an encoder that keeps them."""
+        data = encoder(pcm) or b""
+        if self._draft is not None:
+            self._draft.add(pcm, data)
+        return data
+
+    def finish(self, finish: Callable[[], bytes]) -> bytes:
+        """The bytes that complete the answer, or all of it; with them its manifest is complete."""
+        data = finish()
+        if self._draft is not None:
+            self._draft.add_data(data)
+            self._file(complete=True)
+        return data
+
+    def close(self, close: Callable[[], None] | None = None) -> None:
+        """Free the encoder. An answer that broke off keeps a manifest of what was sent."""
+        if close is not None:
+            close()
+        self._file(complete=False)
+
+    def _file(self, *, complete: bool) -> None:
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            self._notary.file(draft, complete=complete)

@@ -16,7 +16,7 @@ from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, SilentTextError, StalledError, status_of
 from polyvox.provenance.manifest import AudioLayout
 from polyvox.provenance.marks import Marks
-from polyvox.provenance.notary import Notary
+from polyvox.provenance.notary import Notary, Seal
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.slotless import SlotlessTicket
@@ -25,12 +25,10 @@ from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
-from polyvox.service.playback import Playback
-from polyvox.service.seal import Seal
+from polyvox.service.playback import ChunkSummary, Playback
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
-from polyvox.service.telemetry.chunk_summary import ChunkSummary
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracing import enter_origin
 from polyvox.types import AudioChunk

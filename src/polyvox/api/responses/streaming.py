@@ -10,12 +10,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.answer_headers import LINK_HEADER, PROVENANCE_HEADER, RATE_HEADERS, provenance_headers, rate_headers
 from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError, note_session
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
-from polyvox.api.provenance_headers import LINK_HEADER, PROVENANCE_HEADER, provenance_headers
-from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.responses.cached_answers import (
     AGE_HEADER,

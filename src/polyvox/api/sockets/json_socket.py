@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from polyvox.api.provenance_headers import socket_headers
+from polyvox.api.answer_headers import socket_headers
 from polyvox.errors import InvalidRequestError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -50,6 +50,7 @@ from polyvox.types import (
     Capabilities,
     ChunkPolicy,
     EngineLocation,
+    NormalizationOptions,
     PreparedVoice,
     Streaming,
     Utterance,
@@ -174,6 +175,9 @@ class PocketTtsEngine:
             hearing,
             executors,
         )
+        # The rules of the language are read when they are first needed.
+        segments = self._frontend.segments(_WARM_UP, NormalizationOptions(), self._variant.language)
+        await text.run(partial(list, segments))
         if self.voices:
             async for _ in self.speak(Utterance(_WARM_UP, self.voices[0].id, seed=0, tuning=_SHORTEST)):
                 continue

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from polyvox.audio.encode import AudioFormat, StreamEncoder
+from polyvox.provenance.notary import Seal
 from polyvox.service.contexts.speech_context import Flushed, SpeechContext
 from polyvox.service.encoding import SerialCalls
-from polyvox.service.seal import Seal
 from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.types import AudioChunk
 

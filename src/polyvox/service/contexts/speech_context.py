@@ -11,13 +11,13 @@ from typing import Self
 
 from polyvox.audio.encode import NO_TAGS, AudioFormat, Tags
 from polyvox.errors import InvalidRequestError, SilentTextError, TextError
+from polyvox.provenance.notary import Seal
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.patience import Patience
 from polyvox.service.contexts.text_feed import TextFeed
 from polyvox.service.kinds.joining import UtteranceJoiner
 from polyvox.service.kinds.stream_in import SpeakStream
-from polyvox.service.seal import Seal
 from polyvox.service.session import Session
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.speech import SpeechService

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 
 from polyvox.config import Settings
@@ -12,7 +13,6 @@ from polyvox.errors import ForbiddenError, InvalidRequestError, MarkupError, Unk
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script import SpeakScript
-from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice
@@ -25,6 +25,30 @@ from polyvox.text.markup.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
 from polyvox.voices.mixing import parse_mix
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceAlias:
+    """A short name of a voice in one request, and the pace at which that voice speaks."""
+
+    voice: str
+    rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceAliases:
+    """The aliases of a request. A name spelled alike goes before one that differs in case."""
+
+    by_name: Mapping[str, VoiceAlias] = field(default_factory=lambda: MappingProxyType({}))
+
+    def find(self, name: str) -> VoiceAlias | None:
+        """The alias of a name; None where there is none."""
+        exact = self.by_name.get(name.strip())
+        if exact is not None:
+            return exact
+        folded = name.strip().casefold()
+        return next((alias for known, alias in self.by_name.items() if known.casefold() == folded), None)
+
 
 _PROBE = "a"
 _LONG_TEXT = 5_000

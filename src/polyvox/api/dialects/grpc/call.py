@@ -12,10 +12,9 @@ from uuid import uuid4
 import grpc
 import structlog
 
+from polyvox.api.answer_headers import provenance_headers, rate_headers
 from polyvox.api.dialects.grpc.schema import Message
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
-from polyvox.api.provenance_headers import provenance_headers
-from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.responses.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import (

@@ -1,8 +1,12 @@
-"""The origin of speech in headers: its marks, and where its signed manifest is."""
+"""Headers of answers: the origin of the speech, and how the caller stands to its limits."""
+
+import math
 
 from starlette.websockets import WebSocket
 
+from polyvox.errors import RateLimitError
 from polyvox.provenance.marks import ORIGIN
+from polyvox.service.keys.counters import Level
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 
@@ -25,3 +29,23 @@ def socket_headers(socket: WebSocket) -> list[tuple[bytes, bytes]]:
     """The headers of a WebSocket, all of whose speech is synthetic; none where the server marks nothing."""
     service: SpeechService = socket.app.state.service
     return [(PROVENANCE_HEADER.lower().encode(), ORIGIN.encode())] if service.notary.marks_answers else []
+
+
+LIMIT_HEADER = "X-RateLimit-Limit"
+REMAINING_HEADER = "X-RateLimit-Remaining"
+RESET_HEADER = "X-RateLimit-Reset"
+RESOURCE_HEADER = "X-RateLimit-Resource"
+
+RATE_HEADERS = (LIMIT_HEADER, REMAINING_HEADER, RESET_HEADER, RESOURCE_HEADER)
+
+
+def rate_headers(level: Level | RateLimitError | None) -> dict[str, str]:
+    """The limit, what is left of it, the seconds until all of it is back, and what it limits; none without a limit."""
+    if level is None:
+        return {}
+    return {
+        LIMIT_HEADER: str(level.limit),
+        REMAINING_HEADER: str(level.remaining),
+        RESET_HEADER: str(max(0, math.ceil(level.reset))),
+        RESOURCE_HEADER: str(level.resource),
+    }
