@@ -50,6 +50,7 @@ PHRASES: Final = {
     "勒马": "le4 ma3",
     "晃来晃去": "huang4 lai2 huang4 qu4",
     "妻子": "qi1 zi5",
+    "应声": "ying4 sheng1",
     "朝鲜": "chao2 xian3",
     "饮马": "yin4 ma3",
     "内蒙": "nei4 meng3",
