@@ -103,7 +103,7 @@ _STRUCTURE: Final = re.compile(
     r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|附件|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
     r" ?\(?(?P<number>(?:[A-Z]|\d{1,3})[-–—]\d{1,3}(?:[-–—]\d{1,3})*"
     r"(?:(?:和|与|及|至|到|~|, ?)\d{1,3}[-–—]\d{1,3})*)"
-    r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小]|公里)"
+    r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小秒遍]|公里|分钟)"
 )
 # The codes in which a server answers: of errors behind any word that tells of one, of success behind 返回 alone.
 _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
