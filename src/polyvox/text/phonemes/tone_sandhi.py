@@ -29,7 +29,7 @@ def with_sandhi(text: str, readings: Sequence[str]) -> list[str]:
     spoken = list(readings)
     if "一" not in text and "不" not in text:
         return spoken
-    figures = {match.start() for match in _FIGURE.finditer(text)}
+    figures = {match.start() for match in _FIGURE.finditer(text)} if "一" in text else frozenset()
     for place, (char, reading) in enumerate(zip(text, readings, strict=True)):
         tone = readings[place + 1][-1:] if place + 1 < len(text) else ""
         if place in figures:
