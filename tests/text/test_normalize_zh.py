@@ -271,6 +271,9 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
         "号1-",
         "期10.1-",
         "1k-",
+        "图1-",
+        "1N·m/(",
+        "1枚/",
     ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:

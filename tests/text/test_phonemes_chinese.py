@@ -103,6 +103,10 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
         ("三分之一的人", "san1 fen1 zhi1 yi1 de5 ren2"), ("妈妈", "ma1 ma5"),
         ("大一点", "da4 yi4 dian3"), ("周一见", "zhou1 yi1 jian4"), ("不在", "bu2 zai4"), ("不对", "bu2 dui4"),
         ("不好", "bu4 hao3"), ("不来", "bu4 lai2"), ("不", "bu4"), ("一", "yi1"),
+        ("一点四九六亿", "yi1 dian3 si4 jiu3 liu4 yi4"), ("四比一大胜", "si4 bi3 yi1 da4 sheng4"),
+        ("一对一", "yi1 dui4 yi1"), ("二十一个", "er4 shi2 yi1 ge4"), ("一月一日", "yi1 yue4 yi1 ri4"),
+        ("图一杠二", "tu2 yi1 gang4 er4"), ("万一下雨", "wan4 yi1 xia4 yu3"), ("一万一千", "yi2 wan4 yi4 qian1"),
+        ("一点一点来", "yi4 dian3 yi4 dian3 lai2"), ("九点一刻", "jiu3 dian3 yi2 ke4"),
     ],
 )  # fmt: skip
 def test_one_and_not_change_their_tone_before_others(written: str, readings: str) -> None:

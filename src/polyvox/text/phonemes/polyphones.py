@@ -97,7 +97,7 @@ def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
 
 def _de_of_complement(before: str, behind: str) -> str | None:
     """děi, must, behind a thing, person or time and before what must be done; else the particle behind a verb."""
-    if before in "nrtsfk" and behind in "vdpr":
+    if before in "nrtsfk-" and behind in "vdpr":
         return "dei3"
     return "de5" if before in "vazib" and behind != "-" else None
 

@@ -1,16 +1,26 @@
 """Tones of 一 and 不 before other tones, as they are spoken."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
-_FIGURES: Final = frozenset("零一二三四五六七八九幺点")
+_NUMERALS: Final = "零一二三四五六七八九"
+_FIGURES: Final = frozenset(_NUMERALS + "幺点")
 # Behind these 一 is the first, or the last character of a word.
-_ORDINAL_BEFORE: Final = frozenset("第之唯统周期初高大专单其十") | _FIGURES
+_ORDINAL_BEFORE: Final = frozenset("第之唯统周期初高大专单其逐十") | _FIGURES
 # Before these it is the first: of months, days, floors, classes.
 _ORDINAL_BEHIND: Final = frozenset("月号楼班十") | _FIGURES - {"点"}
 # A little, some, times, a step: 一 counts even behind 大 or 高.
 _DEGREES: Final = frozenset("点些倍级截岁圈下")
 _AFTER_DEGREE: Final = frozenset("大高")
+# Figures of decimals, scores, odds, sums, chapters and dates, and the last of a number: none of them counts things.
+_FIGURE: Final = re.compile(
+    f"(?<=[{_NUMERALS}十百][比赔杠])一|一(?=[比赔杠加减乘][{_NUMERALS}十百])|(?<=[{_NUMERALS}][加减乘])一"
+    f"|一(?=对一|对多)|(?<=一对)一|一(?=点(?:[{_NUMERALS[2:]}零](?![十心])|一(?:$|[{_NUMERALS}万亿千百倍个元米公吨克])))"
+    f"|(?<=[{_NUMERALS}]点)一(?![刻点起样直定边滴般共])|(?<=[第十])一|(?<=月)一(?=日)|(?<=[二三四五多]合)一|(?<=[如见附][图表])一"
+    f"|(?<=[{_NUMERALS}几]选)一(?![个种次位])|一(?=[送赠]一|数二|不二)|(?<=一[送赠])一"
+    f"|(?<![{_NUMERALS}两几十百千]万)(?<=万)一(?![十百千])"
+)
 _FALLING: Final = "4"
 
 
@@ -19,9 +29,12 @@ def with_sandhi(text: str, readings: Sequence[str]) -> list[str]:
     spoken = list(readings)
     if "一" not in text and "不" not in text:
         return spoken
+    figures = {match.start() for match in _FIGURE.finditer(text)} if "一" in text else frozenset()
     for place, (char, reading) in enumerate(zip(text, readings, strict=True)):
         tone = readings[place + 1][-1:] if place + 1 < len(text) else ""
-        if char == "不" and reading == "bu4" and tone == _FALLING:
+        if place in figures:
+            spoken[place] = "yi1"
+        elif char == "不" and reading == "bu4" and tone == _FALLING:
             spoken[place] = "bu2"
         elif char == "一" and reading == "yi1" and tone in ("1", "2", "3", _FALLING) and _counts(text, place):
             spoken[place] = "yi2" if tone == _FALLING else "yi4"
@@ -31,6 +44,6 @@ def with_sandhi(text: str, readings: Sequence[str]) -> list[str]:
 def _counts(text: str, place: int) -> bool:
     """Return whether 一 is one of something, not the first, a figure in a row, or the end of a word."""
     before, behind = text[place - 1 : place], text[place + 1]
-    if before in _AFTER_DEGREE and behind in _DEGREES:
+    if (before in _AFTER_DEGREE and behind in _DEGREES) or (before == "点" and behind == "刻"):
         return True
     return before not in _ORDINAL_BEFORE and behind not in _ORDINAL_BEHIND

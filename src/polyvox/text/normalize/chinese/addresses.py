@@ -97,6 +97,14 @@ _DESIGNATION: Final = re.compile(
     r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡])"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
+# Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
+_STRUCTURE: Final = re.compile(
+    r"(?:(?<![试企力意])图|(?<![代发外手])表|(?<![模形方款新老旧样招正仪])式|(?<![比病惯先条])例"
+    r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|附件|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
+    r" ?\(?(?P<number>(?:[A-Z]|\d{1,3})[-–—]\d{1,3}(?:[-–—]\d{1,3})*"
+    r"(?:(?:和|与|及|至|到|~|, ?)\d{1,3}[-–—]\d{1,3})*)"
+    r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小秒遍]|公里|分钟)"
+)
 # The codes in which a server answers: of errors behind any word that tells of one, of success behind 返回 alone.
 _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
@@ -178,8 +186,10 @@ def read_phones(text: TrackedText) -> TrackedText:
 
 
 def read_designations(text: TrackedText) -> TrackedText:
-    """The type behind the name of a family of aircraft, rockets or missiles, whose hyphen is no minus: 歼-20."""
-    return text.sub(_DESIGNATION, _designation) if _DASHED.search(text.text) else text
+    """Numbers whose hyphen is neither minus nor range: of aircraft, rockets and missiles, of figures and tables."""
+    if _DASHED.search(text.text) is None:
+        return text
+    return text.sub(_DESIGNATION, _designation).sub(_STRUCTURE, _structure)
 
 
 def read_codes(text: TrackedText) -> TrackedText:
@@ -215,6 +225,12 @@ def _designation(match: re.Match[str]) -> str:
     number = match["number"]
     exact = len(number) >= _LONG_GROUP and not number.endswith("0" * (len(number) - 1))
     return match["family"] + (spelled(number) if exact else cardinal(number))
+
+
+def _structure(match: re.Match[str]) -> str:
+    label = match.string[match.start() : match.start("number")]
+    dashed = _DASHED.sub("杠", match["number"])
+    return label + _GROUP.sub(lambda digits: cardinal(digits.group()), dashed)
 
 
 def _aloud(address: str) -> str:

@@ -132,9 +132,20 @@ _SIGNS: Final = {
 }
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
+_PER: Final = (
+    "[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
+    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+)
 _EACH: Final = re.compile(
-    "(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/"
-    "(?=[天日月年周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英票餐堂针株棵条双对根盘份罐听扎捆车趟轮局集章题])"
+    f"(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/(?={_PER})"
+    "|(?<=元/[天日月年周人晚间次])/(?=[天日月年周人晚间次])"
+)
+# So many pieces in each pack, time or place: "30枚/盒", "200台/小时".
+_PIECES_EACH: Final = re.compile(
+    "(?<=[0-9零一二两三四五六七八九十百千万亿半几]"
+    "[枚张抽枝条卷根只罐板提箱桶双套本册台辆头尾株棵朵串把盘碗杯勺筒管排组场局节题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹"
+    "束打捆扎壶坛篮筐笼窝缸层架艘班车人名位项门])/"
+    f"(?={_PER})"
 )
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
@@ -192,7 +203,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
     if "/" in text.text:
-        text = text.sub(_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
+        text = text.sub(_EACH, "每").sub(_PIECES_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
         text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction)

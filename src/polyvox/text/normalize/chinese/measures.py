@@ -45,6 +45,7 @@ _UNITS: Final = {
     "m": "米",
     "km": "公里",
     "nm": "纳米",
+    "Nm": "牛米",
     "μm": "微米",
     "ft": "英尺",
     "in": "英寸",
@@ -60,10 +61,18 @@ _UNITS: Final = {
     "μmol": "微摩尔",
     "μg": "微克",
     "ng": "纳克",
+    "pg": "皮克",
+    "kmol": "千摩尔",
+    "nmol": "纳摩尔",
+    "pmol": "皮摩尔",
+    "dL": "分升",
+    "μL": "微升",
     "IU": "国际单位",
     "mmHg": "毫米汞柱",
     "L": "升",
     "ms": "毫秒",
+    "μs": "微秒",
+    "ns": "纳秒",
     "s": "秒",
     "min": "分钟",
     "h": "小时",
@@ -72,22 +81,58 @@ _UNITS: Final = {
     "kHz": "千赫",
     "MHz": "兆赫",
     "GHz": "吉赫",
+    "THz": "太赫",
     "W": "瓦",
     "kW": "千瓦",
     "MW": "兆瓦",
+    "GW": "吉瓦",
+    "mW": "毫瓦",
+    "Wh": "瓦时",
     "kWh": "千瓦时",
+    "MWh": "兆瓦时",
+    "GWh": "吉瓦时",
+    "TWh": "太瓦时",
+    "kVA": "千伏安",
+    "MVA": "兆伏安",
     "V": "伏",
     "kV": "千伏",
+    "mV": "毫伏",
     "mA": "毫安",
+    "μA": "微安",
+    "kA": "千安",
+    "Ah": "安时",
     "mAh": "毫安时",
     "dB": "分贝",
     "Pa": "帕",
     "kPa": "千帕",
     "hPa": "百帕",
+    "MPa": "兆帕",
+    "GPa": "吉帕",
+    "N": "牛",
+    "kN": "千牛",
+    "MN": "兆牛",
+    "kΩ": "千欧",
+    "MΩ": "兆欧",
+    "Ω": "欧姆",
+    "μF": "微法",
+    "nF": "纳法",
+    "pF": "皮法",
+    "lm": "流明",
+    "lx": "勒克斯",
+    "eV": "电子伏",
+    "keV": "千电子伏",
+    "MeV": "兆电子伏",
+    "GeV": "吉电子伏",
+    "mSv": "毫西弗",
+    "μSv": "微西弗",
+    "Mbit": "兆比特",
+    "Gbit": "吉比特",
     "kcal": "千卡",
     "cal": "卡",
     "kJ": "千焦",
     "J": "焦",
+    "MJ": "兆焦",
+    "GJ": "吉焦",
     "ha": "公顷",
     "mph": "英里每小时",
     "kph": "公里每小时",
@@ -98,9 +143,29 @@ _UNITS: Final = {
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
+# Units only beside others, since alone they are as often grades, names or models.
+_IN_COMPOUNDS: Final = {
+    "A": "安",
+    "C": "库",
+    "K": "开",
+    "d": "天",
+    "U": "单位",
+    "cd": "坎德拉",
+    "Mb": "兆比特",
+    "Gb": "吉比特",
+    "lbf": "磅力",
+    "r": "转",
+    "Sv": "西弗",
+    "Gy": "戈瑞",
+    "Bq": "贝克勒尔",
+    "℃": "摄氏度",
+}
 # Read by their letters, in these capitals.
 _LETTERED: Final = ("KB", "MB", "GB", "TB", "PB", "M", "G", "T", "Mbps", "Gbps", "kbps", "fps", "dpi", "ppm")
-_ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items() if len(unit) > 1} | {"l": "升", "v": "伏"}
+_ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()) if len(unit) > 1} | {
+    "l": "升",
+    "v": "伏",
+}
 _LETTERED_ANY_CASE: Final = {unit.lower(): unit for unit in _LETTERED if len(unit) > 1}
 _EXACT: Final = _UNITS | {unit: unit for unit in _LETTERED}
 
@@ -122,7 +187,7 @@ _PER_UNIT: Final = re.compile(
 )
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
-    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/])"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
 )
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
@@ -150,21 +215,26 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
-_UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµ]")
+_UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _PRIME: Final = re.compile("[0-9]['′]")
-_SYMBOL: Final = r"(?P<{0}>[A-Za-zμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
+_FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
+_PRODUCT: Final = rf"{_FACTOR}(?:[·⋅•]{_FACTOR}){{1,2}}"
+# "m/s", "N·m", "kWh/100km", "mg/kg/d", "W/(m²·K)"
+_COMPOUND: Final = (
+    rf"(?P<unit>{_SYMBOL}(?:(?:[·⋅•]|(?<=N)\.(?=m)){_SYMBOL})?)"
+    rf"(?P<per>(?:/(?:\({_PRODUCT}\)|100(?=km|kg|g|m[lL²]){_SYMBOL}|{_FACTOR}(?:[·⋅•]{_FACTOR})?)){{1,2}})?"
+)
+_PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
+    rf"{_COMPOUND}(?![A-Za-z0-9])"
 )
 
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
-_RAISED: Final = re.compile(
-    rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_SYMBOL.format('unit')}"
-    rf"(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
-)
+_RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
 
 
 def read_money(text: TrackedText) -> TrackedText:
@@ -290,17 +360,23 @@ def _raised(match: re.Match[str]) -> str | None:
 
 
 def _units(match: re.Match[str]) -> str | None:
-    """A unit, its power, and the unit that it is divided by."""
-    unit = _unit(match["unit"])
-    if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
-        return None
-    unit = _POWERS.get(match["unit_power"] or "", "") + unit
-    if match["per"]:
-        per = _unit(match["per"])
-        if per is None:
+    """A unit or a product of units, and the units that it is divided by."""
+    unit, per = match["unit"], match["per"] or ""
+    compound = bool(per) or not unit.isalpha()
+    names = [_product(part, compound) for part in (unit, *per.split("/")[1:])]
+    return "每".join(name for name in names if name) if all(names) else None
+
+
+def _product(written: str, compound: bool) -> str | None:
+    """The names of units that are multiplied, with their powers."""
+    words = ""
+    for part in _PART.finditer(written):
+        symbol, power = part["symbol"], part["power"]
+        name = (_IN_COMPOUNDS.get(symbol) if compound else None) or _unit(symbol)
+        if name is None or (power and not (compound or symbol in _POWERED)):
             return None
-        unit += "每" + _POWERS.get(match["per_power"] or "", "") + per
-    return unit
+        words += ("百" if part["hundred"] else "") + _POWERS.get(power or "", "") + name
+    return words
 
 
 def _unit(symbol: str) -> str | None:
