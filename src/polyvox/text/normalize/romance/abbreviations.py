@@ -23,14 +23,14 @@ _BEFORE_MONTHS: Final = frozenset(
 _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
 _COUNTED: Final = re.compile(r"\d ?\Z")
-_RANKED: Final = re.compile(r"(?:\d|[\dIVX][ºª°e])(?: de)? ?\Z")
+_RANKED: Final = re.compile(r"(?:\d|[\dIVX]\.?[ºª°e]|;)(?: de)? ?\Z")
 # Behind a short form that is a word too, but no word here: no sentence begins with these.
 _UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?![\w'’])")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
 _SHORT_YEAR: Final = 2
-_RANK_REACH: Final = 6
+_RANK_REACH: Final = 8
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
 _NAME_BEHIND: Final = re.compile(_NAME)
