@@ -31,7 +31,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     if _DIGIT.search(text.text):
         text = figures.read_guesses(text.sub(_SPACED_FIGURE, ""))
-    text = fold(text.sub(_COMMA, ", "))
+    text = fold(science.read_logarithms(text).sub(_COMMA, ", "))
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:

@@ -106,11 +106,14 @@ _BARE_YEAR: Final = re.compile(
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
-_TAKES: Final = re.compile(" ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创)")
+_TAKES: Final = re.compile(
+    " ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创|处(?![理于置分]))"
+)
 _LAP: Final = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
 _LASTS: Final = re.compile(
     "(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]{0,2}\\Z"
 )
+_LASTS_REACH: Final = 6
 _RESULT: Final = re.compile(
     "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,8}\\Z"
 )
@@ -240,11 +243,14 @@ def _years(match: re.Match[str]) -> str:
 
 def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
-    if hour > 24 or minute > 59:
+    if minute > 59:
         return None
     second = int(match["second"] or 0)
-    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _takes(match):
+    lasts = _LASTS.search(match.string, max(0, match.start() - _LASTS_REACH), match.start()) is not None
+    if lasts or (hour <= 24 and _takes(match)):
         return _duration(hour, minute, second if match["second"] else None)
+    if hour > 24:
+        return None
     words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"

@@ -365,7 +365,7 @@ def _raised(match: re.Match[str]) -> str | None:
 def _units(match: re.Match[str]) -> str | None:
     """A unit or a product of units, and the units that it is divided by."""
     unit, per = match["unit"], match["per"] or ""
-    compound = bool(per) or not unit.isalpha()
+    compound = bool(per) or not unit.rstrip("23").isalpha()
     names = [_product(part, compound) for part in (unit, *per.split("/")[1:])]
     return "每".join(name for name in names if name) if all(names) else None
 

@@ -8,7 +8,7 @@ from polyvox.text.normalize.english.formulas import COMPOUNDS_WITHOUT_FIGURES, E
 from polyvox.text.tracked import TrackedText
 
 _FUNCTION: Final = re.compile(
-    r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan|cot)(?P<power>[²³])?"
+    r"(?<![A-Za-z.])(?<!点 )(?P<arc>arc)?(?P<name>sin|cos|tan|cot)(?P<power>[²³])?"
     r" ?(?=[\dα-ωπ]|\([^)]|[A-Zxyt](?![A-Za-z]))"
 )
 _FUNCTIONS: Final = {"sin": "正弦", "cos": "余弦", "tan": "正切", "cot": "余切"}
@@ -40,7 +40,7 @@ _SHORT: Final = {
     "Feat": "Featuring",
 }
 _SHORTENED: Final = re.compile(rf"(?<![A-Za-z\d])(?<!\d )({'|'.join(_SHORT)})\. ?(?=[\u4e00-\u9fff])")
-_NUMBERED: Final = re.compile(r"(?<![A-Za-z])(Fig|Eq|Tab)\. ?(?=\d)")
+_NUMBERED: Final = re.compile(r"(?<![A-Za-z])(Fig|Eq|Tab)\. ?(\d{1,4})(?!\d)")
 _PARTS: Final = {"Fig": "图", "Eq": "式", "Tab": "表"}
 _MOLECULE: Final = r"(?:[A-Z][a-z]?\d{0,2})"
 _COMPOUND: Final = re.compile(
@@ -51,9 +51,14 @@ _UNIT: Final = re.compile(r"([A-Z][a-z]?)|(\d+)")
 _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 
 
+def read_logarithms(text: TrackedText) -> TrackedText:
+    """ "log2(8)", before figures that stand below the line become plain ones."""
+    return text.sub(_LOGARITHM, _logarithm) if "log" in text.text else text
+
+
 def read_functions(text: TrackedText) -> TrackedText:
-    """ "sin30°", "log2(8)", "ln2" and limits."""
-    text = text.sub(_FUNCTION, _function).sub(_LOGARITHM, _logarithm)
+    """ "sin30°", "ln2" and limits."""
+    text = text.sub(_FUNCTION, _function)
     text = text.sub(_SPELLED, lambda match: f"{match.group()[0].upper()} {match.group()[1].upper()} ")
     if _LIMIT.search(text.text):
         text = text.sub(_LIMIT, "极限 ").sub(_APPROACHES, "趋于")
@@ -64,7 +69,9 @@ def read_works(text: TrackedText) -> TrackedText:
     """Numbers of works and volumes, who plays against whom, and titles and firms with a stop before Chinese."""
     if "." not in text.text:
         return text
-    text = text.sub(_SHORTENED, lambda match: _SHORT[match[1]] + " ").sub(_NUMBERED, lambda match: _PARTS[match[1]])
+    text = text.sub(_SHORTENED, lambda match: _SHORT[match[1]] + " ").sub(
+        _NUMBERED, lambda match: _PARTS[match[1]] + cardinal(match[2])
+    )
     return text.sub(_OPUS, _opus).sub(_VOLUME, lambda match: f"第{cardinal(match['volume'])}卷").sub(_AGAINST, "对")
 
 
