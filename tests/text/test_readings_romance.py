@@ -107,6 +107,11 @@ HOSTILE = [
     "mg/kg/",
     "1x",
     "(AB) ",
+    "cat -a ",
+    "plazas: 1 ",
+    "fecha 1/2, ",
+    "1 000 000 a ",
+    "abierto 9-18h y ",
 ]
 
 

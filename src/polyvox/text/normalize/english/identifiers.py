@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.commands import OPTION, OPTION_LETTERS, follows_command
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
@@ -26,22 +27,12 @@ _BRANCH: Final = re.compile(
     r"(?<![\w/.@:-])(?:feature|feat|fix|bugfix|hotfix|release|chore|origin|upstream|refs|heads|src|tests?|docs|lib|bin|etc|usr|"
     r"var|scripts|node_modules|dist|assets|static|packages)(?:/[\w.+-]*\w)++/?(?![\w/])"
 )
-_PROGRAM: Final = (
-    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|ffmpeg|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
-    r"make|mkdir|mv|node|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
-)
-_OPTION: Final = re.compile(
-    r"(?<=[^\s-] )(?P<dashes>--?)(?P<name>[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++)*+)(?P<value>=(?=\w))?"
-)
-_COMMAND: Final = re.compile(rf"(?<![\w.-]){_PROGRAM} (?:[^\n.!?]|[.!?](?=\S))*\Z")
 _CALLED: Final = re.compile(r"\b(?:flags?|options?|switch|with|set|use|add|pass|or|and) \Z", re.IGNORECASE)
 _DOTTED: Final = re.compile(
     r"(?<![\w.@/-])[A-Za-z_]\w+(?:\.[A-Za-z_]\w*)+(?=\()|(?<![\w.@/-])[a-z_]\w+(?:\.[A-Za-z_]\w*){2,}+(?![\w.@]*@)"
 )
 _SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
 _CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
-_NEAR: Final = 64
-_LETTERS: Final = 3
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[~./_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash"}
@@ -55,7 +46,7 @@ def read(text: TrackedText) -> TrackedText:
         return text
     text = text.sub(_LITERAL, _literal)
     if " -" in text.text:
-        text = text.sub(_OPTION, _option)
+        text = text.sub(OPTION, _option)
     if "/" in text.text:
         text = text.sub(_PATH, _path).sub(_BRANCH, _path)
     text = text.sub(_DOTTED, _dotted)
@@ -82,13 +73,12 @@ def _path(match: re.Match[str]) -> str:
 
 def _option(match: re.Match[str]) -> str | None:
     """An option of a command, "-b" or "--force", with its dashes; behind one, several letters are as many options."""
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if not (_COMMAND.search(before) or _CALLED.search(before)):
+    if not follows_command(match, _CALLED):
         return None
     name, value = match["name"], " equals " if match["value"] else ""
     if match["dashes"] == "--":
         return f"dash dash {' '.join(map(_words, name.split('-')))}{value}"
-    letters = ".".join(name.upper()) if name.isalpha() and len(name) <= _LETTERS else _words(name)
+    letters = ".".join(name.upper()) if name.isalpha() and len(name) <= OPTION_LETTERS else _words(name)
     return f"dash {letters}{value}"
 
 

@@ -10,7 +10,7 @@ from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w)))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’]))"
 _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
@@ -23,10 +23,17 @@ _BEFORE_MONTHS: Final = frozenset(
 _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
 _COUNTED: Final = re.compile(r"\d ?\Z")
+_RANKED: Final = re.compile(r"(?:\d|[\dIVX][ºª°e])(?: de)? ?\Z")
+# Behind a short form that is a word too, but no word here: no sentence begins with these.
+_UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?![\w'’])")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
+_SHORT_YEAR: Final = 2
+_RANK_REACH: Final = 6
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
+
+_NAME_BEHIND: Final = re.compile(_NAME)
 
 # A word with the mark that may shorten it: what a text must hold before the long patterns are worth a search.
 _BEGINNING: Final = re.compile(r"[^\W\d_]+[.ºª°/-]?")
@@ -56,6 +63,8 @@ class AbbreviationRules:
     units: Mapping[str, Noun]
     groups: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...]  # a sentence may end with the last
     forms: Forms
+    before_names: frozenset[str]
+    also_words: Mapping[str, frozenset[str]]
     calendar: "CalendarNames"
     compass: Compass
     by_word: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
@@ -76,6 +85,8 @@ class AbbreviationRules:
             language.units,
             tuple((words, re.compile(behind)) for words, behind in groups),
             Forms(_beginnings(form for words, _ in groups for form in words), re.compile(_by_first_letter(groups))),
+            frozenset(table.before_names),
+            {word: frozenset(before.split()) for word, before in with_capitals(table.also_words).items()},
             CalendarNames.of(language),
             table.compass,
             tuple((frozenset(words.split()), pattern, meaning) for words, pattern, meaning in table.by_word),
@@ -107,9 +118,24 @@ class AbbreviationRules:
         counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
         if counted and unit is not None and words not in (unit.one, unit.many):
             return None
+        if not self._stands(match):
+            return None
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
         return words + ("." if ends else " " if glued else "")
+
+    def _stands(self, match: re.Match[str]) -> bool:
+        """Return whether a form is short for something, and not a word that its sentence ends with: "échec et mat."."""
+        before = self.also_words.get(match.group().rstrip("."))
+        if before is None or _UNMISTAKABLE.match(match.string, match.end()):
+            return True
+        if match.group() in self.before_names and _NAME_BEHIND.match(match.string, match.end()):
+            return True
+        text, start = match.string, match.start()
+        if _RANKED.search(text, max(0, start - _RANK_REACH), start):
+            return True
+        last = _LAST_WORD.search(text[max(0, start - _PREPOSITION_REACH) : start])
+        return last is not None and last[1].lower() in before
 
     def _meaning(self, match: re.Match[str]) -> tuple[str, bool]:
         """The words of a form by what follows it, and whether a sentence may end with them."""
@@ -138,6 +164,7 @@ class CalendarNames:
             for short, index in language.month_forms.items()
             if short != language.months[index] and len(short) < len(language.months[index])
         }
+        full = {name: name for name in language.months if name}
         any_name = _any_case(weekdays | months)
         only_month = _any_case({short: name for short, name in months.items() if short not in weekdays})
         return cls(
@@ -146,13 +173,13 @@ class CalendarNames:
             language,
             language.month_of,
             Forms(
-                _beginnings(any_name.split("|")),
+                _beginnings(any_name.split("|")) | {f"{name}/" for name in _any_case(full).split("|")},
                 re.compile(
                     rf"(?<![\w./-])(?:(?P<first>{any_name})(?P<stop>\.)?"
                     rf"(?P<joint> ?[-–/] ?| (?:a|al|au|à|e|y|et|o|ou) )"
                     rf"(?P<last>{any_name})(?:\.|(?!\w))"
                     rf"|(?P<of_year>{_any_case(months)})\.?(?= (?:de |del )?(?:19|20)\d\d(?!\d))"
-                    rf"|(?P<slashed>{_any_case(months)})/(?P<year>(?:20)?\d\d)(?![\w/])"
+                    rf"|(?P<slashed>{_any_case(full | months)})\.?/(?P<year>(?:19|20)?\d\d)(?![\w/])"
                     rf"|(?P<month>{only_month})\.(?!\w))"
                 ),
             ),
@@ -166,7 +193,8 @@ class CalendarNames:
         if match["of_year"]:
             return self.months[match["of_year"].lower()]
         if match["slashed"]:
-            return self.month_of(self.months[match["slashed"].lower()], f"20{match['year'][-2:]}")
+            month = self.months.get(match["slashed"].lower(), match["slashed"].lower())
+            return self.month_of(month, match["year"] if len(match["year"]) > _SHORT_YEAR else f"20{match['year']}")
         if match["month"]:
             return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import DASH
 from polyvox.text.tracked import TrackedText
 
@@ -18,6 +18,7 @@ _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
 )
 _HOURS = re.compile(r"(12|24|48)(?<![\w./,]..)/(24|48|72)(?= ?h)")
+_MARKED_HOUR = re.compile(r"\d ?h")
 _DURATION = re.compile(r"(\d(?<![\w.,/].)\d{0,2}) ?h ?(\d{1,2}) ?(?:min|mn|m)(?!\w| \d)")
 # What lasts so long, whose hours are no time of day: "conexão de 1h20".
 _LASTING = re.compile(
@@ -26,19 +27,29 @@ _LASTING = re.compile(
     r"(\d{1,2}) ?h ?([0-5]\d)(?!\w)",
     re.IGNORECASE,
 )
-_SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?!\w|[.:]\d|,\d)"
+_SPAN_OF_HOURS = r"\d{1,2} ?[-–] ?\d{1,2}(?: ?h)?(?!\w|[.:]\d|,\d)"
 _BARE_HOURS = re.compile(
-    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| /) {_SPAN_OF_HOURS})*)"
-    r"(?=[.,;)]|$| /| e |\n)"
+    rf"(?<![^\W\d_])(?P<before>[^\W\d_]++)(?P<gap>:? \(?)"
+    rf"(?P<spans>{_SPAN_OF_HOURS}(?:(?:,|;| e| y| et| /) {_SPAN_OF_HOURS})*)"
+    r"(?=[.,;)]|$| /| e | y | et |\n)"
 )
 _WHOLE_HOUR = re.compile(
     r"((?<=\d:[0-5]\d[-–])(?:[01]?\d|2[0-4])(?![\w:]|[.,]\d)|(?<![\w:.,/-])(?:[01]?\d|2[0-4])(?=[-–]\d{1,2}:[0-5]\d))"
 )
 _NEXT_HOURS = re.compile(r"(?<=[-–]\d\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d)")
-_HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})")
+_HOUR_SPAN = re.compile(r"(\d{1,2}) ?[-–] ?(\d{1,2})(?: ?h)?")
 # "ore 9:00-18:00", from which to which hour: nothing stands between yet.
 _HOURS_OF = re.compile(r"(?<!lle )(?<!\w)[Oo]re (?=\d{1,2}(?:[.:]\d\d)? ?[-–] ?\d{1,2}(?!\d))")
+_AMONG_HOURS = frozenset(("entre", "tra", "fra"))
+# Behind these nothing more says that two times are from one to the other.
+_BEFORE_HOURS = frozenset("de da desde dès vers à a até hasta depuis verso".split())
+_NEXT_TIME = re.compile(r"(?<=\dh)/(?=\d{1,2}h)")
 _MORNING = 10
+# So many or so many units of time: "10/12 giorni".
+_GUESSED = re.compile(
+    r"(\d(?<![\w/.,-].)\d?)/(\d{1,2})(?= (giorni|ore|mesi|anni|settimane|minuti|días|horas|meses|años|semanas|minutos"
+    r"|dias|anos|jours|heures|mois|ans|semaines|minutes)(?!\w| \d))"
+)
 _LAST_HOUR = 24
 _DOTTED_TIME = re.compile(
     r"(\d(?<=[^\W\d_] .)(?:(?<=[01])\d|(?<=2)[0-4])?)\.([0-5]\d)"
@@ -48,8 +59,8 @@ _TIMES_OF_HOURS = re.compile(
     rf"(?P<first>{_HOUR})\.(?P<minute>[0-5]\d)(?= ?h(?:s|rs|oras?)?(?!\w))"
     rf"|(?P<from>{_HOUR})\.(?P<from_minute>[0-5]\d)(?= (?:a|y|e|hasta|à) \d{{1,2}}[.:][0-5]\d ?h)"
 )
-_DASH = re.compile("[-–—]")
-_WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?:? \(?|')$")
+_SPAN = re.compile(r"[-–—] ?\d")
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)(?P<mark>,?(?: ?:)? \(?|')$")
 _SENTENCE_ENDS = re.compile(r"[»”\")*]*(?: *$| *\n| +[“«\"(]?[A-ZÀ-Ý¿¡])")
 _NOUN_BEHIND = re.compile(r" ([a-zà-ÿ]+)")
 # Words of a share that end like words of a date: "cerca de 2/3".
@@ -63,7 +74,9 @@ _SHARED_OUT = re.compile(
     r"(?: [aey] \d/\d)? (?:d[aeio]|de[lils]|d[aeo]s|dell?[aeo]|degli|du|d['’])(?!\w)(?! ?(?:19|20)\d\d)"
 )
 _FRACTION_WORDS = frozenset("de di em en entre".split())
-_EARLIER_DAY = re.compile(r"([^\W\d_]+) \d{1,2}(?:, \d{1,2})* [eya] \Z")
+_EARLIER_DAY = re.compile(
+    r"([^\W\d_]+)(?: ?:)? (?:\d{1,2}(?:, \d{1,2})* (?:[eya]|et) |(?P<dates>(?:\d{1,2}/\d{1,2}(?:, | et | [eya] ))+))\Z"
+)
 _EARLIER_REACH = 32
 _COMMON_PARTS = range(3, 6)
 _SHARE_REACH = 20
@@ -118,17 +131,19 @@ class Calendar:
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
+            text = text.sub(_NEXT_TIME, ", ")
             text = text.sub(_FIRST_DAY, lambda match: self._date("1", match[1], match[2])).sub(
                 _HOURS, rf"\1 {self.language.upto} \2"
             )
+            text = text.sub(_GUESSED, self._guessed)
             text = text.sub(_MONTH_YEAR, self._month_year).sub(_DAY_MONTH, self._day_month)
         text = text.sub(self.named, self._named)
-        if "h" in text.text:
+        if _MARKED_HOUR.search(text.text):
             text = text.sub(_DURATION, rf"\1 h {self.language.and_minutes}\2 min")
             text = text.sub(_LASTING, rf"\1\2 h {self.language.and_minutes}\3 min")
             text = text.sub(_TIMES_OF_HOURS, r"\g<first>\g<from>:\g<minute>\g<from_minute>")
         text = text.sub(_DOTTED_TIME, self._dotted_time)
-        if _DASH.search(text.text):
+        if _SPAN.search(text.text):
             if self.language.before_time:
                 text = text.sub(_SHOP_HOURS, _shop_hours)
             if self.language.before_hours:
@@ -163,10 +178,23 @@ class Calendar:
             return None
         return self.language.date(day, month, None)
 
+    def _guessed(self, match: re.Match[str]) -> str | None:
+        """None for figures that do not go up."""
+        if int(match[1]) >= int(match[2]):
+            return None
+        gender = Gender.FEMININE if self.language.is_feminine(match[3]) else Gender.ALONE
+        first, last = (self.language.cardinal(int(figure), gender) for figure in match.groups()[:2])
+        return f"{first} {self.language.either(last)} {match[2]}"
+
     def _follows_a_day(self, match: re.Match[str]) -> bool:
-        """Return whether a date ends a list of days: "em 5 e 6/11"."""
+        """Return whether a date ends a list of days or of dates: "em 5 e 6/11", "scadenze: 31/12 e 15/3"."""
         earlier = _EARLIER_DAY.search(match.string, max(0, match.start() - _EARLIER_REACH), match.start())
-        return earlier is not None and earlier[1].lower() in self.language.before_date | {"dias", "días", "giorni"}
+        if earlier is None:
+            return False
+        word = earlier[1].lower()
+        if earlier["dates"] and int(match[1]) < int(match[2]):
+            return word in self.language.before_marked_date
+        return word in self.language.before_date
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:
         """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""
@@ -174,7 +202,7 @@ class Calendar:
             return False
         if _SHARE_BEFORE.search(match.string, max(0, match.start() - _SHARE_REACH), match.start()):
             return True
-        common = int(match[2]) in _COMMON_PARTS and before in _FRACTION_WORDS
+        common = int(match[2]) in _COMMON_PARTS and before in _FRACTION_WORDS | self.language.before_marked_date
         return common and _SHARED_OUT.match(match.string, match.end()) is not None
 
     def _pressure(self, match: re.Match[str]) -> str | None:
@@ -206,12 +234,14 @@ class Calendar:
 
     def _hours(self, match: re.Match[str]) -> str:
         """Two times of day with the words between them, and before them unless they stand there already."""
-        if not self.language.hours_from:
-            return f"{match[1]} {self.language.upto} {match[2]}"
-        told = _word_before(match) in self.language.before_time
+        before = _word_before(match)
+        if before in _AMONG_HOURS:
+            return f"{match[1]} {self.language.signs['&']} {match[2]}"
         if match.string.endswith(("tra le ", "Tra le ", "fra le ", "Fra le "), 0, match.start()):
             return f"{match[1]} e le {match[2]}"
-        return f"{'' if told else self.language.hours_from + ' '}{match[1]} {self.language.hours_upto} {match[2]}"
+        told = before in self.language.before_time | _BEFORE_HOURS
+        upto = self.language.hours_upto + (" las" if before == "las" else "")
+        return f"{'' if told else self.language.hours_from + ' '}{match[1]} {upto} {match[2]}"
 
     def _bare_hours(self, match: re.Match[str]) -> str | None:
         """Hours without minutes behind a weekday and the like; None for points and other pairs."""

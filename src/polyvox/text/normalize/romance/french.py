@@ -130,6 +130,11 @@ _CENT: Final = Noun("cent", "cents")
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENTIME)
 _DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
 
+_DATED: Final = (
+    "lundi mardi mercredi jeudi vendredi samedi dimanche date dates échéance échéances limite livraison délai "
+    "retrait fermeture début"
+)
+
 FRENCH: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -160,14 +165,16 @@ FRENCH: Final = RomanceLanguage(
     digits_in_phones=2,
     months=_MONTHS,
     month_forms={name: index for index, name in enumerate(_MONTHS) if name}
-    | {"janv": 1, "févr": 2, "avr": 4, "juil": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
+    | {"janv": 1, "fév": 2, "févr": 2, "avr": 4, "juil": 7, "juill": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
-    before_date=frozenset("le du au l lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
-    before_marked_date=frozenset("lundi mardi mercredi jeudi vendredi samedi dimanche date jour".split()),
+    before_date=frozenset(f"le du au l {_DATED}".split()),
+    before_marked_date=frozenset(f"jour {_DATED}".split()),
     before_time=frozenset(),
     time=_time,
     and_minutes="",
+    hours_from="de",
+    hours_upto="à",
     before_minute=frozenset(("la",)),
     minute_of=lambda minute: ordinal(minute, Gender.FEMININE),
     time_marks=r" ?[hH] ?| ?heures? ?",
@@ -274,4 +281,10 @@ FRENCH: Final = RomanceLanguage(
     and_half=lambda gender: "et demie" if gender is Gender.FEMININE else "et demi",
     degrees=Noun("degré", "degrés"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "lundi mardi mercredi jeudi vendredi samedi dimanche "
+            "ouvert ouverte ouverts ouvertes ouverture horaire horaires accueil permanence"
+        ).split()
+    ),
 )

@@ -152,7 +152,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "n°s": "numéros",
         "tél.": "téléphone",
         "tel.": "téléphone",
-        "bd": "boulevard",
         "bvd": "boulevard",
         "bld": "boulevard",
         "boul.": "boulevard",
@@ -205,7 +204,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "dpt": "département",
         "dépt": "département",
         "dept": "département",
-        "port.": "portable",
         "mob.": "mobile",
         "ZI": "zone industrielle",
         "Z.I.": "zone industrielle",
@@ -318,6 +316,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "Av.": "avenue",
         "pl.": "place",
         "Pl.": "place",
+        "bd": "boulevard",
         "bd.": "boulevard",
         "Bd.": "boulevard",
         "rte": "route",
@@ -356,6 +355,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "sam.": "samedi",
         "dim.": "dimanche",
     },
+    also_words={
+        **dict.fromkeys("alt art col ex hum lot mat mob pass tel vit voit vol".split(), ""),
+        "Sam": "et le du au à chaque",
+    },
     compass=Compass(
         {
             "NNE": "nord-nord-est",
@@ -386,6 +389,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
         ("ch.", re.compile(r"(?<!\w)[Cc]h\.(?= \d{3})"), "chambre"),
         ("th.", re.compile(r"(?<!\w)[Tt]h\. (\d)/(\d)(?!\d)"), r"thermostat \1 \2"),
+        ("Port. port.", re.compile(r"(?<!\w)[Pp]ort\.(?= ?:? ?(?:0\d|\+\d))"), "portable"),
         ("dir.", re.compile(r"(?<=de )dir\.(?= [a-z])"), "directeur"),
         ("ch.", re.compile(r"(?<!\w)ch\.(?= (?:double|simple|individuelle))"), "chambre"),
         ("Gal", re.compile(r"(?<!\w)Gal(?= de [A-Z])"), "général"),

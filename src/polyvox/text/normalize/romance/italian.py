@@ -130,6 +130,11 @@ _CENT: Final = Noun("centesimo", "centesimi")
 _EURO: Final = RomanceCurrency(Noun("euro", "euro"), _CENT)
 _DOLLAR: Final = RomanceCurrency(Noun("dollaro", "dollari"), _CENT)
 
+_DATED: Final = (
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
+    "scade termine consegna prevista ritiro chiusura inizio limite"
+)
+
 ITALIAN: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -162,11 +167,13 @@ ITALIAN: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
-    before_date=frozenset(("il dal al del lunedì martedì mercoledì giovedì venerdì sabato domenica").split()),
-    before_marked_date=frozenset("lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno".split()),
+    before_date=frozenset(f"il dal al del entro {_DATED}".split()),
+    before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("alle dalle delle ore h le arrivo partenza".split()),
     time=_time,
     and_minutes="e ",
+    hours_from="dalle",
+    hours_upto="alle",
     before_minute=frozenset("al dal del il nel all dall l".split()),
     minute_of=lambda minute: ordinal(minute, Gender.ALONE),
     time_marks=r" ?h(?=[0-5]\d)",
@@ -279,8 +286,6 @@ ITALIAN: Final = RomanceLanguage(
         "per ogni circa in entro dopo di a del dei delle dai ai al alla su sui oltre con almeno quasi il i le gli nel "
         "nei nelle tra fra ha hanno aveva avrà un una prossimi ultimi primi".split()
     ),
-    hours_from="dalle",
-    hours_upto="alle",
     before_hours=frozenset(
         "lunedì martedì mercoledì giovedì venerdì sabato domenica dalle ore orario orari apre aperto aperta aperti "
         "aperte turno turni feriali festivi prefestivi".split()

@@ -65,6 +65,7 @@ class Abbreviations:
     before_figures: Mapping[str, str]  # a figure or a Roman numeral
     before_names: Mapping[str, str]  # a capital
     weekdays: Mapping[str, str]  # the figure of a day
+    also_words: Mapping[str, str]  # short forms that are words too: what stands before one that ends a sentence
     compass: Compass
     by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
@@ -117,6 +118,8 @@ class RomanceLanguage:
     before_time: frozenset[str]  # words behind which "8.30" is a time
     time: Callable[[int, int, int, str], str]  # hour, minute, second, "am", "pm" or ""
     and_minutes: str  # between hours and minutes, minutes and seconds, with the space behind it
+    hours_from: str  # before the first of two times with a line between
+    hours_upto: str
     before_minute: frozenset[str]  # words behind which "67'" is a minute of a match
     minute_of: Callable[[int], str]
     time_marks: str  # of a regular expression: what may stand behind or between hours and minutes
@@ -148,8 +151,6 @@ class RomanceLanguage:
     and_half: Callable[[Gender], str]  # "y media"
     degrees: Noun
     temperature_scales: Mapping[str, str]
-    hours_from: str = ""  # before the first of two times with a line between, where another word than `upto` parts them
-    hours_upto: str = ""
     from_upto: Callable[[str, str, bool], str] | None = None  # both ends of a range, of years and days with articles
     days_upto: Callable[[str, str], str] | None = None  # two weekdays
     feminine_plurals: tuple[str, ...] = ()  # endings, where those of the singular do not tell

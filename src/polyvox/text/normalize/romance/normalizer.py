@@ -14,6 +14,7 @@ from polyvox.text.normalize.romance.durations import Durations
 from polyvox.text.normalize.romance.equations import Equations
 from polyvox.text.normalize.romance.fractions import Fractions
 from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.options import Options
 from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.quantities import Quantities
 from polyvox.text.normalize.romance.scores import Scores
@@ -38,6 +39,7 @@ class RomanceNormalizer:
     durations: Durations
     equations: Equations
     fractions: Fractions
+    options: Options
     phones: Phones
     quantities: Quantities
     scores: Scores
@@ -54,6 +56,7 @@ class RomanceNormalizer:
             Durations(language),
             Equations(language),
             Fractions.of(language),
+            Options(language),
             Phones.of(language),
             Quantities.of(language),
             Scores(language),
@@ -74,7 +77,7 @@ class RomanceNormalizer:
             text = self.quantities.read_bare(text)
         if _DIGIT.search(text.text):
             text = self._figures(text, options)
-        text = self.acronyms.read(text)
+        text = self.acronyms.read(self.options.read(text))
         if options.replace_remaining_symbols:
             text = self.words.read_signs(text)
         return tidy(text, keep_symbols=True)

@@ -69,6 +69,12 @@ def spelled(digits: str, language: RomanceLanguage) -> str:
     return " ".join(language.cardinal(int(digit), Gender.ALONE) for digit in digits)
 
 
+def in_millions(written: str) -> bool:
+    """Return whether a match of `NUMBER` is said with millions last, behind which something is counted "of"."""
+    whole, decimals = parts(written)
+    return not decimals and whole.endswith("000000") and len(whole) <= LONGEST_CARDINAL and whole[0] != "0"
+
+
 def is_one(written: str) -> bool:
     return parts(written) in (("1", ""), ("01", ""))
 

@@ -20,6 +20,8 @@ _GROUPED: Final = re.compile(
 )
 _THREES: Final = re.compile(rf"{_START}\d{{3}}[ .-]\d{{3}}[ .-]\d{{3}}{_END}(?! ?[€$£%])(?P<behind> [a-zà-ÿ]+)?")
 _PAIR: Final = re.compile(rf"{_START}(?P<first>\d{{4}})-(?P<last>\d{{4}}){_END}")
+_THOUSANDS: Final = re.compile(r"\d{3}(?: \d{3})+")
+_GROUP_BEFORE: Final = re.compile(r"(?<![\w.,])\d{1,3} \Z")
 _DIGITS: Final = re.compile(r"\d+")
 _DIGIT: Final = re.compile(r"\d")
 _FEWEST: Final = 7
@@ -62,15 +64,15 @@ class Phones:
         return match.group().removesuffix(phone) + self._groups(phone)
 
     def _phone(self, match: re.Match[str]) -> str | None:
-        """None for figures that are too few or too many, such as those of a list."""
-        if not _FEWEST <= len(_DIGIT.findall(match.group())) <= _MOST:
+        """None for figures that are too few or too many, such as those of a list, and for the rest of a number."""
+        if _continues_thousands(match) or not _FEWEST <= len(_DIGIT.findall(match.group())) <= _MOST:
             return None
         return self._groups(match.group())
 
     def _threes(self, match: re.Match[str]) -> str | None:
         """None for a number in thousands, which counts something."""
         behind = match["behind"] or ""
-        if behind.strip() not in self.language.function_words | {""}:
+        if _continues_thousands(match) or behind.strip() not in self.language.function_words | {""}:
             return None
         return self._groups(match.group().removesuffix(behind)) + behind
 
@@ -89,3 +91,9 @@ class Phones:
         if self.language.digits_in_phones == 2 and len(digits) == 2 and digits[0] != "0":
             return self.language.cardinal(int(digits), Gender.ALONE)
         return spelled(digits, self.language)
+
+
+def _continues_thousands(match: re.Match[str]) -> bool:
+    """Return whether a number in groups of three began before a match: "1 080 000 000"."""
+    before = _GROUP_BEFORE.search(match.string, max(0, match.start() - 5), match.start())
+    return before is not None and _THOUSANDS.match(match.group()) is not None

@@ -1,5 +1,6 @@
 """Portuguese, as Brazilians read it: its numbers, and the words that the shared rules need."""
 
+import re
 from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
@@ -121,6 +122,11 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), Noun("cêntimo", "cêntimo
 _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
 _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
+_DATED: Final = (
+    "segunda terça quarta quinta sexta sábado domingo feira ª dia dias data vencimento vence prazo "
+    "termina término entrega retirada fechamento início limite validade"
+)
+
 PORTUGUESE: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -151,13 +157,13 @@ PORTUGUESE: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
-    before_date=frozenset(
-        ("dia de a ao entre para em no até desde do segunda terça quarta quinta sexta sábado domingo feira ª").split()
-    ),
-    before_marked_date=frozenset("segunda terça quarta quinta sexta sábado domingo feira data dia ª".split()),
+    before_date=frozenset(f"de a ao entre para em no até desde do {_DATED}".split()),
+    before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("às das as".split()),
     time=_time,
     and_minutes="e ",
+    hours_from="das",
+    hours_upto="às",
     before_minute=frozenset(),
     minute_of=str,
     time_marks=r" ?hs?",
@@ -254,7 +260,7 @@ PORTUGUESE: Final = RomanceLanguage(
     queens=frozenset(("Isabel Maria Catarina Elizabeth Elisabete Vitória Cristina Leopoldina Joana Ana").split()),
     ruler_number=_ruler,
     century=None,
-    euphony=(),
+    euphony=(("s uma", re.compile(r"\b([Dd]a|[Àà])s (?=uma (?:hora\b|e ))"), r"\1 "),),
     is_feminine=is_portuguese_feminine,
     articles=frozenset("o a os as do da no na ao à".split()),
     function_words=FUNCTION_WORDS,
@@ -262,4 +268,10 @@ PORTUGUESE: Final = RomanceLanguage(
     and_half=lambda gender: "e meia" if gender is Gender.FEMININE else "e meio",
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "segunda terça quarta quinta sexta sábado domingo feira "
+            "aberto aberta abertos abertas abre horário horários funcionamento atendimento turno expediente"
+        ).split()
+    ),
 )

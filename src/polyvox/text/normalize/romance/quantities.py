@@ -11,6 +11,7 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
+    in_millions,
     is_one,
     number,
     parts,
@@ -289,5 +290,6 @@ class Quantities:
         if match["per_amount"]:
             several = self._for_several(int(match["per_amount"]), match["per"])
             return f"{amount} {unit.one if one else unit.many} {several}"
-        words = f"{amount} {self._unit(match, one=one)}"
+        name = self._unit(match, one=one)
+        words = f"{amount} {self.language.of(name) if in_millions(match['upto'] or match['amount']) else name}"
         return f"{words} {self._for(match['each'])}" if match["each"] else words

@@ -144,6 +144,11 @@ _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), _CENTAVO)
 _PESO: Final = RomanceCurrency(Noun("peso", "pesos"), _CENTAVO)
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
+_DATED: Final = (
+    "lunes martes miércoles jueves viernes sábado domingo día días fecha vencimiento vence plazo entrega "
+    "recogida cierre inicio límite caducidad"
+)
+
 SPANISH: Final = RomanceLanguage(
     cardinal=cardinal,
     ordinal=ordinal,
@@ -176,11 +181,13 @@ SPANISH: Final = RomanceLanguage(
     | {"sept": 9, "setiembre": 9},
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
-    before_date=frozenset(("el del al día hasta desde lunes martes miércoles jueves viernes sábado domingo").split()),
-    before_marked_date=frozenset("lunes martes miércoles jueves viernes sábado domingo fecha día".split()),
+    before_date=frozenset(f"el del al hasta desde {_DATED}".split()),
+    before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("la las".split()),
     time=_time,
     and_minutes="y ",
+    hours_from="de",
+    hours_upto="a",
     before_minute=frozenset("el al del".split()),
     minute_of=lambda minute: f"minuto {minute}",
     time_marks=r" ?h| ?hs| ?hrs",
@@ -286,4 +293,10 @@ SPANISH: Final = RomanceLanguage(
     and_half=lambda gender: "y media" if gender is Gender.FEMININE else "y medio",
     degrees=Noun("grado", "grados"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hours=frozenset(
+        (
+            "lunes martes miércoles jueves viernes sábado sábados domingo domingos "
+            "abierto abierta abiertos abiertas abre horario horarios apertura atención turno"
+        ).split()
+    ),
 )

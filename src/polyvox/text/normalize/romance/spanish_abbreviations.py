@@ -230,6 +230,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "vs.": "contra",
         "vs": "contra",
         "Pº": "paseo",
+        "Pº.": "paseo",
         "P.º": "paseo",
         "pje.": "pasaje",
         "Pza.": "plaza",
@@ -482,6 +483,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
+    also_words={"alt": "", "Bach": "", "col": "", "hum": "", "Pol": "", "vid": ""},
     compass=Compass(
         {
             "NNE": "nornoreste",
@@ -508,6 +510,7 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        ("Pta.", re.compile(r"(?<!\w)Pta\.(?= (?:del? |[A-ZÀ-Ý]))"), "Puerta"),
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),

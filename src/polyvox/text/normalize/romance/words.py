@@ -11,6 +11,7 @@ from polyvox.text.normalize.romance.numbers import (
     NEGATIVE,
     NUMBER,
     NUMBER_END,
+    in_millions,
     number,
     spelled,
     whole_number,
@@ -36,6 +37,17 @@ _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
 _COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
 _COUNTED_REACH: Final = 28
+_LABEL: Final = re.compile(
+    r"(?:\A|[.;,!?(\n•*-] ?)"
+    r"(?:[^:;.,\n]{0,24}\b(?:total|totale|número|numéro|numero|nombre|cantidad|quantidade|quantité) d(?:[ei] |'))?+"
+    r"([^\W\d_]{3,})(?: [^\W\d_]+){0,3} ?: \Z",
+    re.IGNORECASE,
+)
+_LABEL_REACH: Final = 56
+# No list and no span, whose figures are the names of things: "opciones: 1, 2 y 3".
+_LABEL_END: Final = re.compile(r"(?!(?:,| [aeoyà]| et| ou| au?) \d| ?[-–])[.,;!?)]?(?:\s|$|\))")
+# Plurals of what is measured, whose figures count something else.
+_MEASURED: Final = frozenset("temperaturas máximas mínimas notas températures mínimas edades idades medidas".split())
 _EMAIL: Final = re.compile(r"(?<![\w.%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
 _URL: Final = re.compile(
     r"(?<!\w)(?:https?://|www\.)[^\s<>()\"“”«»\[\]{}|\ue000-\uf8ff]+(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
@@ -72,6 +84,7 @@ _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
+_MILLIONS: Final = re.compile(rf"(?P<figure>{FIRST_NUMBER})(?<=000) (?P<noun>[a-zà-ÿ]{{3,}})(?![\w'])")
 _POWER: Final = re.compile(r"[²³](?<=[\w)].)")
 _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -138,6 +151,8 @@ class Words:
             text = text.sub(_SLASH_LETTER, f" {self.language.slash} ")
         if "x" in text.text or "×" in text.text:
             text = text.sub(_BY, self._by).sub(_TIMES, self._times)
+        if "000" in text.text:
+            text = text.sub(_MILLIONS, self._millions)
         if _ANY_DASH.search(text.text):
             text = text.sub(_RANGE, self._range).sub(NEGATIVE, f"{self.language.minus} ")
         return text.sub(_NUMBER, self._number)
@@ -269,10 +284,20 @@ class Words:
             return descends
         return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())
 
+    def _millions(self, match: re.Match[str]) -> str | None:
+        """Full millions of something, with the preposition before it; None where no noun follows."""
+        noun = match["noun"]
+        if not in_millions(match["figure"]) or noun in self.language.function_words:
+            return None
+        return f"{number(match['figure'], self.language, Gender.MASCULINE)} {self.language.of(noun)}"
+
     def _number(self, match: re.Match[str]) -> str:
         text = match.string
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        words = number(match.group(), self.language, Gender.ALONE if before.isalpha() else self._gender(match))
+        gender = Gender.ALONE if before.isalpha() else self._gender(match)
+        if gender is Gender.ALONE and self._is_counted_by_label(match):
+            gender = Gender.FEMININE
+        words = number(match.group(), self.language, gender)
         return (" " if before.isalnum() else "") + words + (" " if after.isalnum() else "")
 
     def _gender(self, match: re.Match[str]) -> Gender:
@@ -287,6 +312,18 @@ class Words:
         if label is not None and label[1].lower() in self.language.labels.numbers:
             return Gender.ALONE
         return Gender.FEMININE if self.language.is_feminine(following[1]) else Gender.MASCULINE
+
+    def _is_counted_by_label(self, match: re.Match[str]) -> bool:
+        """Return whether a figure counts the feminine nouns of the label before it: "plazas libres: 250"."""
+        if not match.string.endswith(": ", 0, match.start()):
+            return False
+        label = _LABEL.search(match.string, max(0, match.start() - _LABEL_REACH), match.start())
+        if label is None or not _LABEL_END.match(match.string, match.end()):
+            return False
+        noun = label[1].lower()
+        if self.language.feminine_plurals:
+            return noun.endswith(self.language.feminine_plurals)
+        return noun.endswith("s") and noun not in _MEASURED and self.language.is_feminine(noun)
 
     def _gender_before(self, match: re.Match[str]) -> Gender:
         """The form of the whole of which a part is counted: "21 questões de 22"."""
