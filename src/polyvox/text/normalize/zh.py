@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures
+from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures, science
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -18,6 +18,7 @@ _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
 _DIGIT: Final = re.compile(r"\d")
+_LATIN: Final = re.compile("[A-Za-z]")
 _TILDE: Final = re.compile("[~～]")
 
 
@@ -30,13 +31,16 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     if _DIGIT.search(text.text):
         text = figures.read_guesses(text.sub(_SPACED_FIGURE, ""))
-    text = fold(text.sub(_COMMA, ", "))
+    text = fold(science.read_logarithms(text).sub(_COMMA, ", "))
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:
         text = addresses.read_urls(text)
+    latin = _LATIN.search(text.text) is not None
+    if latin:
+        text = science.read_functions(science.read_works(text))
     text = _figures(text, options) if _DIGIT.search(text.text) else dates_times.read_spans(text)
-    text = figures.read_formulas(text)
+    text = figures.read_formulas(science.read_compounds(text) if latin else text)
     if options.unit_normalization and "/" in text.text:
         text = measures.read_rates(text)
     if _DIGIT.search(text.text):

@@ -16,6 +16,8 @@ _SIGNS: Final = "\u0900-\u0963"
 _LAST_WORDS: Final = re.compile(
     rf"(?:(?P<before>[^\W\d_]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
 )
+_WIDE_BEFORE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?=[A-Za-z])")
+"""Writing without spaces, which a short word may follow at once: 请Dr. 王来."""
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
@@ -35,7 +37,7 @@ _INSIDE_BEFORE_SMALL: Final = (
     | frozenset(
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
-        "adic qté max ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
+        "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
     )
 )
 _NEVER_ENDS: Final = (
@@ -56,7 +58,7 @@ _BEFORE_FIGURES: Final = (
         "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
-        "bin conj cj disp adic pl P.le रु रू अनु Seks".split()
+        "bin conj cj disp adic pl P.le Eq Tab रु रू अनु Seks".split()
     )
 )
 # A word and the one behind it, each with a full stop of its own.
@@ -135,7 +137,7 @@ _SPELLED_REACH = 6
 def last_word(text: str, end: int) -> str:
     """The word before a position, with the full stops inside it."""
     last = _LAST_WORDS.search(text[max(0, end - _REACH) : end])
-    return last["word"] if last else ""
+    return _WIDE_BEFORE.sub("", last["word"]) if last else ""
 
 
 def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> bool:
@@ -146,7 +148,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     last = _LAST_WORDS.search(text[max(0, stop - _REACH) : stop])
     if last is None:
         return False
-    word, before = last["word"], last["before"] or ""
+    word, before = last_word(text, stop), last["before"] or ""
     if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or _leads_to(word, following):
         return True
     if word in _INSIDE_BEFORE_SMALL or (word in _ROMANCE_INSIDE and following[0].islower()):

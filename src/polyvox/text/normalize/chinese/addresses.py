@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import cardinal, dialled, spelled
+from polyvox.text.normalize.chinese.pinyin_names import as_characters
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
@@ -20,7 +21,7 @@ _FOLDER: Final = re.compile(
     r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
 )
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
-_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|__|.", re.DOTALL)
+_PIECE: Final = re.compile(r"[A-Za-z]+|[\u4e00-\u9fff]+|\d+|__|.", re.DOTALL)
 _MARKS: Final = {
     ".": "点",
     "/": "斜杠",
@@ -162,7 +163,7 @@ _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?
 
 
 def read_emails(text: TrackedText) -> TrackedText:
-    return text.sub(_EMAIL, lambda match: _aloud(match.group()))
+    return text.sub(_EMAIL, _email)
 
 
 def read_urls(text: TrackedText) -> TrackedText:
@@ -231,6 +232,11 @@ def _structure(match: re.Match[str]) -> str:
     label = match.string[match.start() : match.start("number")]
     dashed = _DASHED.sub("杠", match["number"])
     return label + _GROUP.sub(lambda digits: cardinal(digits.group()), dashed)
+
+
+def _email(match: re.Match[str]) -> str:
+    name, _, domain = match.group().partition("@")
+    return _aloud(f"{as_characters(name) or name}@{domain}")
 
 
 def _aloud(address: str) -> str:

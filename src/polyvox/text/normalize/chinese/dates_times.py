@@ -102,13 +102,21 @@ _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
-    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))"
+    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
     r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
-_TAKES: Final = re.compile("完赛|的成绩|跑完|游完|冲线|冲过|刷新|打破|摘得")
-_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
-_LASTS: Final = re.compile("(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]?\\Z")
+_TAKES: Final = re.compile(
+    " ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创|处(?![理于置分]))"
+)
+_LAP: Final = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
+_LASTS: Final = re.compile(
+    "(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]{0,2}\\Z"
+)
+_LASTS_REACH: Final = 6
+_RESULT: Final = re.compile(
+    "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,8}\\Z"
+)
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
 )
@@ -235,11 +243,14 @@ def _years(match: re.Match[str]) -> str:
 
 def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
-    if hour > 24 or minute > 59:
+    if minute > 59:
         return None
     second = int(match["second"] or 0)
-    if _LASTS.search(match.string, max(0, match.start() - 5), match.start()) or _takes(match):
+    lasts = _LASTS.search(match.string, max(0, match.start() - _LASTS_REACH), match.start()) is not None
+    if lasts or (hour <= 24 and _takes(match)):
         return _duration(hour, minute, second if match["second"] else None)
+    if hour > 24:
+        return None
     words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
@@ -249,6 +260,8 @@ def _time(match: re.Match[str]) -> str | None:
 def _takes(match: re.Match[str]) -> bool:
     """Return whether a run takes so long; without seconds only behind 以, since it may end at that time of day."""
     told = match["second"] is not None or match.string.endswith("以", 0, match.start())
+    if match["second"] is not None and _RESULT.search(match.string, max(0, match.start() - _NEAR), match.start()):
+        return True
     return told and _TAKES.match(match.string, match.end()) is not None
 
 
@@ -264,8 +277,10 @@ def _duration(first: int, middle: int, last: int | None) -> str:
 
 
 def _lap(match: re.Match[str]) -> str:
-    """Minutes, seconds and parts of a second."""
-    return f"{counted(match[1])}分{cardinal(str(int(match[2])))}点{spelled(match[3])}秒"
+    """Minutes, seconds and parts of a second, behind hours where there are some."""
+    hours = f"{counted(match[1])}小时" if match[1] else ""
+    minutes = counted(str(int(match[2]))) if match[1] else counted(match[2])
+    return f"{hours}{minutes}分{cardinal(str(int(match[3])))}点{spelled(match[4])}秒"
 
 
 def _hour(match: re.Match[str]) -> str:

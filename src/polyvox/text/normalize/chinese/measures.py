@@ -200,6 +200,7 @@ _IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+    r"(?:/(?P<per>[天周次晚]|日(?!均|利)|月(?!薪|利|均)|年度?(?![化终会均利])|小时|分钟|秒|季度?|(?:h|d|min)(?![A-Za-z])))?"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
@@ -316,6 +317,8 @@ def _ringgit(amount: str) -> str:
 def _percent(match: re.Match[str]) -> str:
     share = "百分之" if match["sign"] == "%" else "千分之"
     words = ("负" if match["minus"] else "") + share + number(match["amount"])
+    if match["per"]:
+        words = f"每{_unit(match['per']) or _IN_COMPOUNDS.get(match['per']) or match['per']}{words}"
     if not match["upto"]:
         return words
     parts = match["inner"] and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
@@ -362,7 +365,7 @@ def _raised(match: re.Match[str]) -> str | None:
 def _units(match: re.Match[str]) -> str | None:
     """A unit or a product of units, and the units that it is divided by."""
     unit, per = match["unit"], match["per"] or ""
-    compound = bool(per) or not unit.isalpha()
+    compound = bool(per) or not unit.rstrip("23").isalpha()
     names = [_product(part, compound) for part in (unit, *per.split("/")[1:])]
     return "每".join(name for name in names if name) if all(names) else None
 

@@ -6,13 +6,13 @@ from typing import Final
 from polyvox.text.normalize.english.numbers import cardinal
 from polyvox.text.tracked import TrackedText
 
-_ELEMENTS: Final = frozenset(
+ELEMENTS: Final = frozenset(
     "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr "
     "Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt "
     "Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu".split()
 )
 # Compounds without a figure; other letters in mixed case are names far more often.
-_WITHOUT_FIGURES: Final = frozenset(
+COMPOUNDS_WITHOUT_FIGURES: Final = frozenset(
     "AgBr AgCl AgI AlN CaO CaS CuO CuS FeO FeS GaAs GaN HBr HCl HClO HOCl KBr KCl KOH LiCl LiF LiOH MgO MnO NaBr NaCl "
     "NaClO NaF NaI NaOH NaHS PbO PbS SiC TiN ZnO ZnS BaO".split()
 )
@@ -88,7 +88,7 @@ def _compound(match: re.Match[str]) -> str | None:
     formula = match.group()
     units = _UNIT.findall(formula)
     figures = any(digits for _, digits in units)
-    if formula not in _WITHOUT_FIGURES and (not figures or any(symbol not in _ELEMENTS for symbol, _ in units)):
+    if formula not in COMPOUNDS_WITHOUT_FIGURES and (not figures or any(symbol not in ELEMENTS for symbol, _ in units)):
         return None
     return _spelled(units)
 
@@ -96,7 +96,7 @@ def _compound(match: re.Match[str]) -> str | None:
 def _grouped(match: re.Match[str]) -> str | None:
     """A formula with a group that it has several times: "Ca(OH)2"."""
     units = _UNIT.findall(match["first"] + match["group"])
-    if any(symbol not in _ELEMENTS for symbol, _ in units):
+    if any(symbol not in ELEMENTS for symbol, _ in units):
         return None
     return f"{_spelled(units)} {cardinal(match['count'])}"
 
@@ -104,7 +104,7 @@ def _grouped(match: re.Match[str]) -> str | None:
 def _ion(match: re.Match[str]) -> str | None:
     """A formula and its charge: "C A two plus"."""
     units = _UNIT.findall(match["formula"])
-    if any(symbol not in _ELEMENTS for symbol, _ in units):
+    if any(symbol not in ELEMENTS for symbol, _ in units):
         return None
     sign = "plus" if match["sign"] == "⁺" else "minus"
     gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
