@@ -319,7 +319,7 @@ def test_reads(written: str, heard: str) -> None:
 OTHER_SCRIPTS = {
     "我买了3个苹果。": "我买了三个苹果.",
     "这个 RM5。": "这个 五令吉.",
-    "给我 3 个，谢谢！": "给我 三 个, 谢谢!",
+    "给我 3 个，谢谢！": "给我三个, 谢谢!",
     "你好😀，有3个。": "你好😀, 有三个.",
     "これは3つです。": "これは3つです。",
     "Saya jumpa 阿明 di kedai, bayar RM5.": "Saya jumpa 阿明 di kedai, bayar lima ringgit.",

@@ -117,5 +117,6 @@ async def test_everything_hostile_is_refused_and_the_server_speaks_on(tmp_path: 
     assert spoken.status_code == 200
     assert [voice["name"] for voice in listed] == ["good"]
     names = sorted(path.suffix or path.name for path in files_in(tmp_path))
-    assert names == [".json", ".sqlite3", ".wav", "in-use", "reserve", "store-id"]  # one voice and its side-car
+    assert names == [".json", ".sqlite", ".sqlite3", ".wav", "in-use", "reserve", "store-id"]
+    # one voice, its side-car, and the record of its consent
     assert files_in(scratch) == []

@@ -49,18 +49,42 @@ class SampleMeter:
         return b""
 
 
+_ID3_HEAD = 10
+
+
 class Mp3Meter:
-    """MP3, decoded frame by frame."""
+    """MP3, decoded frame by frame, behind the tag with which it may begin."""
 
     def __init__(self) -> None:
         from av import CodecContext
 
         self._decoder = CodecContext.create("mp3", "r")
+        self._head: bytes | None = b""
+        """The bytes so far, until it is known whether they are a tag's."""
+
+    def _untagged(self, data: bytes) -> bytes:
+        if self._head is None:
+            return data
+        self._head += data
+        if len(self._head) < _ID3_HEAD:
+            return b""
+        length = 0
+        if self._head.startswith(b"ID3"):
+            for seven_bits in self._head[6:_ID3_HEAD]:
+                length = length << 7 | seven_bits & 0x7F
+            length += _ID3_HEAD
+        if len(self._head) < length:
+            return b""
+        rest, self._head = self._head[length:], None
+        return rest
 
     def seconds(self, data: bytes) -> float:
         from av import FFmpegError
         from av.audio.frame import AudioFrame
 
+        data = self._untagged(data)
+        if not data:
+            return 0.0
         total = 0.0
         for packet in self._decoder.parse(data):
             try:

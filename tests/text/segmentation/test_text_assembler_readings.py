@@ -36,6 +36,8 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "Change line 42 of utils.py from x += 1 to x -= 1.",
     "Instala Python 3.12.4 y ejecuta «pip install -r requirements.txt».",
     "Aggiorna Java alla 17.0.2 e lancia build.gradle.",
+    "Il corso gen.-feb. è pieno.",
+    "贝多芬Op. 67首演。",
     "Atualize o Django para a versão 4.2.7 e rode manage.py migrate.",
     "A Dra. Lima mediu 38,5 °C de febre e pressão de 12/8.",
     "3ª feira, 12/8, às 15h.",

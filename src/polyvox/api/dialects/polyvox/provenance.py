@@ -46,7 +46,7 @@ async def get_provenance(service: Service) -> dict[str, Any]:
     }
 
 
-@router.get("/{content_id}")
+@router.get("/{content_id}", responses={404: {"description": "There is no manifest with this id, or no longer."}})
 async def get_manifest(content_id: Annotated[str, Path(max_length=64)], checks: Checks) -> dict[str, Any]:
     """Fetch the signed manifest of an answer by its content id, also while the answer is being sent."""
     return as_json(await checks.manifest(content_id))
