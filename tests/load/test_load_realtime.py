@@ -42,8 +42,8 @@ CANCEL_SECONDS = 0.5
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
-    room = SOCKETS * CONTEXTS
-    with attacked_server(folder, program=PROGRAM, max_sessions=room, max_queue=room, enable_debug=True) as server:
+    room = {"max_sessions": SOCKETS * CONTEXTS, "max_queue": SOCKETS * CONTEXTS, "max_wait_seconds": STUCK_SECONDS}
+    with attacked_server(folder, program=PROGRAM, enable_debug=True, **room) as server:  # none is to be refused
         yield server
 
 
