@@ -44,7 +44,10 @@ FILES = {
 """How downloads are named and begin, by their formats."""
 PATIENT = 120_000
 """Milliseconds that a real model may take on a machine that is busy."""
-PAGES = ("speak", "gallery", "mix", "compare", "voices", "dialogue", "dictionary", "jobs", "live", "settings")
+PAGES = (
+    *("speak", "gallery", "mix", "compare", "voices", "dialogue"),
+    *("dictionary", "jobs", "provenance", "live", "settings"),
+)
 LISTENER = """
 window.heard = {words: [], sound: null, media: null};
 const play = HTMLMediaElement.prototype.play;
@@ -161,9 +164,9 @@ def take_pictures(browser, url: str, folder: Path) -> None:
 
 
 def take_together(browser, pictures: list[str], path: Path) -> None:
-    """One picture of many, five in a row."""
+    """One picture of many, six in a row."""
     images = "".join(f"<img src='data:image/png;base64,{picture}'>" for picture in pictures)
-    style = "body {margin: 0; display: grid; grid-template-columns: repeat(5, 1fr)} img {width: 100%}"
+    style = "body {margin: 0; display: grid; grid-template-columns: repeat(6, 1fr)} img {width: 100%}"
     page = browser.new_page(viewport={"width": 1500, "height": 400})
     page.set_content(f"<style>{style}</style>{images}")
     page.screenshot(path=path, full_page=True, type="jpeg", quality=72)
