@@ -149,10 +149,11 @@ class SessionPlanner:
             stall=self._settings.stall_seconds,
         )
         timing = "" if speaking is engine else f"timed {patient}"
-        key = await self._key(plan, request, engine, timing)
-        speech = key or await self._identity(plan, request, engine, timing)
-        if key is not None and self._caches(call):
-            plan = await self._with_cached(plan, key)
+        speech = self._identity(plan, request, engine, timing)
+        if self._caches(call):
+            weights = await self._fingerprints.of(model, engine)
+            key = self._key(plan, request, engine, timing, weights)
+            plan = plan if key is None else await self._with_cached(plan, key)
         created = None if plan.cached is None else plan.cached.created
         marks = self._notary.marks(session_id, model, None if speech is None else speech.digest, created)
         return replace(plan, marks=marks)
@@ -187,16 +188,15 @@ class SessionPlanner:
             return engine
         return timed_engine(engine, self._timer, self._timing_executor, patient=patient)
 
-    async def _key(self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str) -> SpeechKey | None:
-        """The key of the plan's speech, for the cache and its content id; None where it is new each time.
-
-        Without a cache the files of the model are not looked at.
-        """
+    def _key(
+        self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str, fingerprint: str
+    ) -> SpeechKey | None:
+        """The key of the plan's speech by a model of that fingerprint; None where it is new each time."""
         return speech_key(
             owner=plan.call.owner,
             settings=self._settings,
             engine=engine,
-            fingerprint=await self._fingerprints.of(plan.model, engine) if self._cache.enabled else plan.model,
+            fingerprint=fingerprint,
             utterance=plan.utterance,
             kind=plan.kind,
             voice=plan.voice,
@@ -205,14 +205,12 @@ class SessionPlanner:
             request=request,
         )
 
-    async def _identity(
-        self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str
-    ) -> SpeechKey | None:
-        """The key that speech would have if its voice were cached, for the content id alone."""
+    def _identity(self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str) -> SpeechKey | None:
+        """The key of the content id: by the model's name, since it is the same with a cache and without."""
         voice = plan.voice
-        if voice is None or voice.content or not voice.identity:
-            return None
-        return await self._key(replace(plan, voice=replace(voice, content=voice.identity)), request, engine, timing)
+        if voice is not None and not voice.content and voice.identity:
+            plan = replace(plan, voice=replace(voice, content=voice.identity))
+        return self._key(plan, request, engine, timing, plan.model)
 
     def _caches(self, call: CallContext) -> bool:
         return self._cache.enabled and call.use_cache

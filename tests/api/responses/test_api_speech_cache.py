@@ -67,10 +67,10 @@ def state(answer: httpx.Response) -> str | None:
 async def test_a_hit_is_byte_identical_in_every_format_streamed_or_whole(tmp_path: Path):
     forms = [{"response_format": str(form), "stream": stream} for form in AudioFormat for stream in (True, False)]
     options: dict[str, Any] = {"input": "One two three. Four.", "speed": 1.25, "voice": "high"}
-    async with called(tone_service(KnownEngine(), provenance="off")) as plain:
+    async with called(tone_service(KnownEngine())) as plain:
         wanted = [await spoken(plain, **options, **form) for form in forms]
     assert {state(answer) for answer in wanted} == {None}
-    async with cached(tmp_path, provenance="off") as (client, engine):
+    async with cached(tmp_path) as (client, engine):
         first = [await spoken(client, **options, **form) for form in forms]
         heard = len(engine.heard)
         again = [await spoken(client, **options, **form) for form in forms]

@@ -37,9 +37,9 @@ _SURNAMES: Final = frozenset(
     "wang li zhang liu chen yang zhao huang zhou wu xu sun hu zhu gao lin he guo ma luo liang song zheng xie han tang "
     "feng yu dong xiao cheng cao yuan deng fu shen zeng peng lv su lu jiang cai jia ding wei xue ye yan pan du dai xia "
     "zhong tian ren fan fang shi yao tan liao zou xiong jin hao kong bai cui kang mao qiu qin gu hou shao meng long "
-    "wan duan lei qian yin yi chang wen zhan qi ji shu qu xiang zhuang pang tao jing lai gong geng ouyang".split()
+    "wan duan lei qian yin yi chang wen zhan qi ji shu qu xiang zhuang pang tao jing lai gong geng".split()
 )
-_WORDS: Final = frozenset("manage manager change marina madame machine sunshine chang tanning fanning".split())
+_WORDS: Final = frozenset("manage manager change marina madame machine sunshine tanning fanning".split())
 """Words of other languages that have the letters of such names."""
 _PART: Final = re.compile("[a-z]+")
 _LONGEST_SYLLABLE: Final = 6
