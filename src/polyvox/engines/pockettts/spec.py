@@ -80,13 +80,16 @@ def _locate(model: str, settings: Settings) -> Path | None:
     return settings.section(PocketTtsSettings).dirs.get(model)
 
 
+_CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
+
 POCKETTTS = EngineSpec(
     family="pockettts",
     title="Pocket TTS",
     models={name: partial(_make, name) for name in VARIANTS},
     languages={name: frozenset({variant.language}) for name, variant in VARIANTS.items()},
     voices=_voices,
-    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    cloning=_CLONING,
+    wordless=_CLONING,
     settings=PocketTtsSettings,
     tuning=PocketTtsTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
