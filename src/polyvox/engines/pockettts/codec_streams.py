@@ -128,6 +128,7 @@ class CodecStreams:
             return frames
         return next((each for each in FRAMES if each >= frames), frames)
 
+    @torch.inference_mode()
     def warm(self) -> None:
         """Capture all calls."""
         for frames in FRAMES:
