@@ -1,1 +1,1 @@
-"""Parts that engines share: lifecycle, threads, settings, checks, codec streams, chunks, seeds, captures, tuning, fits."""
+"""Parts that engines share: lifecycle, threads, settings, checks, codec streams, chunks, seeds, captures, tuning."""
