@@ -77,7 +77,7 @@ def test_flows_of_many_streams_in_one_call_are_those_of_each_alone(turbo: bool, 
         for index, result in zip(alive, streams.step(hops), strict=True):
             assert result.mel is not None
             mels[index].append(result.mel)
-            states[index] = result.state  # type: ignore[call-overload]
+            states[index] = result.state
     for mel in mels:
         torch.testing.assert_close(torch.cat(mel, dim=1), one_pass(turbo=turbo), rtol=0, atol=1e-4)
 
