@@ -76,11 +76,8 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, the weights fit, and so do {len(voices)} voices."]
 
 
-def _locate(model: str, settings: Settings) -> Path | None:
-    return settings.section(PocketTtsSettings).dirs.get(model)
-
-
 _CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
+
 
 POCKETTTS = EngineSpec(
     family="pockettts",
@@ -97,5 +94,5 @@ POCKETTTS = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(check=_check, locate=_locate),
+    tools=FolderTools(check=_check, locate=PocketTtsSettings.locate),
 )

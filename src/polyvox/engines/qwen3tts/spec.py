@@ -66,11 +66,8 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, and the weights fit."]
 
 
-def _locate(model: str, settings: Settings) -> Path | None:
-    return settings.section(Qwen3TtsSettings).dirs.get(model)
-
-
 _CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
+
 
 QWEN3TTS = EngineSpec(
     family="qwen3tts",
@@ -87,5 +84,5 @@ QWEN3TTS = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(check=_check, locate=_locate),
+    tools=FolderTools(check=_check, locate=Qwen3TtsSettings.locate),
 )

@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
+from polyvox.api.dialects.openai.transcriptions import router as transcriptions
 from polyvox.api.dialects.openai.voices import router as cloned_voices
 from polyvox.api.door import Door
 from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
@@ -27,6 +28,7 @@ from polyvox.api.responses.downloads import (
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
+from polyvox.api.responses.transcripts import MODEL_HEADER
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
@@ -239,6 +241,7 @@ def _voice(voice: Voice) -> dict[str, Any]:
 
 
 router.include_router(cloned_voices)
+router.include_router(transcriptions)
 
 DOOR = Door(
     _NAME,
@@ -246,16 +249,20 @@ DOOR = Door(
     tags={
         "speech": "Speech from text, dialogues and voice conversion: OpenAI's API and what this server adds to it.",
         "lists": "The models and their voices.",
+        "listening": "Words from recordings: transcripts, and translations to English.",
     },
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
     recordings=["/v1/audio/speech/batch", "/v1/audio/voices"],
+    long_recordings=["/v1/audio/transcriptions", "/v1/audio/translations"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
-    headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    headers=(MODEL_HEADER, DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
     operations={
         "POST /v1/audio/speech*": Operation.SPEAK,
         "GET /v1/models*": Operation.LIST,
         "GET /v1/audio/models": Operation.LIST,
         "GET /v1/audio/voices": Operation.LIST,
         "POST /v1/audio/voices": Operation.CHANGE_VOICES,
+        "POST /v1/audio/transcriptions": Operation.LISTEN,
+        "POST /v1/audio/translations": Operation.LISTEN,
     },
 )
