@@ -76,13 +76,17 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, the weights fit, and so do {len(voices)} voices."]
 
 
+_CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
+
+
 POCKETTTS = EngineSpec(
     family="pockettts",
     title="Pocket TTS",
     models={name: partial(_make, name) for name in VARIANTS},
     languages={name: frozenset({variant.language}) for name, variant in VARIANTS.items()},
     voices=_voices,
-    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    cloning=_CLONING,
+    wordless=_CLONING,
     settings=PocketTtsSettings,
     tuning=PocketTtsTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

@@ -66,13 +66,17 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, and the weights fit."]
 
 
+_CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
+
+
 QWEN3TTS = EngineSpec(
     family="qwen3tts",
     title="Qwen3-TTS",
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     voices=_voices,
-    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    cloning=_CLONING,
+    wordless=_CLONING,
     voice_design=frozenset(name for name, variant in VARIANTS.items() if variant.kind == VOICE_DESIGN),
     settings=Qwen3TtsSettings,
     tuning=Qwen3TtsTuning,
