@@ -37,7 +37,7 @@ LLAMA = T3Config(
         rope_scaling=RopeScaling(),
     ),
 )
-GPT2 = TurboConfig(text=340, speaker=24, backbone=Gpt2Config(hidden=24, layers=3, heads=3, positions=640))
+GPT2 = TurboConfig(text=340, speaker=24, text_ids=100, backbone=Gpt2Config(hidden=24, layers=3, heads=3, positions=640))
 
 
 @cache

@@ -26,7 +26,7 @@ def close(got: Tensor, wanted: Tensor, tolerance: float = TOLERANCE) -> None:
 
 def test_rows_of_the_voice_and_of_the_prompt_are_the_originals() -> None:
     recorded, model = golden("t3"), t3()
-    speaker, prompt = recorded["english.speaker_emb"], recorded["english.t3_prompt_tokens"]
+    speaker, prompt = recorded["whole_english.speaker_emb"], recorded["whole_english.t3_prompt_tokens"]
     speech = model.token_rows(prompt, torch.arange(len(prompt)))[None]
     close(model.perceiver.attended(model.perceiver.queries, speech)[0], recorded["en.perceiver_first"], 2e-6)
     for run in ("en", "mtl"):
@@ -39,7 +39,7 @@ def test_rows_of_the_voice_and_of_the_prompt_are_the_originals() -> None:
 
 def test_logits_of_every_step_with_and_without_guidance_are_the_originals() -> None:
     recorded, model = golden("t3"), t3()
-    speaker, prompt = recorded["english.speaker_emb"], recorded["english.t3_prompt_tokens"]
+    speaker, prompt = recorded["whole_english.speaker_emb"], recorded["whole_english.t3_prompt_tokens"]
     for run in ("en", "mtl"):
         condition = model.condition_rows(speaker, prompt, float(runs()[run]["exaggeration"]))
         rows = model.prompt_rows(condition, text_ids(run)).transpose(0, 1)
@@ -55,7 +55,7 @@ def test_logits_of_every_step_with_and_without_guidance_are_the_originals() -> N
 
 def test_rows_and_logits_of_turbo_are_the_originals() -> None:
     recorded, model = golden("t3"), turbo()
-    condition = model.condition_rows(recorded["english.speaker_emb"], recorded["english.t3_prompt_tokens"])
+    condition = model.condition_rows(recorded["whole_english.speaker_emb"], recorded["whole_english.t3_prompt_tokens"])
     rows = model.prompt_rows(condition, text_ids("turbo"))
     close(rows, recorded["turbo.inputs"], 2e-6)
     hidden, state = model.backbone(rows[None], QwenState())

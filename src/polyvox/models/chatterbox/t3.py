@@ -58,7 +58,7 @@ class T3Config:
     backbone: QwenConfig = field(default_factory=_llama)
 
     @property
-    def condition_rows(self) -> int:
+    def voice_rows(self) -> int:
         """Rows of a voice: speaker, queries, exaggeration."""
         return self.queries + 2
 
@@ -72,6 +72,11 @@ class T3Config:
         """Most ids of a text."""
         return self.text_positions - 2
 
+    @property
+    def speech_tokens(self) -> int:
+        """Most tokens of a sequence."""
+        return self.speech_positions - 1
+
 
 @dataclass(frozen=True, slots=True)
 class TurboConfig:
@@ -80,14 +85,24 @@ class TurboConfig:
     text: int = 50_276
     speaker: int = 256
     prompt_tokens: int = 375
-    text_ids: int = 4096
+    text_ids: int = 2048
     """Most ids of a text; the decoder's positions would allow more."""
     backbone: Gpt2Config = field(default_factory=Gpt2Config)
+
+    @property
+    def voice_rows(self) -> int:
+        """Most rows of a voice: speaker and speech tokens."""
+        return 1 + self.prompt_tokens
 
     @property
     def framing_rows(self) -> int:
         """Rows of a prompt besides those of the voice and of the text: the start of speech."""
         return 1
+
+    @property
+    def speech_tokens(self) -> int:
+        """Most tokens of a sequence, beside the longest prompt."""
+        return self.backbone.positions - self.voice_rows - self.text_ids - self.framing_rows
 
 
 class T3(nn.Module):
