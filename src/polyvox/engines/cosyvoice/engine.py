@@ -9,6 +9,7 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.decoder.hop_decoding import SegmentChunk
 from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.frontend.tags import LANGUAGE_TAGS, Tags
@@ -32,7 +33,6 @@ from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_fold
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
-    SegmentChunk,
     SegmentContext,
 )
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning

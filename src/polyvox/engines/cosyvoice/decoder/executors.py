@@ -130,8 +130,16 @@ def _lengths(inputs: Mapping[str, Sequence[int | str]]) -> dict[str, tuple[int, 
 class Token2WavExecutors:
     """Gives the flow and the vocoder of one model the executors that the settings name."""
 
-    def __init__(self, token2wav: Token2Wav, bundle: CosyVoiceBundle, settings: CosyVoiceSettings) -> None:
+    def __init__(
+        self,
+        token2wav: Token2Wav,
+        bundle: CosyVoiceBundle | None,
+        settings: CosyVoiceSettings,
+        title: str = "CosyVoice",
+    ) -> None:
+        """Without a bundle there are no exported graphs; `title` is that of the family in warnings."""
         self._token2wav, self._bundle, self._settings = token2wav, bundle, settings
+        self.title = title
         self._flows: FlowStreams | None = None
         self._vocoders: VocoderStreams | None = None
         self._files: GraphFiles | None = None
@@ -174,7 +182,7 @@ class Token2WavExecutors:
 
     def _batched(self, stage: str, batch: Callable[[], None]) -> str:
         """Decode the streams of a stage together, or one after the other with a warning."""
-        _, warning = captured_or_eager(f"CosyVoice's {stage} of many streams", batch, lambda: None)
+        _, warning = captured_or_eager(f"{self.title}'s {stage} of many streams", batch, lambda: None)
         return warning
 
     @torch.inference_mode()
@@ -229,6 +237,8 @@ class Token2WavExecutors:
 
     def _opener(self, executor: Executor) -> GraphOpener:
         if self._files is None:
+            if self._bundle is None:
+                raise BundleError(f"{self.title} has no exported graphs")
             folder = self._settings.graphs_folder(self._bundle.folder, self._bundle.version)
             self._files = open_graphs(folder, self._bundle)
         return GraphOpener(self._files, self._settings, self._device, executor)
