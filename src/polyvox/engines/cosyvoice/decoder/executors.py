@@ -41,6 +41,8 @@ precision, where either side computes in half precision, and of int8 graphs."""
 
 _PROMPT_SHARE = 8
 _BATCHED = ("auto", "cuda_graphs")
+_GRAPH_BYTES = 24 << 30
+"""The most that is left for graphs."""
 """Executors that decode many streams together, on a GPU."""
 
 LENGTHS = MappingProxyType(
@@ -277,7 +279,7 @@ class Token2WavExecutors:
 def cache_bytes() -> int:
     """Memory for the flow's caches: most of what is free on the GPU; the rest is for captured graphs."""
     free: int = torch.cuda.mem_get_info()[0]
-    return free * 6 // 10
+    return free - min(free * 4 // 10, _GRAPH_BYTES)
 
 
 def _check(found: float, limit: float) -> None:
