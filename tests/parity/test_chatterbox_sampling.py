@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 
 from helpers.chatterbox_t3_golden import golden, race, runs, t3, text_ids, turbo
+from helpers.replaying import Poisoned
 from polyvox.engines.chatterbox.lm_adapter import T3Tokens
 from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, TURBO_SAMPLING, T3Conditions, T3Sampling
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime import sampling
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.lm_scheduler import LmSchedulerConfig
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
@@ -69,9 +71,9 @@ def rule(run: str) -> T3Sampling:
 
 
 @asynccontextmanager
-async def tokens_of(run: str) -> AsyncIterator[T3Tokens]:
+async def tokens_of(run: str, replay: Replay | None = None) -> AsyncIterator[T3Tokens]:
     executor = DeviceExecutor("t3", 1)
-    source = T3Tokens(turbo() if is_turbo(run) else t3(), CONFIG, executor=executor)
+    source = T3Tokens(turbo() if is_turbo(run) else t3(), CONFIG, executor=executor, replay=replay)
     try:
         yield source
     finally:
@@ -115,6 +117,20 @@ async def test_tokens_depend_neither_on_the_batch_nor_on_cached_voices() -> None
             assert len({tuple(each) for each in alone}) == len(alone)
             together = await asyncio.gather(*(spoken(source, *each) for each in asked))
             assert together == alone
+
+
+@pytest.mark.long
+@pytest.mark.anyio
+async def test_captured_steps_sample_what_the_plain_ones_do() -> None:
+    for run in ("mtl", "turbo"):
+        short = replace(rule(run), max_tokens=8)
+        async with tokens_of(run) as source:
+            plain = [await spoken(source, run, short, seed) for seed in (1, 2)]
+        replay = Poisoned()
+        async with tokens_of(run, replay) as source:
+            captured = await asyncio.gather(*(spoken(source, run, short, seed) for seed in (1, 2)))
+            assert captured == plain
+        assert {key[0] for key in replay.recorded} == {"prefill", "decode"}
 
 
 @pytest.mark.anyio
