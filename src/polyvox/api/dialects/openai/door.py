@@ -257,4 +257,5 @@ DOOR = Door(
         "GET /v1/audio/voices": Operation.LIST,
         "POST /v1/audio/voices": Operation.CHANGE_VOICES,
     },
+    kept=["POST /v1/audio/speech/batch"],
 )
