@@ -42,6 +42,8 @@ class Door:
     """Names of a speech request's fields in errors, by path."""
     recordings: Sequence[str] = ()
     """Paths on which a body or message may hold a recording, and so may be larger."""
+    long_recordings: Sequence[str] = ()
+    """Paths on which a body may hold a recording to transcribe."""
     manuscripts: Sequence[str] = ()
     """Paths on which a body may hold a whole book."""
     public: Sequence[str] = ()

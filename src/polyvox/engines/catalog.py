@@ -96,6 +96,11 @@ class Catalog:
             log.exception("voices of the model %s cannot be listed before it is loaded", model)
             return spec.bare_outline(model)
 
+    @property
+    def first_to_clone(self) -> tuple[EngineSpec, str] | None:
+        """The model to fetch where none is installed that clones, with its family; None where none does."""
+        return next(((spec, spec.first_to_clone) for spec in self.specs if spec.first_to_clone), None)
+
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""
         return next((found for spec in self.specs if (found := spec.recognize(folder)) is not None), None)

@@ -8,7 +8,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.server.descriptors import RESERVE
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 
 _LOG_SECONDS = 10.0

@@ -22,9 +22,10 @@ from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.ticket import SessionTicket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
+from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
-from polyvox.service.playback import ChunkSummary, Playback
+from polyvox.service.playback import Playback
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog

@@ -26,6 +26,7 @@ from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Holder
 from polyvox.service.keys.operations import Operation
+from polyvox.service.listening.service import ListeningService
 from polyvox.service.open_sessions import OpenSessions
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.registry.model_loader import Hold
@@ -112,6 +113,7 @@ class SpeechService:
         limits, threads = TextLimits.of(settings), _side_threads()
         self.side_work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
         self.side_requests = SideRequests(self._hold, self.side_work, limits, self.accounts.access)
+        self.listening = ListeningService(settings, self.accounts, metrics)
         self._planner = SessionPlanner(
             settings,
             registry,
@@ -165,6 +167,7 @@ class SpeechService:
         await self.cache.close()
         await self._sessions.close()
         await asyncio.to_thread(self.side_work.close)
+        await self.listening.close()
         await self.accounts.close()
         if self.tracer is not None:
             await asyncio.to_thread(self.tracer.close)

@@ -9,7 +9,7 @@ from polyvox.api.dependencies import call_of
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.voices.records import SHARED_OWNER
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
-from polyvox.runtime.causal_lm import Backbone
+from polyvox.runtime.causal_lm import Backbone, FusedBackbone
+from polyvox.runtime.guidance import FusedGuidedBackbone, GuidedBackbone
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
 from polyvox.runtime.sampling import FusedSampling, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
@@ -27,11 +28,14 @@ _FLOAT8_TOLERANCE = 0.3
 _PROBE_POSITIONS = 4
 
 
-def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> FusedQwen | None:
+def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> FusedBackbone | None:
     """The fused network; None for others than Qwen, off a GPU, or where the kernels cannot be built or are wrong.
 
     With `float8`, its weights are rounded to that where the GPU multiplies it.
     """
+    if isinstance(model, GuidedBackbone):
+        single = fused_backbone(model.single, cache.halves(), float8=float8)
+        return None if single is None else FusedGuidedBackbone(single)
     if not isinstance(model, Qwen) or not has_triton(model.norm.weight.device):
         return None
     # Triton is only installed on machines with a GPU.

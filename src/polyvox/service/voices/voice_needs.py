@@ -16,18 +16,20 @@ from polyvox.service.voices.transcriber import ASR_BUNDLE
 
 @dataclass(frozen=True, slots=True)
 class MissingModel:
-    """A model that can be fetched; its size is None where nobody knows it beforehand."""
+    """A model that can be fetched; its size is None where nobody knows it beforehand, and then at most `max_bytes`."""
 
     name: str
     title: str
     code_licence: str
     weights_licence: str
     bytes: int | None
+    max_bytes: int
 
     @classmethod
     def of(cls, manifest: Manifest) -> "MissingModel":
         licence = manifest.licence
-        return cls(manifest.name, manifest.title, licence.code, licence.weights, manifest.download_bytes)
+        sizes = manifest.download_bytes, manifest.max_download_bytes
+        return cls(manifest.name, manifest.title, licence.code, licence.weights, *sizes)
 
     def public(self) -> dict[str, Any]:
         return {
@@ -35,6 +37,7 @@ class MissingModel:
             "title": self.title,
             "licence": {"code": self.code_licence, "weights": self.weights_licence},
             "bytes": self.bytes,
+            "max_bytes": self.max_bytes,
         }
 
 
@@ -69,14 +72,15 @@ def voice_needs(settings: Settings, *, clones: bool) -> list[VoiceNeed]:
 
 def _cloning(settings: Settings) -> VoiceNeed:
     """The lightest model that clones, with what it needs."""
-    spec = next((spec for spec in Catalog.installed().specs if spec.first_to_clone), None)
-    if spec is None:
+    found = Catalog.installed().first_to_clone
+    if found is None:
         return VoiceNeed("clone", reason="No installed engine clones voices.")
+    spec, model = found
     try:
         spec.check_installed()
     except PolyvoxError as error:
         return VoiceNeed("clone", reason=error.message)
-    return VoiceNeed("clone", _missing([spec.bundle_of(spec.first_to_clone)], settings))
+    return VoiceNeed("clone", _missing([spec.bundle_of(model)], settings))
 
 
 def _fitting(settings: Settings) -> VoiceNeed:

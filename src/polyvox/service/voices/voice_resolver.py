@@ -156,6 +156,42 @@ class VoiceResolver:
             identity=f"recording {known} {untranscribed} {text}" if known else "",
         )
 
+    async def model_for(
+        self,
+        reference: VoiceReference,
+        owner: str,
+        model: str | None,
+        *,
+        language: str | None = None,
+        transcript: str | None = None,
+    ) -> str | None:
+        """The model that speaks a request with this voice: the one asked for, unless that was left to the server and
+        the voice is cloned, which another model does.
+        """
+        if isinstance(reference, UploadedVoice) or self._registry.is_named(model):
+            return model
+        language, worded = language or "", bool(transcript)
+        if isinstance(reference, RegisteredVoice):
+            record = await self._unspoken(reference.name, owner, model)
+            if record is None:
+                return model
+            language, worded = language or record.language, worded or bool(record.transcript)
+        return self._registry.model_to_clone(model, language, worded=worded)
+
+    async def _unspoken(self, name: str, owner: str, model: str | None) -> VoiceRecord | None:
+        """The registered voice of a name, where a model does not speak it."""
+        info = self._registry.model(model)
+        if not info.loaded or info.cloning or not name:
+            return None
+        engine = self._registry.engine(model)
+        if _is_own(name, engine):
+            return None
+        record = await self._store.find(name, owner)
+        if record is None and (target := self._settings.aliases.get(name, name)) != name:
+            return await self._unspoken(target, owner, model)
+        designed = record is not None and engine.capabilities.voice_design and design_of(record.report) is not None
+        return None if record is None or designed or _is_styled(record, engine) else record
+
     def speaks(self, record: VoiceRecord, engine: Engine) -> bool:
         """Return whether an engine speaks in a registered voice: cloned, or fitted for it."""
         return engine.capabilities.cloning or _is_styled(record, engine)
@@ -365,7 +401,7 @@ class VoiceResolver:
         taken = await self._prompts.take(reference, "voice", owner)
         await self._consent.prompted(owner, taken.audio_digest)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
+        transcript = await self._heard(taken.audio_digest, owner, pcm, rate, engine) if text is None else text
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -378,7 +414,7 @@ class VoiceResolver:
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._heard(record, pcm, rate, engine)
+            transcript = await self._heard(record.audio_digest, record.owner, pcm, rate, engine)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -389,10 +425,10 @@ class VoiceResolver:
         await self._store.run(partial(voices.touch, record))
         return voice
 
-    async def _heard(self, record: VoiceRecord, pcm: Pcm, rate: int, engine: Engine) -> str:
+    async def _heard(self, audio_digest: str, owner: str, pcm: Pcm, rate: int, engine: Engine) -> str:
         """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
         try:
-            return await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+            return await self._prompts.transcript(audio_digest, pcm, rate, owner)
         except (UnavailableError, PromptError):
             if not engine.capabilities.wordless:
                 raise

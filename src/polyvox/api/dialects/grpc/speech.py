@@ -68,7 +68,7 @@ class SpeechServicer:
         """The voices of a model; with one that clones, also those that the caller has registered."""
         model = message.model or None
         listed = [_voice(voice) for voice in self._service.registry.voices(model)]
-        if self._service.registry.model(model).cloning:
+        if self._service.registry.clones_for(model):
             page = await self._voices.page(VoiceQuery(limit=_MAX_REGISTERED), call.owner)
             mine = [Voice(record.id, record.name, record.language) for record in page.voices]
             listed += [_voice(voice, registered=True) for voice in mine]
