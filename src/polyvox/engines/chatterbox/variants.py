@@ -7,6 +7,14 @@ from polyvox.types import Voice
 
 LANGUAGES = frozenset("ar da de el en es fi fr he hi it ja ko ms nl no pl pt ru sv sw tr zh".split())
 """Of the multilingual model; the others speak English alone."""
+TURBO_TAGS = frozenset(
+    f"[{name}]"
+    for name in (
+        *("angry", "fear", "surprised", "whispering", "advertisement", "dramatic", "narration", "crying", "happy"),
+        *("sarcastic", "clear throat", "sigh", "shush", "cough", "groan", "sniff", "gasp", "chuckle", "laugh"),
+    )
+)
+"""Ways of speaking and sounds that a text for Turbo or Nano may name."""
 DEFAULT_VOICE = "default"
 """The voice that comes with each model."""
 CONDITIONS = "conds.pt"
