@@ -93,6 +93,23 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
     assert wrong == []
 
 
+WORDS = (Path(__file__).parent / "chinese_words.tsv").read_text(encoding="utf-8").splitlines()
+
+
+def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> None:
+    """Every line names a character, its reading, and words in which it is read so."""
+    wrong = []
+    for line in WORDS:
+        (char, reading), words = (part.split(" ") for part in line.split("\t"))
+        for word in words:
+            for before, behind in (("", ""), ("有关", "的消息")):
+                text = before + word + behind
+                heard = pinyin(text, word_cutter().lcut(text))[len(before) :][: len(word)]
+                if {other for at, other in zip(word, heard, strict=True) if at == char} != {reading}:
+                    wrong.append((text, reading, heard))
+    assert wrong == []
+
+
 @each_row(
     ("written", "readings"),
     [
