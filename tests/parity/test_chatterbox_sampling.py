@@ -151,6 +151,16 @@ async def test_with_a_guidance_of_zero_the_tokens_are_those_of_the_text_alone() 
         assert await spoken(source, "en", replace(greedy, cfg_weight=1.0)) != alone
 
 
+def test_speech_may_be_as_long_as_its_text_could_take() -> None:
+    for given, ids, most in (
+        (T3Sampling(), 2, 99),
+        (T3Sampling(), 100, 1000),
+        (T3Sampling(max_tokens=50), 100, 50),
+        (TURBO_SAMPLING, 2, 135),
+    ):
+        assert given.within(ids) == replace(given, max_tokens=most)
+
+
 @pytest.mark.anyio
 async def test_texts_and_voices_that_the_network_cannot_hold_are_refused_before_the_device() -> None:
     good = voice("en")

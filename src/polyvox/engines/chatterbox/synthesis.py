@@ -84,7 +84,8 @@ class UtteranceSynthesis:
         speaking = self._speaking
         seed = derive_seed(speaking.seed, "segment", self._passages)
         self._passages += 1
-        generated = self._parts.tokens.speak_tokens(passage.ids, speaking.conditions, speaking.sampling, seed)
+        sampling = speaking.sampling.within(len(passage.ids))
+        generated = self._parts.tokens.speak_tokens(passage.ids, speaking.conditions, sampling, seed)
         given = SegmentTokens(generated, tail=self._parts.tail)
         async with aclosing(self._decoded(given, seed, passage)) as chunks:
             async for chunk in chunks:
@@ -110,8 +111,10 @@ class UtteranceSynthesis:
                     continue
                 yield self._played(self._chunk(trimmed, passage if first else None))
                 first = False
-        if count - len(tokens.tail) >= self._speaking.sampling.max_tokens and passage is not None:
-            log.warning("speech reached its greatest length before its end", tokens=count)
+        if passage is not None:
+            most = self._speaking.sampling.within(len(passage.ids)).max_tokens
+            if count - len(tokens.tail) >= most:
+                log.warning("speech reached its greatest length before its end", tokens=count, chars=len(passage.text))
 
     def _chunk(self, chunk: SegmentChunk, passage: Passage | None) -> AudioChunk:
         return self._ledger.chunk(
