@@ -51,7 +51,7 @@ class SynthesisParts:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """How an utterance is spoken: T3's voice and sampling, the decoder's state of the voice, and the seed."""
+    """The manner of an utterance: T3's voice and sampling, the decoder's state of the voice, and the seed."""
 
     conditions: T3Conditions
     sampling: T3Sampling
