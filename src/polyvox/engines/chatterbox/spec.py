@@ -79,6 +79,7 @@ CHATTERBOX = EngineSpec(
     languages={name: variant.languages for name, variant in VARIANTS.items()},
     voices=_voices,
     cloning=True,
+    wordless=True,
     settings=ChatterboxSettings,
     tuning=ChatterboxTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
