@@ -6,6 +6,8 @@ on a fresh checkout. Nothing runs in the process that forks: it has one thread, 
 
 import atexit
 import multiprocessing
+import os
+import sys
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -38,6 +40,8 @@ class _Worker:
         config = self._session.config
         capture = config.pluginmanager.getplugin("capturemanager")
         capture.stop_global_capturing()  # the files that take output would be shared
+        if config.option.capture != "no":  # nor do servers of several tests write between the dots
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         capture.start_global_capturing()
         capture.suspend_global_capture()
         folder = config._tmp_path_factory.getbasetemp() / self._name

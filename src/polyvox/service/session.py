@@ -19,8 +19,7 @@ from polyvox.provenance.marks import Marks
 from polyvox.provenance.notary import Notary, Seal
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputReservation
-from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Ticket
+from polyvox.service.admission.ticket import SessionTicket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
 from polyvox.service.chunk_summary import ChunkSummary
@@ -91,7 +90,7 @@ class Session:
     def __init__(
         self,
         plan: SessionPlan,
-        ticket: Ticket | SlotlessTicket,
+        ticket: SessionTicket,
         quota_lease: QuotaLease,
         output: OutputReservation,
         *,

@@ -225,8 +225,8 @@ def _params(sampling: T3Sampling, seed: int) -> SamplingParams:
 
 
 def _tensors(conditions: T3Conditions, device: torch.device) -> tuple[Tensor, Tensor]:
-    speaker = torch.from_numpy(np.asarray(conditions.speaker_embedding, np.float32))
-    return speaker.to(device), torch.tensor(conditions.prompt_tokens, device=device)
+    speaker = torch.tensor(conditions.speaker_embedding, dtype=torch.float32, device=device)
+    return speaker, torch.tensor(conditions.prompt_tokens, device=device)
 
 
 def _digest(conditions: T3Conditions) -> str:

@@ -265,4 +265,5 @@ DOOR = Door(
         "POST /v1/audio/transcriptions": Operation.LISTEN,
         "POST /v1/audio/translations": Operation.LISTEN,
     },
+    kept=["POST /v1/audio/speech/batch"],
 )
