@@ -26,11 +26,11 @@ from polyvox.engines.cosyvoice.lm_prompt import language_array
 from polyvox.engines.cosyvoice.loading import CosyVoiceNetworks, LoadedModel
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
-from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro
-from polyvox.engines.kokoro.native_loading import captured, graph_frames, load_shipped_wren
-from polyvox.engines.kokoro.native_wren import NativeWren
+from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
+from polyvox.engines.kokoro.native.loading import captured, graph_frames, load_shipped_wren
+from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, NativeKokoro
+from polyvox.engines.kokoro.native.wren import NativeWren
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable

@@ -17,7 +17,7 @@ from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin
 from polyvox.text.phonemes.chinese_words import word_cutter
-from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -90,6 +90,23 @@ def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: 
         heard = " ".join(readings[len(before) - clause.start() :][: len(asked)])
         if heard not in line.said[0].split(" ")[0].split("|") and heard not in line.said[0].split("|"):
             wrong.append((line.written, heard))
+    assert wrong == []
+
+
+WORDS = (Path(__file__).parent / "chinese_words.tsv").read_text(encoding="utf-8").splitlines()
+
+
+def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> None:
+    """Every line names a character, its reading, and words in which it is read so."""
+    wrong = []
+    for line in WORDS:
+        (char, reading), words = (part.split(" ") for part in line.split("\t"))
+        for word in words:
+            for before, behind in (("", ""), ("有关", "的消息")):
+                text = before + word + behind
+                heard = pinyin(text, word_cutter().lcut(text))[len(before) :][: len(word)]
+                if {other for at, other in zip(word, heard, strict=True) if at == char} != {reading}:
+                    wrong.append((text, reading, heard))
     assert wrong == []
 
 

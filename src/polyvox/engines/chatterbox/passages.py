@@ -3,26 +3,19 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
+from polyvox.engines.chatterbox.text import TextEncoder
 from polyvox.text.segmentation.segment import word_boundary
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
 MOST_IDS = 640
-"""Text ids of one passage; a segment with more, which is one of rare signs, is halved."""
+"""Text ids of one passage."""
 _MOST_CHARS, _MOST_DENSE_CHARS = 300, 100
 _DENSE = frozenset({"ja", "ko", "zh"})
 """Languages whose characters take the time of a syllable or more."""
-_IN_PARENTHESES = re.compile(r"\(([a-z ]{1,20})\)")
-
-
-class TextEncoder(Protocol):
-    """A tokenizer with the clean-ups of its model."""
-
-    def encode(self, text: str, language: str) -> tuple[int, ...]:
-        """Text ids. Thread-safe."""
+_IN_PARENTHESES = re.compile(r"\([^()]{1,20}\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +34,17 @@ def most_chars(language: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PassageReader:
-    """Reads the segments of one text; `tags` are those that its model knows."""
+    """Reads the segments of one text; `tags` are those that its model knows.
+
+    A segment with more ids than `most_ids`, which is one of rare signs, is halved.
+    """
 
     segments: Iterator[TrackedText | Pause]
     raw: str
     language: str
     encoder: TextEncoder
     tags: frozenset[str]
+    most_ids: int = MOST_IDS
 
     def next(self) -> list[Passage] | Pause | None:
         """The passages of the next segment: a prompt must not wait until all others have their segments."""
@@ -61,8 +58,8 @@ class PassageReader:
 
         def tag(match: re.Match[str]) -> str | None:
             span = segment.span(match.start(), match.end())
-            written = f"[{match[1]}]"
-            return written if written in self.tags and self.raw[span.start : span.end].lower() == written else None
+            written = self.raw[span.start : span.end]
+            return written if written in self.tags else None
 
         return segment.sub(_IN_PARENTHESES, tag) if self.tags else segment
 
@@ -70,7 +67,7 @@ class PassageReader:
         if not text.text.strip():
             return
         ids = self.encoder.encode(text.text, self.language)
-        if len(ids) > MOST_IDS and len(text) > 1:
+        if len(ids) > self.most_ids and len(text) > 1:
             cut = word_boundary(text.text, len(text) // 2)
             yield from self._passages(text[:cut])
             yield from self._passages(text[cut:])

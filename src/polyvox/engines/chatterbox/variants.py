@@ -1,20 +1,13 @@
 """The released models of the family, by the names that callers use."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from polyvox.types import Voice
 
 LANGUAGES = frozenset("ar da de el en es fi fr he hi it ja ko ms nl no pl pt ru sv sw tr zh".split())
 """Of the multilingual model; the others speak English alone."""
-TURBO_TAGS = frozenset(
-    f"[{name}]"
-    for name in (
-        *("angry", "fear", "surprised", "whispering", "advertisement", "dramatic", "narration", "crying", "happy"),
-        *("sarcastic", "clear throat", "sigh", "shush", "cough", "groan", "sniff", "gasp", "chuckle", "laugh"),
-    )
-)
-"""Ways of speaking and sounds that a text for Turbo or Nano may name."""
 DEFAULT_VOICE = "default"
 """The voice that comes with each model."""
 CONDITIONS = "conds.pt"
@@ -56,5 +49,8 @@ VARIANTS = MappingProxyType(
 )
 
 
-def default_voice() -> Voice:
-    return Voice(DEFAULT_VOICE, "Default", "en", description="The voice that comes with the model.")
+def built_in_voices(folder: Path) -> list[Voice]:
+    """The voice in a model's folder, if there is one."""
+    if not (folder / CONDITIONS).is_file():
+        return []
+    return [Voice(DEFAULT_VOICE, "Default", "en", description="The voice that comes with the model.")]

@@ -21,6 +21,7 @@ from polyvox.voices.records import Embedding
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 ASR_BUNDLE = "moonshine-base"
+MULTILINGUAL_BUNDLE = "whisper-base"
 
 Loaded = TypeVar("Loaded")
 

@@ -10,8 +10,9 @@ from typing import Final
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
-from polyvox.text.phonemes.chinese_words import word_cutter
+from polyvox.text.phonemes.chinese_words import pieces, word_cutter
 from polyvox.text.phonemes.pinyin import syllable
+from polyvox.text.phonemes.polyphone_words import INITIAL, USUAL
 from polyvox.text.phonemes.polyphones import corrections
 from polyvox.text.phonemes.tone_sandhi import with_sandhi
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -83,13 +84,21 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
 
 @lru_cache(4096)
 def _word_readings(word: str) -> tuple[str, ...]:
-    """One reading for each character; a character without one stands for itself."""
+    """One reading for each character, the usual one where no listed word tells; one without any stands for itself."""
     from pypinyin import Style, lazy_pinyin
+    from pypinyin.constants import PHRASES_DICT
 
     def themselves(chars: str) -> list[str]:
         return list(chars)
 
-    return tuple(lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves))  # type: ignore[arg-type]
+    readings = lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves)  # type: ignore[arg-type]
+    unlisted = [piece not in PHRASES_DICT for piece in pieces([word]) for _ in piece]
+    if len(word) > 1 and unlisted[0]:
+        readings[0] = INITIAL.get(word[0], readings[0])
+    return tuple(
+        USUAL.get(char, reading) if usual else reading
+        for char, reading, usual in zip(word, readings, unlisted, strict=True)
+    )
 
 
 @lru_cache(4096)

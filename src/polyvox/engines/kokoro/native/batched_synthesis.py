@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 
-from polyvox.engines.kokoro.native import LaunchedBatch, NativeKokoro, TimedInput
+from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
 from polyvox.engines.kokoro.render import RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from polyvox.text.phonemes.lexicon import Lexicon
-from polyvox.text.phonemes.stress import last_strongest
+from polyvox.text.phonemes.english.lexicon import Lexicon
+from polyvox.text.phonemes.english.stress import last_strongest
 
 _CAMEL: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _CLUSTER: Final = re.compile(

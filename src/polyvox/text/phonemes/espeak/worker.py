@@ -1,6 +1,6 @@
 """A program of its own that phonemizes with the library espeak-ng: for each line of text a line of phonemes.
 
-Run as `python -I -S espeak_worker.py LIBRARY VOICE [TIE]` in the folder that holds `espeak-ng-data`. It imports
+Run as `python -I -S worker.py LIBRARY VOICE [TIE]` in the folder that holds `espeak-ng-data`. It imports
 nothing of Polyvox: what crashes the library ends this process, not the server.
 """
 

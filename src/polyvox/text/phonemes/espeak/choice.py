@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from polyvox.text.phonemes.espeak_library import EspeakLibrary, find_library
-from polyvox.text.phonemes.espeak_program import EspeakProgram
+from polyvox.text.phonemes.espeak.library import EspeakLibrary, find_library
+from polyvox.text.phonemes.espeak.program import EspeakProgram
 
 ANY_ESPEAK: Final = "espeak-ng"
 """The setting that lets the library be used; any other names a program."""

@@ -5,9 +5,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from polyvox.text.phonemes.clauses import OPENERS, has_article, has_other_verb, opens_with_order
-from polyvox.text.phonemes.lexicon import Entry
-from polyvox.text.phonemes.word_classes import (
+from polyvox.text.phonemes.english.clauses import OPENERS, has_article, has_other_verb, opens_with_order
+from polyvox.text.phonemes.english.lexicon import Entry
+from polyvox.text.phonemes.english.word_classes import (
     ADJECTIVES,
     ADVERBS,
     AUXILIARIES,

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from polyvox.text.phonemes import misaki
-from polyvox.text.phonemes.british import british
+from polyvox.text.phonemes.english.british import british
 
 Variant = Literal["us", "gb"]
 

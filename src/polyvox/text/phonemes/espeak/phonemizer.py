@@ -11,9 +11,9 @@ from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
-from polyvox.text.phonemes.espeak_choice import VOICES, Espeak, open_espeak
-from polyvox.text.phonemes.espeak_lines import cleaned
-from polyvox.text.phonemes.espeak_spelling import respelled
+from polyvox.text.phonemes.espeak.choice import VOICES, Espeak, open_espeak
+from polyvox.text.phonemes.espeak.lines import cleaned
+from polyvox.text.phonemes.espeak.spelling import respelled
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText

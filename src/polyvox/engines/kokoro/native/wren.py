@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from polyvox.engines.kokoro.native import GraphShapes, NativeKokoro, TimedInput
+from polyvox.engines.kokoro.native.network import GraphShapes, NativeKokoro, TimedInput
 from polyvox.engines.kokoro.wren.decoder import USUAL_SAMPLES, normal_noise
 from polyvox.engines.kokoro.wren.heard import AUDIBLE_ENERGY, END_MARGIN, LEAD_FRAMES, MARGIN
 from polyvox.models.kokoro.model import FRAME, Kokoro

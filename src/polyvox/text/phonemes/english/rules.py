@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from polyvox.text.phonemes.alphabet import ENGLISH_VOWELS, PRIMARY
-from polyvox.text.phonemes.lexicon import Variant
+from polyvox.text.phonemes.english.lexicon import Variant
 
 _LONGEST: Final = 5
 # Spellings and their American sounds; `^` binds to the start of a word, `$` to its end. The longest match wins.

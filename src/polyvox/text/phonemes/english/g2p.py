@@ -11,8 +11,8 @@ import numpy as np
 
 from polyvox.onnx_session import open_session
 from polyvox.text.phonemes.alphabet import ENGLISH_VOWELS
-from polyvox.text.phonemes.lexicon import Variant
-from polyvox.text.phonemes.rules import ruled
+from polyvox.text.phonemes.english.lexicon import Variant
+from polyvox.text.phonemes.english.rules import ruled
 
 _log = logging.getLogger(__name__)
 _END: Final = 1

@@ -10,18 +10,18 @@ from itertools import groupby
 from typing import Final
 
 from polyvox.text.markup.markup import Insert
-from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
-from polyvox.text.phonemes.capitals import is_shouted_initialism
-from polyvox.text.phonemes.folding import folded, romanised
-from polyvox.text.phonemes.heteronyms import Role, role_of
-from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
+from polyvox.text.phonemes.english import g2p
+from polyvox.text.phonemes.english.capitals import is_shouted_initialism
+from polyvox.text.phonemes.english.folding import folded, romanised
+from polyvox.text.phonemes.english.heteronyms import Role, role_of
+from polyvox.text.phonemes.english.lexicon import Lexicon, Variant, lexicon
+from polyvox.text.phonemes.english.stress import unstressed
+from polyvox.text.phonemes.english.tokens import TextToken, TokenKind, tokens
+from polyvox.text.phonemes.english.word_classes import NEVER_AFTER_ARTICLE, OBJECTS
+from polyvox.text.phonemes.english.words import WordContext, WordPhonemizer
 from polyvox.text.phonemes.marks import punctuation, spoken_sign
-from polyvox.text.phonemes.stress import unstressed
-from polyvox.text.phonemes.tokens import TextToken, TokenKind, tokens
-from polyvox.text.phonemes.word_classes import NEVER_AFTER_ARTICLE, OBJECTS
-from polyvox.text.phonemes.words import WordContext, WordPhonemizer
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 

@@ -12,12 +12,12 @@ from typing import Final
 
 from polyvox.child_process import end_blocking_child, start_blocking_child
 from polyvox.errors import EngineError, NotServedError
-from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
-from polyvox.text.phonemes.espeak_program import espeak_missing
+from polyvox.text.phonemes.espeak.lines import answered, batches, encoded
+from polyvox.text.phonemes.espeak.program import espeak_missing
 
 _PACKAGE: Final = "espeakng_loader"
 _NAMES: Final = {"darwin": "libespeak-ng.dylib", "win32": "espeak-ng.dll"}
-_WORKER: Final = Path(__file__).with_name("espeak_worker.py")
+_WORKER: Final = Path(__file__).with_name("worker.py")
 _TIMEOUT_SECONDS: Final = 10.0
 _MAX_LINE_BYTES: Final = 1 << 20
 _MAX_IDLE: Final = 2

@@ -11,7 +11,7 @@ from polyvox.child_process import start_blocking_child
 from polyvox.container_image import this_image
 from polyvox.errors import EngineError, NotServedError
 from polyvox.extras import install_hint
-from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
+from polyvox.text.phonemes.espeak.lines import answered, batches, encoded
 
 _log = logging.getLogger(__name__)
 _TIMEOUT_SECONDS: Final = 10.0

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from polyvox.text.phonemes.lexicon import Variant
-from polyvox.text.phonemes.stress import audible
+from polyvox.text.phonemes.english.lexicon import Variant
+from polyvox.text.phonemes.english.stress import audible
 
 _VOICELESS: Final = frozenset("ptkfθ")
 _SIBILANTS: Final = frozenset("szʃʒʧʤ")

@@ -13,9 +13,9 @@ from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import Bundle
 from polyvox.bundles.wren_weights import read_wren
 from polyvox.engines.kit.recording import captured_or_eager
-from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
-from polyvox.engines.kokoro.native_wren import NativeWren
-from polyvox.engines.kokoro.norms import fuse_norms
+from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
+from polyvox.engines.kokoro.native.norms import fuse_norms
+from polyvox.engines.kokoro.native.wren import NativeWren
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.phonemes.acronyms import EMPHATIC, camel_parts, is_pronounceable, is_unsayable, spelled
-from polyvox.text.phonemes.digits import digit_words
-from polyvox.text.phonemes.heteronyms import Role, chosen
-from polyvox.text.phonemes.inflection import inflected, with_ed, with_ing, with_s
-from polyvox.text.phonemes.lexicon import Lexicon
-from polyvox.text.phonemes.stress import audible, compounded, emphasised, unstressed, weakened
+from polyvox.text.phonemes.english.acronyms import EMPHATIC, camel_parts, is_pronounceable, is_unsayable, spelled
+from polyvox.text.phonemes.english.digits import digit_words
+from polyvox.text.phonemes.english.heteronyms import Role, chosen
+from polyvox.text.phonemes.english.inflection import inflected, with_ed, with_ing, with_s
+from polyvox.text.phonemes.english.lexicon import Lexicon
+from polyvox.text.phonemes.english.stress import audible, compounded, emphasised, unstressed, weakened
 
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")

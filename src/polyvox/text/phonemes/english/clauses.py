@@ -3,8 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from polyvox.text.phonemes.verbs import BASES, PASTS, SAYING, THIRD_PERSONS
-from polyvox.text.phonemes.word_classes import AUXILIARIES, DETERMINERS, PREPOSITIONS, SINGULAR_SUBJECTS, SUBJECTS
+from polyvox.text.phonemes.english.verbs import BASES, PASTS, SAYING, THIRD_PERSONS
+from polyvox.text.phonemes.english.word_classes import (
+    AUXILIARIES,
+    DETERMINERS,
+    PREPOSITIONS,
+    SINGULAR_SUBJECTS,
+    SUBJECTS,
+)
 
 OPENERS: Final = frozenset(
     "that which who whom whose where when while because although though if unless whether but so since until as than "

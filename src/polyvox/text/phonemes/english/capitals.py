@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from polyvox.text.phonemes.clauses import is_word
-from polyvox.text.phonemes.verbs import GIVING
-from polyvox.text.phonemes.word_classes import ADVERBS, AUXILIARIES, CONJUNCTIONS, DETERMINERS, OBJECTS, PREPOSITIONS
+from polyvox.text.phonemes.english.clauses import is_word
+from polyvox.text.phonemes.english.verbs import GIVING
+from polyvox.text.phonemes.english.word_classes import (
+    ADVERBS,
+    AUXILIARIES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    OBJECTS,
+    PREPOSITIONS,
+)
 
 _SHORT_WORDS: Final = frozenset(
     "ad ah am an as at be by do eh go ha he hi if in is it ma me mr my no of oh ok on or ow ox pa so st to uh um "
