@@ -392,7 +392,7 @@ class VoiceResolver:
     async def _heard(self, record: VoiceRecord, pcm: Pcm, rate: int, engine: Engine) -> str:
         """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
         try:
-            return await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+            return await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner, record.language)
         except (UnavailableError, PromptError):
             if not engine.capabilities.wordless:
                 raise
