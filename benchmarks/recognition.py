@@ -9,6 +9,7 @@ Characters are counted in place of words where a language has no spaces. Needs t
 import argparse
 import json
 import time
+import unicodedata
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -124,9 +125,14 @@ def clips(speaker: Speaker, language: str) -> list[Clip]:
 
 def compared(language: str, expected: str, heard: str) -> WerResult:
     """The errors in words, or in characters where there are no spaces."""
-    if language not in UNSPACED:
-        return word_error_rate(expected, heard)
-    return word_error_rate(*(" ".join("".join(words_of(text))) for text in (expected, heard)))
+    if language in UNSPACED:
+        return word_error_rate(*(" ".join("".join(words_of(text))) for text in (expected, heard)))
+    return word_error_rate(*(_without_vowel_signs(text) for text in (expected, heard)))
+
+
+def _without_vowel_signs(text: str) -> str:
+    """Text whose words are letters alone: the comparison would part words at the signs of Devanagari."""
+    return "".join(char for char in text if unicodedata.category(char)[0] != "M")
 
 
 def scored(recognisers: Recognisers, model: ListeningModel, language: str, spoken: list[Clip]) -> Score:

@@ -10,10 +10,11 @@ from typing import Any
 import structlog
 
 from polyvox.deploy.messages import EngineProfile
-from polyvox.deploy.workers.link import engines_restart, raised
-from polyvox.deploy.workers.wire import Connection
+from polyvox.deploy.workers.link import connected, engines_restart, raised
+from polyvox.deploy.workers.wire import Channel
 
 _RECONNECT_SECONDS = 0.2
+_TELL_SECONDS = 0.02
 _MOST_UNTOLD = 10_000
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -29,10 +30,11 @@ class Control:
         self._socket = socket
         self._worker = worker
         self._exposition = exposition
-        self._connection: Connection | None = None
+        self._connection: Channel | None = None
         self._answers: dict[int, asyncio.Future[object]] = {}
         self._numbers = count()
-        self._untold: list[tuple[object, ...]] = []
+        self._untold: list[list[object]] = []
+        self._flushing: asyncio.TimerHandle | None = None
         self._keeping: asyncio.Task[None] | None = None
         self.connected = asyncio.Event()
         self.seconds_per_audio: Mapping[str, float] = {}
@@ -55,22 +57,31 @@ class Control:
         number = next(self._numbers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
-            self._connection.write(("ask", number, what, arguments))
+            self._flush()
+            self._connection.write(["ask", number, what, list(arguments)])
             return raised(await answer)
         finally:
             del self._answers[number]
 
     def tell(self, what: str, *arguments: object) -> None:
-        """Say what needs no answer; it is heard before whatever is asked or told later."""
-        if self._connection is not None:
-            self._connection.write(("tell", what, arguments))
-        elif len(self._untold) < _MOST_UNTOLD:
-            self._untold.append((what, *arguments))
+        """Say what needs no answer, in a moment; it is heard before whatever is asked or told later."""
+        if len(self._untold) < _MOST_UNTOLD:
+            self._untold.append([what, *arguments])
+        if self._flushing is None:
+            self._flushing = asyncio.get_running_loop().call_later(_TELL_SECONDS, self._flush)
+
+    def _flush(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+        if self._connection is not None and self._untold:
+            untold, self._untold = self._untold, []
+            self._connection.write(["tell", untold])
 
     async def _keep(self) -> None:
         while True:
             try:
-                connection = Connection(*await asyncio.open_unix_connection(str(self._socket)))
+                connection = await connected(self._socket)
             except OSError:
                 await asyncio.sleep(_RECONNECT_SECONDS)
                 continue
@@ -81,12 +92,10 @@ class Control:
             finally:
                 self._end(connection)
 
-    async def _live(self, connection: Connection) -> None:
-        await connection.send(("control", self._worker))
+    async def _live(self, connection: Channel) -> None:
+        await connection.send(["control", self._worker])
         self._connection = connection
-        untold, self._untold = self._untold, []
-        for what, *arguments in untold:
-            connection.write(("tell", what, tuple(arguments)))
+        self._flush()
         while True:
             kind, *rest = await connection.read()
             if kind == "answer":
@@ -99,11 +108,12 @@ class Control:
                 self.on_profiles(rest[0])
                 self.connected.set()
             elif kind == "exposition":
-                connection.write(("reply", rest[0], await self._exposition()))
+                connection.write(["reply", rest[0], await self._exposition()])
             elif kind == "sync":
-                connection.write(("reply", rest[0], b""))
+                self._flush()
+                connection.write(["reply", rest[0], b""])
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: Channel) -> None:
         self._connection = None
         self.connected.clear()
         connection.close()

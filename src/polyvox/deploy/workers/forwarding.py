@@ -10,9 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from polyvox.api.door import Door
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
-from polyvox.deploy.workers.calls import GONE, Inbox
 from polyvox.deploy.workers.link import Link, engines_restart
-from polyvox.deploy.workers.wire import Connection
+from polyvox.deploy.workers.wire import END, Channel
 from polyvox.service.keys.operations import Operation
 
 _SPOKEN = frozenset({Operation.SPEAK, Operation.CONVERT})
@@ -83,10 +82,10 @@ class Forwarding:
     async def _forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = await self._link.open()
         try:
-            await connection.send(("asgi", {name: scope[name] for name in _SCOPE if name in scope}))
+            await connection.send(["asgi", {name: scope[name] for name in _SCOPE if name in scope}])
             sending = asyncio.create_task(_send_request(connection, receive))
             try:
-                while (message := await connection.read()) is not None:
+                while (message := await connection.read()) != END:
                     await send(message)
             finally:
                 sending.cancel()
@@ -96,22 +95,22 @@ class Forwarding:
             connection.close()
 
 
-async def _send_request(connection: Connection, receive: Receive) -> None:
+async def _send_request(connection: Channel, receive: Receive) -> None:
     while True:
         await connection.send(await receive())
 
 
-async def answer_forwarded(connection: Connection, inbox: Inbox, app: ASGIApp, sent: Mapping[str, Any]) -> None:
+async def answer_forwarded(connection: Channel, app: ASGIApp, sent: Mapping[str, Any]) -> None:
     """Answer a request that another process has taken in."""
     scope = {**sent, "headers": [tuple(pair) for pair in sent["headers"]], "state": {}}
+    is_http = scope["type"] == "http"
 
     async def receive() -> Message:
-        message = await inbox.get()
-        if message is GONE:
-            kind = "http.disconnect" if scope["type"] == "http" else "websocket.disconnect"
-            return {"type": kind, **({} if scope["type"] == "http" else {"code": 1006})}
-        received: Message = message
-        return received
+        try:
+            message: Message = await connection.read()
+        except OSError:
+            return {"type": "http.disconnect"} if is_http else {"type": "websocket.disconnect", "code": 1006}
+        return message
 
     async def send(message: Message) -> None:
         body = message.get("body", b"")
@@ -123,8 +122,7 @@ async def answer_forwarded(connection: Connection, inbox: Inbox, app: ASGIApp, s
         await connection.send(dict(message))
 
     await app(scope, receive, send)
-    await connection.send(None)
-    while (
-        await inbox.get() is not GONE
-    ):  # the other end closes first: what it sends meanwhile must not break its reading
-        continue
+    await connection.send(END)
+    with suppress(OSError):
+        while True:  # the other end closes first, or what it still sends would break its reading
+            await connection.read()

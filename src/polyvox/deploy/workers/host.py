@@ -3,9 +3,10 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import structlog
 from fastapi import FastAPI
@@ -16,11 +17,11 @@ from polyvox.api.app import create_app
 from polyvox.api.middleware.hosts import names_to_answer
 from polyvox.config import Settings
 from polyvox.deploy.merged_metrics import counted, exposition_of, families_in, summed
-from polyvox.deploy.workers.calls import GONE, EngineCalls, Inbox, TicketCalls
+from polyvox.deploy.workers.calls import ArrivingText, AskCall, HostedEngines, StreamCall, TicketCalls
 from polyvox.deploy.workers.forwarding import answer_forwarded
 from polyvox.deploy.workers.parts import ServerParts
 from polyvox.deploy.workers.peer import Peer, Shared
-from polyvox.deploy.workers.wire import STOPPED, Connection
+from polyvox.deploy.workers.wire import GONE, STOPPED, Channel
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.process import SideServers
 from polyvox.service.admission.controller import AdmissionController
@@ -51,13 +52,13 @@ class EngineHost:
         self.voices = VoiceService.for_service(self.service)
         self.app: FastAPI = create_app(self.service, self.voices, allowed_hosts=names_to_answer(settings))
         self.app.state.exposition = self._exposition
-        self._tickets = TicketCalls(self.service, admission)
-        self._engines = EngineCalls(self.service, self._tickets)
+        self._tickets = TicketCalls(registry, admission)
+        self._engines = HostedEngines(self.service)
         self._admission = admission
         self._shared = Shared(self.service, admission, self.app.state.downloads)
         self._peers: set[Peer] = set()
         self._ended: dict[str, Metric] = {}
-        self._connections: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
         metrics.recent.source = lambda: self._families().values()
@@ -67,7 +68,8 @@ class EngineHost:
         """Answer on a socket for as long as the block lasts; it appears once it is answered."""
         waiting = socket.with_suffix(".new")
         waiting.unlink(missing_ok=True)
-        server = await asyncio.start_unix_server(self._take, str(waiting), backlog=_BACKLOG)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(self._channel, str(waiting), backlog=_BACKLOG)
         waiting.chmod(0o600)
         waiting.replace(socket)
         watching = asyncio.create_task(self._watch(), name="watch models")
@@ -76,64 +78,62 @@ class EngineHost:
         finally:
             watching.cancel()
             server.close()
-            for connection in list(self._connections):
-                connection.cancel()
-            if self._connections:
-                await asyncio.wait(self._connections)
 
     async def left_alone(self) -> None:
         """Wait until no process of doors is connected."""
         await self._idle.wait()
 
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        connection = Connection(reader, writer)
-        inbox = Inbox(connection)
-        try:
-            while (call := await inbox.get()) is not GONE and await self._answer(connection, inbox, *call):
-                continue
-        except OSError:
-            log.debug("a process of doors has left in the middle of a call")
-        except asyncio.CancelledError:
-            log.debug("a call ends with the process of the engines")
-        except Exception:
-            log.exception("a call has failed")
-        finally:
-            self._connections.discard(task)
-            await inbox.close()
+    def _channel(self) -> Channel:
+        return Channel(self._take)
 
-    async def _answer(self, connection: Connection, inbox: Inbox, kind: str, *rest: object) -> bool:
-        """Answer one call; whether the connection is free for another."""
-        calls: dict[str, Callable[..., object]] = {
-            "ask": self._engines.ask,
-            "stream": self._engines.stream,
-            "enter": self._tickets.hold,
-        }
-        if kind in calls:
-            return bool(await calls[kind](connection, inbox, *rest))  # type: ignore[misc]
-        if kind == "control":
-            await self._keep(connection, inbox, *rest)
+    def _free(self, channel: Channel) -> None:
+        channel.on_message = self._take
+
+    def _take(self, channel: Channel, message: Any) -> None:  # noqa: ANN401 - whatever was sent
+        """Begin the call that the first message of a free connection asks for."""
+        if message is GONE:
+            return
+        kind, *rest = message
+        if kind == "stream":
+            self._stream(channel, *rest)
+        elif kind == "enter":
+            self._tickets.enter(channel, self._free, *rest)
+        elif kind == "ask":
+            AskCall(channel, self._free, self._engines.answer(*rest))
+        elif kind == "control":
+            self._join(channel, *rest)
         elif kind == "asgi":
-            await self._forwarded(connection, inbox, *rest)
+            channel.on_message = None
+            self._started(self._forwarded(channel, *rest))
         elif kind == "stop":  # of a call that had ended by itself
-            await connection.send(STOPPED)
-            return True
-        elif kind in ("next", "text"):
-            return True
-        return False
+            channel.write(STOPPED)
+        elif kind not in ("next", "text"):
+            raise ValueError(f"there is no call {kind!r}")
 
-    async def _keep(self, connection: Connection, inbox: Inbox, worker: object) -> None:
+    def _stream(
+        self, channel: Channel, model: str, method: str, arguments: Sequence[Any], ticket: str, takes_text: bool
+    ) -> None:
+        def items(text: ArrivingText) -> AsyncGenerator[object, None]:
+            return self._engines.items(model, method, (text, *arguments) if takes_text else arguments)
+
+        StreamCall(channel, self._free, items, self._tickets.tickets.get(ticket))
+
+    def _started(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _join(self, channel: Channel, worker: int) -> None:
         """Listen to a process of doors until it ends; what it held is free then, and its counts are kept."""
-        peer = Peer(connection, self._shared)
+        peer = Peer(channel, self._shared)
         self._peers.add(peer)
         self._idle.clear()
         log.info("doors joined", worker=worker)
-        try:
-            connection.write(("profiles", await self._engines.profiles()))
-            await peer.listen(inbox)
-        finally:
+
+        def take(channel: Channel, message: Any) -> None:  # noqa: ANN401 - whatever was sent
+            if message is not GONE:
+                peer.take(*message)
+                return
             self._peers.discard(peer)
             peer.close()
             self._ended = summed([self._ended, counted(peer.families)])
@@ -141,11 +141,23 @@ class EngineHost:
             if not self._peers:
                 self._idle.set()
 
-    async def _forwarded(self, connection: Connection, inbox: Inbox, scope: object) -> None:
-        assert isinstance(scope, dict)
-        if self._shared.reads_downloads(scope):
-            await self._all_told()
-        await answer_forwarded(connection, inbox, self.app, scope)
+        channel.on_message = take
+        self._started(self._introduce(peer))
+
+    async def _introduce(self, peer: Peer) -> None:
+        peer.write("profiles", await self._engines.profiles())
+
+    async def _forwarded(self, channel: Channel, scope: dict[str, Any]) -> None:
+        try:
+            if self._shared.reads_downloads(scope):
+                await self._all_told()
+            await answer_forwarded(channel, self.app, scope)
+        except OSError:
+            log.debug("a process of doors has left in the middle of a request")
+        except Exception:
+            log.exception("a request has failed")
+        finally:
+            channel.close()
 
     async def _all_told(self) -> None:
         """Wait until everything has arrived that was told before now."""

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from structlog.contextvars import get_contextvars
 
 from polyvox.deploy.messages import DeferredVoice, ErrorMessage, picklable
 from polyvox.deploy.remote_engine import RemoteEngine, ReplicaLostError
-from polyvox.deploy.workers.wire import STOPPED, Connection
+from polyvox.deploy.workers.wire import END, STOPPED, Channel
 from polyvox.engines.base import SupportsStreamingText, SupportsStyle
 from polyvox.errors import UnavailableError
 from polyvox.service.telemetry.tracing import outgoing_headers
@@ -25,8 +25,30 @@ RETRY_SECONDS = 5.0
 _MOST_IDLE = 256
 _STOP_SECONDS = 10.0
 
-current_ticket: ContextVar[str] = ContextVar("polyvox_ticket", default="")
-"""The ticket of the session that a task works for, by which the other process knows its precedence."""
+
+class CallTicket(Protocol):
+    """The ticket of the session that a call works for, as far as the call has to know it."""
+
+    name: str
+
+    async def take_turn(self) -> None:
+        """Wait for the turn that the session has asked for, if any."""
+
+    def due(self) -> tuple[bool, list[list[object]]]:
+        """The turn that the session has asked for, and what its ticket has not been told yet, for a call to carry."""
+
+    def waited(self, seconds: float) -> None:
+        """Called after a turn that was carried: how long it took."""
+
+
+current_ticket: ContextVar[CallTicket | None] = ContextVar("polyvox_ticket", default=None)
+"""The ticket of the session that a task works for."""
+
+
+async def connected(socket: Path) -> Channel:
+    """A new connection; OSError where nobody listens."""
+    _, channel = await asyncio.get_running_loop().create_unix_connection(Channel, str(socket))
+    return channel
 
 
 def engines_restart() -> UnavailableError:
@@ -43,18 +65,18 @@ class Link:
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
-        self._idle: list[Connection] = []
+        self._idle: list[Channel] = []
 
-    async def open(self) -> Connection:
+    async def open(self) -> Channel:
         """A connection for one call; OSError where nobody listens."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
                 return connection
             connection.close()
-        return Connection(*await asyncio.open_unix_connection(str(self._socket)))
+        return await connected(self._socket)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: Channel) -> None:
         """Keep a connection whose call has ended."""
         if len(self._idle) < _MOST_IDLE:
             self._idle.append(connection)
@@ -65,7 +87,7 @@ class Link:
         """Make a call with one answer; OSError where the other process ends before it."""
         connection = await self.open()
         try:
-            await connection.send((call, *arguments))
+            await connection.send([call, *arguments])
             answer = await connection.read()
         except BaseException:
             connection.close()
@@ -86,6 +108,9 @@ class LinkTransport:
         self._link = link
 
     async def ask(self, method: str, *arguments: object, voice: str = "") -> object:
+        ticket = current_ticket.get()
+        if ticket is not None:
+            await ticket.take_turn()
         try:
             answer: object = await self._link.ask("ask", self._model, method, arguments)
         except OSError as error:
@@ -100,7 +125,7 @@ class LinkTransport:
             connection = await self._link.open()
             items, ended = _Items(connection, pieces), False
             try:
-                connection.write(("stream", self._model, method, arguments, current_ticket.get(), pieces is not None))
+                connection.write(["stream", self._model, method, arguments, items.ticket_name, pieces is not None])
                 while (item := await items.next()) is not None:
                     yield item
                 ended = True
@@ -113,18 +138,32 @@ class LinkTransport:
 
 
 class _Items:
-    """The results of a call, and the text that it asks for while it is made."""
+    """The results of a call, and the text that it asks for while it is made.
 
-    def __init__(self, connection: Connection, pieces: AsyncIterator[str] | None) -> None:
+    A turn of the session's ticket is taken with the result that it is for, so that both take one way to and fro.
+    """
+
+    def __init__(self, connection: Channel, pieces: AsyncIterator[str] | None) -> None:
         self._connection = connection
         self._pieces = pieces
         self._piece: asyncio.Future[str | None] | None = None
+        self._ticket = current_ticket.get()
+        self.ticket_name = "" if self._ticket is None else self._ticket.name
 
     async def next(self) -> object:
         """The next result; None at the end."""
-        await self._connection.send(("next",))
-        if self._pieces is None:
-            return await self._connection.read()
+        turn, told = (False, []) if self._ticket is None else self._ticket.due()
+        await self._connection.send(["next", turn, told])
+        message = await (self._connection.read() if self._pieces is None else self._read_beside_text(self._pieces))
+        if message == END:
+            return None
+        _, item, waited = message
+        if self._ticket is not None and turn:
+            self._ticket.waited(waited)
+        result: object = item
+        return result
+
+    async def _read_beside_text(self, pieces: AsyncIterator[str]) -> Any:  # noqa: ANN401 - a message
         while True:
             reading = asyncio.ensure_future(self._connection.read())
             try:
@@ -136,14 +175,14 @@ class _Items:
                     await self._send_text()
             finally:
                 reading.cancel()
-            if reading.result() != ("text",):
+            if reading.result() != ["text"]:
                 return reading.result()
-            self._piece = asyncio.ensure_future(anext(self._pieces, None))
+            self._piece = asyncio.ensure_future(anext(pieces, None))
 
     async def _send_text(self) -> None:
         if self._piece is not None and self._piece.done():
             piece, self._piece = self._piece, None
-            await self._connection.send(("text", piece.result()))
+            await self._connection.send(["text", piece.result()])
 
     async def close(self) -> None:
         if self._piece is not None:
@@ -151,11 +190,11 @@ class _Items:
             await asyncio.wait([self._piece])
 
 
-async def _stopped(connection: Connection) -> bool:
+async def _stopped(connection: Channel) -> bool:
     """Stop the call of a connection; whether the engine has let go of it."""
     try:
         async with asyncio.timeout(_STOP_SECONDS):
-            await connection.send(("stop",))
+            await connection.send(["stop"])
             while await connection.read() != STOPPED:
                 continue
     except (OSError, TimeoutError, asyncio.CancelledError):

@@ -14,8 +14,7 @@ from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.deploy.merged_metrics import families_in
 from polyvox.deploy.messages import ErrorMessage
-from polyvox.deploy.workers.calls import GONE, Inbox
-from polyvox.deploy.workers.wire import Connection
+from polyvox.deploy.workers.wire import Channel
 from polyvox.errors import PolyvoxError
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.jobs.downloads import Downloads
@@ -57,18 +56,20 @@ class Shared:
 class Peer:
     """One process of doors, until its connection ends: then the streams that it had open are released."""
 
-    def __init__(self, connection: Connection, shared: Shared) -> None:
+    def __init__(self, connection: Channel, shared: Shared) -> None:
         self._connection = connection
         self._shared = shared
         self._streams: Counter[tuple[str, str]] = Counter()
         self._replies: dict[int, asyncio.Future[bytes]] = {}
         self._numbers = count()
+        self._answering: set[asyncio.Task[None]] = set()
+        self._closed = False
         self.families: dict[str, Metric] = {}
         """Its metrics as they were last read."""
 
     def write(self, kind: str, content: object) -> None:
         """Tell it something."""
-        self._connection.write((kind, content))
+        self._connection.write([kind, content])
 
     async def ask(self, what: str) -> bytes:
         """Its answer; TimeoutError or OSError where there is none."""
@@ -77,7 +78,7 @@ class Peer:
         self._replies[number] = reply
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                await self._connection.send((what, number))
+                await self._connection.send([what, number])
                 return await reply
         finally:
             del self._replies[number]
@@ -89,19 +90,21 @@ class Peer:
         except (OSError, TimeoutError, asyncio.CancelledError) as error:
             log.warning("doors do not tell their metrics", reason=repr(error))
 
-    async def listen(self, inbox: Inbox) -> None:
-        """Take what it says, in its order, until it ends."""
-        while (message := await inbox.get()) is not GONE:
-            kind, *rest = message
-            if kind == "ask":
-                await self._answer(*rest)
-            elif kind == "tell":
-                self._told(rest[0], *rest[1])
-            elif kind == "reply" and (waiting := self._replies.get(rest[0])) is not None and not waiting.done():
-                waiting.set_result(rest[1])
+    def take(self, kind: str, *rest: Any) -> None:  # noqa: ANN401 - of many kinds
+        """Take what it says."""
+        if kind == "ask":
+            task = asyncio.create_task(self._answer(*rest))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        elif kind == "tell":
+            for what, *arguments in rest[0]:
+                self._told(what, *arguments)
+        elif kind == "reply" and (waiting := self._replies.get(rest[0])) is not None and not waiting.done():
+            waiting.set_result(rest[1])
 
     def close(self) -> None:
         """Free what it held."""
+        self._closed = True
         for holder, stream in self._streams:
             self._shared.counters.release(holder, stream)
         for waiting in self._replies.values():
@@ -113,7 +116,7 @@ class Peer:
             answer = await (self._reserve(*arguments) if what == "reserve" else self._request(*arguments))
         except PolyvoxError as error:
             answer = ErrorMessage.of(error)
-        self._connection.write(("answer", number, answer))
+        self._connection.write(["answer", number, answer])
 
     async def _request(self, holder: str, limit: int) -> Level:
         return await self._shared.counters.request(holder, limit)
@@ -121,6 +124,8 @@ class Peer:
     async def _reserve(self, asked: Reservation) -> tuple[Level, ...]:
         levels = await self._shared.counters.reserve(asked)
         if asked.stream and not any(level.refused for level in levels):
+            if self._closed:
+                self._shared.counters.release(asked.holder, asked.stream)
             self._streams[asked.holder, asked.stream] += 1
         return levels
 

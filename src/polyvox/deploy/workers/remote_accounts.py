@@ -10,6 +10,8 @@ from polyvox.service.keys.ledger import UsageLedger
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock
 
+_TELL_SECONDS = 0.02
+
 
 class RemoteCounters:
     """Implements `Counters` with those of the process of the engines, which frees the streams of one that ends."""
@@ -36,16 +38,25 @@ class RemoteCounters:
 
 
 class RemoteLedger(UsageLedger):
-    """Tells the process of the engines at once what is used, so that nothing is lost with this process."""
+    """Tells the process of the engines what is used as soon as it is, so that little is lost with this process."""
 
     def __init__(self, control: Control, store: KeyStore, clock: DayClock) -> None:
         super().__init__(store, clock)
         self._control = control
+        self._telling: asyncio.TimerHandle | None = None
 
     def add(
         self, name: str, *, requests: int = 0, characters: int = 0, audio_seconds: float = 0.0, refused: int = 0
     ) -> None:
-        self._control.tell("used", name, requests, characters, audio_seconds, refused)
+        super().add(name, requests=requests, characters=characters, audio_seconds=audio_seconds, refused=refused)
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(_TELL_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = None
+        pending, self._pending = self._pending, {}
+        for (name, _), usage in pending.items():
+            self._control.tell("used", name, *usage.values)
 
     async def write(self) -> None:
         """Read what the process of the engines has written."""

@@ -3,13 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from polyvox.deploy.messages import ErrorMessage
 from polyvox.deploy.workers.control import Control
 from polyvox.deploy.workers.link import Link, current_ticket, engines_restart, raised
-from polyvox.deploy.workers.wire import Connection
+from polyvox.deploy.workers.wire import GONE, Channel
 from polyvox.errors import PolyvoxError
+
+_READ_SECONDS = 1.0
+"""A client that reads is noted so often: only one that has read nothing for seconds may have to make room."""
 
 
 class RemoteAdmission:
@@ -52,7 +56,7 @@ class RemoteAdmission:
         try:
             connection = await self._link.open()
             try:
-                await connection.send(("enter", name, model, client, chars, max_wait, paced, background, continues))
+                await connection.send(["enter", name, model, client, chars, max_wait, paced, background, continues])
                 granted = raised(await connection.read())
             except PolyvoxError:
                 self._link.give_back(connection)
@@ -68,25 +72,29 @@ class RemoteAdmission:
 class RemoteTicket:
     """Implements `SessionTicket` with a ticket in the process of the engines.
 
-    That ticket lives as long as its connection, so that nobody's slot is held by a process that was killed.
+    That ticket lives as long as its connection, so that nobody's slot is held by a process that was killed. What it is
+    told in one step of the event loop goes in one message, that of an engine's call where one begins.
     """
 
-    def __init__(
-        self, name: str, connection: Connection, granted: bool, give_back: Callable[[Connection], None]
-    ) -> None:
+    def __init__(self, name: str, channel: Channel, granted: bool, give_back: Callable[[Channel], None]) -> None:
         self.on_drop: Callable[[], None] = lambda: None
-        self._name = name
-        self._connection = connection
+        self.name = name
+        self._channel = channel
         self._give_back = give_back
-        self._granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._granted: asyncio.Future[None] = self._loop.create_future()
         if granted:
             self._granted.set_result(None)
         self._answer: asyncio.Future[None] | None = None
+        self._untold: list[list[object]] = []
+        self._turn_is_due = False
+        self._turn_seconds = 0.0
         self._lost = False
         self._released = False
+        self._read_at = 0.0
         self._plays_until = 0.0
         self._paused_at: float | None = None
-        self._reading = asyncio.create_task(self._read())
+        channel.on_message = self._take
 
     @property
     def seconds_ahead(self) -> float:
@@ -99,15 +107,32 @@ class RemoteTicket:
         await asyncio.shield(self._granted)
 
     async def turn(self) -> None:
-        current_ticket.set(self._name)
-        await self._asked("turn")
+        """Have the turn taken with the engine's next call: what asks no engine is in nobody's way."""
+        if self._lost:
+            raise engines_restart()
+        self._turn_is_due = True
+        current_ticket.set(self)
+
+    async def take_turn(self) -> None:
+        if self._turn_is_due:
+            self._turn_is_due = False
+            await self._asked("turn")
+
+    def due(self) -> tuple[bool, list[list[object]]]:
+        turn, self._turn_is_due = self._turn_is_due, False
+        untold, self._untold = self._untold, []
+        return turn, untold
+
+    def waited(self, seconds: float) -> None:
+        self._turn_seconds += seconds
 
     async def text_came(self) -> None:
         await self._asked("text_came")
 
     def produced(self, audio: float, seconds: float | None) -> None:
+        waited, self._turn_seconds = self._turn_seconds, 0.0
         self._plays_until = max(time.monotonic(), self._plays_until) + audio
-        self._tell("produced", audio, seconds)
+        self._tell("produced", audio, None if seconds is None else max(0.0, seconds - waited))
 
     def pause(self) -> None:
         if self._paused_at is None:
@@ -124,7 +149,9 @@ class RemoteTicket:
         self._tell("idle")
 
     def read(self) -> None:
-        self._tell("read")
+        if time.monotonic() - self._read_at > _READ_SECONDS:
+            self._read_at = time.monotonic()
+            self._tell("read")
 
     def finish(self) -> None:
         self._tell("finish")
@@ -134,40 +161,52 @@ class RemoteTicket:
         self._released = True
 
     def _tell(self, *message: object) -> None:
-        if not (self._lost or self._released):  # the connection may be another's by then
-            self._connection.write(message)
+        if self._lost or self._released:  # the connection may be another's by then
+            return
+        if not self._untold:
+            self._loop.call_soon(self._send)
+        self._untold.append(list(message))
+
+    def _send(self) -> None:
+        if self._untold and not self._lost:
+            untold, self._untold = self._untold, []
+            self._channel.write(untold)
 
     async def _asked(self, what: str) -> None:
         """Wait for an answer of the controller's ticket."""
         if self._lost:
             raise engines_restart()
-        self._answer = asyncio.get_running_loop().create_future()
+        self._answer = self._loop.create_future()
         self._tell(what)
         await self._answer
 
-    async def _read(self) -> None:
+    def _take(self, channel: Channel, message: Any) -> None:  # noqa: ANN401 - whatever was sent
         """Take what the controller's ticket says, until it has let go."""
-        try:
-            while (message := await self._connection.read()) != ("released",):
-                self._take(*message)
-        except OSError:
-            self._lost = True
-            self._connection.close()
-            for waiting in (self._granted, self._answer):
-                if waiting is not None and not waiting.done():
-                    waiting.set_exception(engines_restart())
-        else:
-            self._give_back(self._connection)
-        if self._granted.done() and not self._granted.cancelled():
-            self._granted.exception()  # nobody may wait for it any more
-
-    def _take(self, kind: str, error: ErrorMessage | None = None) -> None:
-        if kind == "drop":
-            self.on_drop()
+        if message is GONE:
+            self._end(engines_restart())
             return
-        waiting = self._granted if kind == "granted" else self._answer
-        if waiting is not None and not waiting.done():
-            if error is None:
-                waiting.set_result(None)
-            else:
-                waiting.set_exception(error.error())
+        kind, *errors = message
+        if kind == "released":
+            self._end(None)
+            channel.on_message = None
+            self._give_back(channel)
+        elif kind == "drop":
+            self.on_drop()
+        else:
+            error: ErrorMessage | None = errors[0] if errors else None
+            _settle(self._granted if kind == "granted" else self._answer, None if error is None else error.error())
+
+    def _end(self, error: PolyvoxError | None) -> None:
+        self._lost = True
+        for waiting in (self._granted, self._answer):
+            _settle(waiting, error)
+
+
+def _settle(waiting: "asyncio.Future[None] | None", error: PolyvoxError | None) -> None:
+    if waiting is None or waiting.done():
+        return
+    if error is None:
+        waiting.set_result(None)
+    else:
+        waiting.set_exception(error)
+        waiting.exception()  # nobody may wait for it any more

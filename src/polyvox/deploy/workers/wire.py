@@ -4,12 +4,14 @@ import asyncio
 import json
 import math
 import struct
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import structlog
 
 from polyvox.deploy.messages import (
     ChunkMessage,
@@ -41,6 +43,8 @@ from polyvox.types import (
     WordTiming,
 )
 from polyvox.voices.mixing import MixTerm
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MAX_STRUCTURE_BYTES = 33_554_432
 MAX_RAW_BYTES = 268_435_456
@@ -79,8 +83,11 @@ _ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (CodeBlocks, Re
 _FIELDS = {record: tuple(each.name for each in fields(record)) for record in _RECORDS.values()}
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _NUMBERS = "fiub"
-STOPPED = ("stopped",)
+STOPPED = ["stopped"]
 """The answer to `stop`, after which a connection is free for another call."""
+END = ["end"]
+"""In place of an item after the last."""
+_MOST_UNREAD = 8
 _HEAD = struct.Struct("<IQ")
 _KIND = "$"
 
@@ -189,40 +196,109 @@ class _RawReader:
             raise WireError("a message is longer than it says")
 
 
-class Connection:
-    """One end of a connection between two of the server's processes."""
+GONE = None
+"""In place of a message once the other process has closed its end."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+
+class Channel(asyncio.Protocol):
+    """One end of a connection between two of the server's processes.
+
+    Messages go to `on_message` in their order, at last GONE; where there is nobody, they wait to be read.
+    """
+
+    def __init__(self, on_message: "Callable[[Channel, Any], None] | None" = None) -> None:
+        self.on_message = on_message
+        self._transport: asyncio.Transport | None = None
+        self._data = bytearray()
+        self._unread: deque[Any] = deque()
+        self._reader: asyncio.Future[None] | None = None
+        self._writable: asyncio.Future[None] | None = None
+        self._lost = False
 
     @property
     def is_open(self) -> bool:
         """False once either end was seen to close."""
-        return not (self._reader.at_eof() or self._writer.is_closing())
+        return not self._lost and self._transport is not None and not self._transport.is_closing()
 
     async def read(self) -> Any:  # noqa: ANN401 - whatever was sent
         """The next message; ConnectionError at the end, or where what comes is no message."""
-        try:
-            structure, raw = _HEAD.unpack(await self._reader.readexactly(_HEAD.size))
-            _check_sizes(structure, raw)
-            return unpacked(
-                await self._reader.readexactly(structure), await self._reader.readexactly(raw) if raw else b""
-            )
-        except asyncio.IncompleteReadError as error:
-            raise ConnectionResetError("the other process closed the connection") from error
-        except WireError as error:
-            self.close()
-            raise ConnectionAbortedError(str(error)) from error
+        while not self._unread:
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        message = self._unread[0]
+        if message is GONE:
+            raise ConnectionResetError("the other process has closed the connection")
+        self._unread.popleft()
+        if len(self._unread) < _MOST_UNREAD and self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+        return message
 
     def write(self, message: object) -> None:
-        """Send a small message without waiting; what is written to a connection that has ended is lost."""
-        self._writer.writelines(packed(message))
+        """Send a message without waiting; what is written to a connection that has ended is lost."""
+        if self.is_open and self._transport is not None:
+            self._transport.writelines(packed(message))
 
     async def send(self, message: object) -> None:
-        """Send a message, no faster than it is read."""
+        """Send a message, no faster than it is read; ConnectionError where nobody reads any more."""
+        if not self.is_open:
+            raise ConnectionResetError("the other process has closed the connection")
         self.write(message)
-        await self._writer.drain()
+        if self._writable is not None:
+            await asyncio.shield(self._writable)
 
     def close(self) -> None:
-        self._writer.close()
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        try:
+            while (message := self._next()) is not None:
+                self._take(message)
+        except WireError as error:
+            log.error("a message cannot be read", reason=str(error))
+            self._data.clear()
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        if self._writable is not None and not self._writable.done():
+            self._writable.set_result(None)
+        self._take(GONE)
+
+    def pause_writing(self) -> None:
+        self._writable = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        if self._writable is not None and not self._writable.done():
+            self._writable.set_result(None)
+        self._writable = None
+
+    def _next(self) -> Any:  # noqa: ANN401 - whatever was sent
+        """The next message of what has arrived; None where it is not whole yet."""
+        if len(self._data) < _HEAD.size:
+            return None
+        structure, raw = _HEAD.unpack_from(self._data)
+        _check_sizes(structure, raw)
+        end = _HEAD.size + structure + raw
+        if len(self._data) < end:
+            return None
+        middle = _HEAD.size + structure
+        message = unpacked(bytes(self._data[_HEAD.size : middle]), bytes(self._data[middle:end]))
+        del self._data[:end]
+        if message is None:
+            raise WireError("an empty message")
+        return message
+
+    def _take(self, message: Any) -> None:  # noqa: ANN401 - whatever was sent
+        if self.on_message is not None:
+            self.on_message(self, message)
+            return
+        self._unread.append(message)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+        if len(self._unread) >= _MOST_UNREAD and self.is_open and self._transport is not None:
+            self._transport.pause_reading()

@@ -68,7 +68,7 @@ class Whisper:
         names = [output.name for output in self._encoder.get_outputs()]
         cross = dict(zip(names, self._encoder.run(None, {"mel": self._log_mel(window)}), strict=True))
         check()
-        language = task.language or self._language(cross)
+        language, probability = (task.language, 1.0) if task.language else self._language(cross)
         start = self._start(language, task)
         found = self._plausible(cross, start, task, check)
         text = self._tokenizer.text(found.tokens)
@@ -79,7 +79,7 @@ class Whisper:
                 unspaced=language in UNSPACED and not task.translate,
             )
             words = timed_groups(groups, self._attention(cross, start, found.tokens), window) if text else ()
-        return Recognition(text, language, tuple(found.tokens), found.log_prob, found.temperature, words)
+        return Recognition(text, language, tuple(found.tokens), found.log_prob, found.temperature, words, probability)
 
     def _log_mel(self, window: Pcm) -> npt.NDArray[np.float32]:
         """Log mel energies [1, bins, frames] of 30 seconds, silence behind the window, at most 80 dB apart."""
@@ -101,11 +101,13 @@ class Whisper:
             return start
         return [special.previous, *self._tokenizer.encode(" " + task.prompt.strip())[-_MAX_PROMPT:], *start]
 
-    def _language(self, cross: Tensors) -> str:
-        """The likeliest language of what the encoder heard."""
+    def _language(self, cross: Tensors) -> tuple[str, float]:
+        """The likeliest language of what the encoder heard, and its probability among all."""
         special = self._tokenizer.special
         logits = self._run(_Cache(self._shape), cross, [special.start])["logits"][0]
-        return max(special.languages, key=lambda code: logits[special.languages[code]])
+        code = max(special.languages, key=lambda each: logits[special.languages[each]])
+        rivals = logits[list(special.languages.values())]
+        return code, float(1 / np.exp(rivals - logits[special.languages[code]]).sum())
 
     def _plausible(
         self, cross: Tensors, start: Sequence[int], task: RecognitionTask, check: Callable[[], None]
