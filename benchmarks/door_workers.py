@@ -1,4 +1,4 @@
-"""What several processes of doors are worth: requests a second, and how evenly they begin to speak.
+"""The worth of several processes of doors: requests a second, and how evenly they begin to speak.
 
     python -m benchmarks.door_workers --workers 1 2 4 --streams 64 --seconds 10
 

@@ -123,7 +123,7 @@ class Listener:
 
 
 def by_each(workers: Workers, call: Callable[[httpx.Client], Any]) -> list[Any]:
-    """What every process of doors answers: asked until each of them has spoken."""
+    """The answers of every process of doors, asked until each of them has spoken."""
     before, answers = len(workers.speakers()), []
     for _ in range(60):
         with workers.client() as client:
@@ -256,6 +256,11 @@ class TestProcessesThatEnd:
         wait_for(lambda: spoken(mortal.client()).status_code == 200, seconds=20.0)
         assert models not in mortal.pids()
         by_each(mortal, spoken)
+
+    def test_all_processes_end_with_the_first(self, mortal: Workers) -> None:
+        pids = mortal.pids()
+        os.kill(mortal.process.pid, signal.SIGKILL)
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), seconds=20.0)
 
 
 def test_a_signal_lets_open_streams_finish_and_ends_all_processes(tmp_path: Path) -> None:
