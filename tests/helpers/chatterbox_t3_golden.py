@@ -10,6 +10,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from helpers.cosyvoice_golden import lasting
+from polyvox.engines.chatterbox.text import (
+    EnglishTextEncoder,
+    MultilingualTextEncoder,
+    TextEncoder,
+    TurboTextEncoder,
+)
 from polyvox.models.chatterbox.gpt2 import Gpt2Config
 from polyvox.models.chatterbox.t3 import T3, T3Config, TurboConfig, TurboT3, load_t3, load_turbo_t3
 from polyvox.models.chatterbox.voice_encoder import VoiceEncoder, VoiceEncoderConfig, load_voice_encoder
@@ -82,9 +88,21 @@ def voice_encoder() -> VoiceEncoder:
 
 
 def text_ids(run: str) -> list[int]:
-    """The recorded ids of a run's text, without a frame."""
+    """The ids of a run's text, without a frame: recorded, or of the text itself for runs of whole models."""
+    if run.startswith("whole_"):
+        text, language = str(runs()[run]["text"]), runs()[run].get("language")
+        return list(_encoder(run).encode(text, None if language is None else str(language)))
     ids: list[int] = golden("t3")[f"{run}.text_ids"].tolist()
     return ids if run == "turbo" else ids[1:-1]
+
+
+def _encoder(run: str) -> TextEncoder:
+    files = FOLDER / "tokenizers"
+    if run == "whole_turbo":
+        return TurboTextEncoder(files / "turbo_tiny")
+    if run == "whole_english":
+        return EnglishTextEncoder(files / "tokenizer_english.json")
+    return MultilingualTextEncoder(files / "tokenizer_multilingual_v1.json", files / "cangjie_tiny.json")
 
 
 def race(weights: Tensor, seed: int) -> int:

@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 
 from helpers.chatterbox_t3_golden import golden, race, runs, t3, text_ids, turbo
+from helpers.replaying import Poisoned
 from polyvox.engines.chatterbox.lm_adapter import T3Tokens
-from polyvox.engines.chatterbox.speech_tokens import TURBO_SAMPLING, T3Conditions, T3Sampling
+from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, TURBO_SAMPLING, T3Conditions, T3Sampling
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime import sampling
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.lm_scheduler import LmSchedulerConfig
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
@@ -59,15 +61,19 @@ def voice(run: str) -> T3Conditions:
     )
 
 
+def is_turbo(run: str) -> bool:
+    return run.endswith("turbo")
+
+
 def rule(run: str) -> T3Sampling:
-    rule = TURBO_SAMPLING if run == "turbo" else T3Sampling(cfg_weight=float(runs()[run]["cfg_weight"]))
+    rule = TURBO_SAMPLING if is_turbo(run) else T3Sampling(cfg_weight=float(runs()[run]["cfg_weight"]))
     return replace(rule, max_tokens=100)
 
 
 @asynccontextmanager
-async def tokens_of(run: str) -> AsyncIterator[T3Tokens]:
+async def tokens_of(run: str, replay: Replay | None = None) -> AsyncIterator[T3Tokens]:
     executor = DeviceExecutor("t3", 1)
-    source = T3Tokens(turbo() if run == "turbo" else t3(), CONFIG, executor=executor)
+    source = T3Tokens(turbo() if is_turbo(run) else t3(), CONFIG, executor=executor, replay=replay)
     try:
         yield source
     finally:
@@ -81,9 +87,11 @@ async def spoken(source: T3Tokens, run: str, chosen: T3Sampling, seed: int = 0) 
 
 
 def wanted(run: str) -> list[int]:
-    """The recorded tokens, without the stop token that two of the networks recorded."""
-    tokens: list[int] = golden("t3")[f"{run}.sampled.tokens"].tolist()
-    return tokens if run == "turbo" else tokens[:-1]
+    """The recorded tokens, without the stop token or what was added behind it."""
+    whole = run.startswith("whole_")
+    tokens: list[int] = golden("t3")[f"{run}.tokens" if whole else f"{run}.sampled.tokens"].tolist()
+    behind = {"en": 1, "mtl": 1, "whole_turbo": len(SILENT_TAIL)}.get(run, 0)
+    return tokens[: len(tokens) - behind]
 
 
 def racing(seed: int) -> Callable[[Tensor, Tensor], Tensor]:
@@ -94,7 +102,7 @@ def racing(seed: int) -> Callable[[Tensor, Tensor], Tensor]:
 
 @pytest.mark.anyio
 async def test_tokens_are_the_originals_to_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    for run in ("en", "mtl", "turbo"):
+    for run in runs():
         async with tokens_of(run) as source:
             monkeypatch.setattr(sampling, "sample_index", racing(int(runs()[run]["token_seed"])))
             assert await spoken(source, run, rule(run)) == wanted(run), run
@@ -109,6 +117,20 @@ async def test_tokens_depend_neither_on_the_batch_nor_on_cached_voices() -> None
             assert len({tuple(each) for each in alone}) == len(alone)
             together = await asyncio.gather(*(spoken(source, *each) for each in asked))
             assert together == alone
+
+
+@pytest.mark.long
+@pytest.mark.anyio
+async def test_captured_steps_sample_what_the_plain_ones_do() -> None:
+    for run in ("mtl", "turbo"):
+        short = replace(rule(run), max_tokens=8)
+        async with tokens_of(run) as source:
+            plain = [await spoken(source, run, short, seed) for seed in (1, 2)]
+        replay = Poisoned()
+        async with tokens_of(run, replay) as source:
+            captured = await asyncio.gather(*(spoken(source, run, short, seed) for seed in (1, 2)))
+            assert captured == plain
+        assert {key[0] for key in replay.recorded} == {"prefill", "decode"}
 
 
 @pytest.mark.anyio
@@ -127,6 +149,16 @@ async def test_with_a_guidance_of_zero_the_tokens_are_those_of_the_text_alone() 
     async with tokens_of("en") as source:
         assert await spoken(source, "en", greedy) == alone
         assert await spoken(source, "en", replace(greedy, cfg_weight=1.0)) != alone
+
+
+def test_speech_may_be_as_long_as_its_text_could_take() -> None:
+    for given, ids, most in (
+        (T3Sampling(), 2, 99),
+        (T3Sampling(), 100, 1000),
+        (T3Sampling(max_tokens=50), 100, 50),
+        (TURBO_SAMPLING, 2, 135),
+    ):
+        assert given.within(ids) == replace(given, max_tokens=most)
 
 
 @pytest.mark.anyio

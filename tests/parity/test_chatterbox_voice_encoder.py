@@ -3,9 +3,12 @@
 import pytest
 import torch
 
+from helpers.chatterbox_s3gen import reference
 from helpers.chatterbox_t3_golden import VOICE_ENCODER, golden, voice_encoder
+from polyvox.audio.resample import resampled
 from polyvox.models.chatterbox.voice_encoder import (
     LEAST_SAMPLES,
+    RATE,
     STEP,
     WINDOW,
     load_voice_encoder,
@@ -17,6 +20,7 @@ from polyvox.models.loading import WeightsError, under
 
 _EVERY = 8
 """One of so many frames of the mel is recorded."""
+_SHORT = slice(8_000, 40_000)
 
 
 @pytest.fixture(autouse=True)
@@ -26,17 +30,18 @@ def _inference() -> object:
 
 
 def test_every_stage_of_a_recording_is_the_originals() -> None:
-    recorded = golden("voice_encoder")
-    samples = recorded["short.wav16"]
-    start, end = loud_part(samples)
-    assert [start, end] == recorded["short.trim"].tolist()
-    mel = mel_power(samples[start:end], VOICE_ENCODER.bins)
-    torch.testing.assert_close(mel[::_EVERY], recorded["short.mel"], rtol=0, atol=1e-5)
-    step, count, needed, frames = recorded["short.partials"].tolist()
-    parts = windows(mel)
-    assert (STEP, len(parts), WINDOW + STEP * (len(parts) - 1), len(mel)) == (step, count, needed, frames)
-    torch.testing.assert_close(voice_encoder()(parts), recorded["short.partial_embeddings"], rtol=0, atol=1e-6)
-    torch.testing.assert_close(voice_encoder().embed(samples), recorded["short.embedding"], rtol=0, atol=1e-6)
+    recorded, whole = golden("voice_encoder"), torch.from_numpy(resampled(reference(), 24_000, RATE))
+    for name, samples in (("short", whole[_SHORT]), ("whole", whole)):
+        start, end = loud_part(samples)
+        assert [start, end] == recorded[f"{name}.trim"].tolist()
+        mel = mel_power(samples[start:end], VOICE_ENCODER.bins)
+        if name == "short":
+            torch.testing.assert_close(mel[::_EVERY], recorded["short.mel"], rtol=0, atol=1e-5)
+        parts = windows(mel)
+        sizes = STEP, len(parts), WINDOW + STEP * (len(parts) - 1), len(mel)
+        assert list(sizes) == recorded[f"{name}.partials"].tolist()
+        torch.testing.assert_close(voice_encoder()(parts), recorded[f"{name}.partial_embeddings"], rtol=0, atol=1e-6)
+        torch.testing.assert_close(voice_encoder().embed(samples), recorded[f"{name}.embedding"], rtol=0, atol=1e-6)
 
 
 def test_windows_cover_a_mel_and_a_last_one_counts_where_it_is_mostly_filled() -> None:

@@ -10,6 +10,7 @@ from typing import Self
 
 from polyvox.config import Settings, SettingsSection
 from polyvox.container_image import pull_hint
+from polyvox.engines.chatterbox.spec import CHATTERBOX
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.pockettts.spec import POCKETTTS
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 GROUP = "polyvox.engines"
 """The entry-point group under which a package names its `EngineSpec`."""
 
-BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS, POCKETTTS)
+BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS, POCKETTTS, CHATTERBOX)
 
 
 @dataclass(frozen=True, slots=True)

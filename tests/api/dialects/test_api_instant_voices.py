@@ -17,16 +17,12 @@ XI = {"xi-api-key": "secret"}
 CARTESIA_OUTPUT = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24000}
 
 
-class WordlessEngine(CloneEngine):
-    """Clones without a transcript."""
-
-    def __init__(self, name: str, languages: frozenset[str] = frozenset({"en-us"})) -> None:
-        super().__init__(name)
-        self._languages = languages
+class GermanEngine(CloneEngine):
+    """Clones voices that speak German."""
 
     @property
     def capabilities(self) -> Capabilities:
-        return replace(super().capabilities, wordless=True, languages=self._languages)
+        return replace(super().capabilities, languages=frozenset({"de"}))
 
 
 class Server:
@@ -47,8 +43,8 @@ async def server(tmp_path):
     """A server that cannot transcribe, with models for English, one of which needs a transcript, and for German."""
     cloning = {
         "worded": CloneEngine("worded"),
-        "english": WordlessEngine("english"),
-        "german": WordlessEngine("german", frozenset({"de"})),
+        "english": CloneEngine("english", wordless=True),
+        "german": GermanEngine("german", wordless=True),
     }
     engines = {"tone": ToneEngine()} | cloning
     factories = {name: lambda _, engine=engine: engine for name, engine in engines.items()}
@@ -146,4 +142,4 @@ async def test_where_every_model_needs_words_a_recording_without_them_is_refused
         form = {"data": {"name": "Anna", "language": "de"}, "files": {"audio": ("a.wav", sample(1))}}
         refused = await client.post("/v1/voices", **form)
         assert refused.status_code == 400
-        assert "send the transcript" in refused.text
+        assert "No words." in refused.text

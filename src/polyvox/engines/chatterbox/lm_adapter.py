@@ -176,6 +176,7 @@ class T3Tokens:
         prompt = await self._executor.run(partial(self._prompt, conditions, text_ids))
         limits = GenerationLimits(
             sampling.max_tokens,
+            sampling.min_tokens,
             stop_tokens=frozenset({STOP_SPEECH}),
             banned_tokens=frozenset({START_SPEECH}),
         )
@@ -225,8 +226,8 @@ def _params(sampling: T3Sampling, seed: int) -> SamplingParams:
 
 
 def _tensors(conditions: T3Conditions, device: torch.device) -> tuple[Tensor, Tensor]:
-    speaker = torch.from_numpy(np.asarray(conditions.speaker_embedding, np.float32))
-    return speaker.to(device), torch.tensor(conditions.prompt_tokens, device=device)
+    speaker = torch.tensor(conditions.speaker_embedding, dtype=torch.float32, device=device)
+    return speaker, torch.tensor(conditions.prompt_tokens, device=device)
 
 
 def _digest(conditions: T3Conditions) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,8 @@ SPEECH_TOKENS = 6561
 """Ids of speech: the only ones that a stream carries."""
 TOKEN_RATE = 25
 """Speech tokens of a second."""
+_SPARE_TOKENS = 3 * TOKEN_RATE
+"""Besides those of the text: pauses, breath and laughter."""
 SILENT_TAIL = (4299, 4299, 4299)
 """Tokens that Turbo and Nano need behind the last one; they are not part of a stream."""
 
@@ -42,10 +44,18 @@ class T3Sampling:
     repetition_penalty: float = 1.2
     cfg_weight: float = 0.5
     max_tokens: int = 1000
+    min_tokens: int = 0
+    """Before so many, speech does not end."""
+    tokens_per_id: int = 12
+    """Most speech tokens for each id of the text, which is a letter or a few: half a second."""
+
+    def within(self, text_ids: int) -> "T3Sampling":
+        """The same for a text of so many ids: speech that does not find its end is cut where no speaker would be."""
+        return replace(self, max_tokens=min(self.max_tokens, _SPARE_TOKENS + self.tokens_per_id * text_ids))
 
 
-TURBO_SAMPLING = T3Sampling(top_k=1000, top_p=0.95, min_p=0.0, cfg_weight=0.0)
-"""The makers' choice for Turbo and Nano; the defaults above are that for the other models."""
+TURBO_SAMPLING = T3Sampling(top_k=1000, top_p=0.95, min_p=0.0, cfg_weight=0.0, tokens_per_id=30)
+"""The makers' choice for Turbo and Nano, whose ids may be words; the defaults above are that for the other models."""
 
 
 class SpeechTokens(Protocol):

@@ -1,6 +1,7 @@
 """The released models of the family, by the names that callers use."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from polyvox.types import Voice
@@ -48,5 +49,8 @@ VARIANTS = MappingProxyType(
 )
 
 
-def default_voice() -> Voice:
-    return Voice(DEFAULT_VOICE, "Default", "en", description="The voice that comes with the model.")
+def built_in_voices(folder: Path) -> list[Voice]:
+    """The voice in a model's folder, if there is one."""
+    if not (folder / CONDITIONS).is_file():
+        return []
+    return [Voice(DEFAULT_VOICE, "Default", "en", description="The voice that comes with the model.")]

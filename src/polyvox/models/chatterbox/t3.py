@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import attend, merge_heads, split_heads
 from polyvox.models.chatterbox.gpt2 import Gpt2, Gpt2Config, gpt2_weights
-from polyvox.models.loading import StateDict, WeightsError, load, renamed, under
+from polyvox.models.chatterbox.perceiver import Perceiver
+from polyvox.models.loading import StateDict, WeightsError, aligned, load, renamed, under, with_aligned_rows
 from polyvox.models.lookup import lookup
 from polyvox.models.qwen.model import Qwen, QwenConfig, RopeScaling
 
@@ -17,7 +17,6 @@ START_SPEECH, STOP_SPEECH = 6561, 6562
 SPEECH_IDS = 6563
 """Speech tokens, start and stop. Published tables may be longer, but nothing beyond is ever meant."""
 START_TEXT, STOP_TEXT = 255, 0
-_ALIGNMENT = 64
 _UNUSED = ("text_head.", "tfmr.embed_tokens.", "tfmr.wte.")
 _NAMES = (
     (r"^cond_enc\.", ""),
@@ -120,7 +119,7 @@ class T3(nn.Module):
         self.text_pos_emb = lookup(config.text_positions, hidden)
         self.speech_emb = lookup(SPEECH_IDS, hidden)
         self.speech_pos_emb = lookup(config.speech_positions, hidden)
-        self.speech_head = nn.Parameter(torch.empty(_aligned(SPEECH_IDS), hidden))
+        self.speech_head = nn.Parameter(torch.empty(aligned(SPEECH_IDS), hidden))
 
     def condition_rows(self, speaker: Tensor, prompt: Tensor, exaggeration: float) -> Tensor:
         """Rows [34, hidden] of a voice: its speaker [256], its first speech tokens [n], and the exaggeration."""
@@ -170,8 +169,8 @@ class TurboT3(nn.Module):
         self.spkr_enc = nn.Linear(config.speaker, hidden)
         self.text_emb = lookup(config.text, hidden)
         self.speech_emb = lookup(SPEECH_IDS, hidden)
-        self.speech_head = nn.Parameter(torch.empty(_aligned(SPEECH_IDS), hidden))
-        self.speech_bias = nn.Parameter(torch.empty(_aligned(SPEECH_IDS)))
+        self.speech_head = nn.Parameter(torch.empty(aligned(SPEECH_IDS), hidden))
+        self.speech_bias = nn.Parameter(torch.empty(aligned(SPEECH_IDS)))
 
     def condition_rows(self, speaker: Tensor, prompt: Tensor) -> Tensor:
         """Rows [1 + n, hidden] of a voice: its speaker [256] and its first speech tokens [n]."""
@@ -193,32 +192,6 @@ class TurboT3(nn.Module):
         return functional.linear(hidden, self.speech_head, self.speech_bias)[..., :SPEECH_IDS]
 
 
-class Perceiver(nn.Module):
-    """Speech of any length as a fixed number of rows: learned queries attend to it, and the result to itself."""
-
-    def __init__(self, hidden: int, queries: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.queries = nn.Parameter(torch.empty(1, queries, hidden))
-        self.norm = nn.LayerNorm(hidden)
-        self.to_q = nn.Linear(hidden, hidden)
-        self.to_k = nn.Linear(hidden, hidden)
-        self.to_v = nn.Linear(hidden, hidden)
-        self.proj_out = nn.Linear(hidden, hidden)
-
-    def forward(self, speech: Tensor) -> Tensor:
-        """Rows [1, queries, hidden] of speech [1, n, hidden], by the same weights both times."""
-        rows = self.attended(self.queries, speech)
-        return self.attended(rows, rows)
-
-    def attended(self, rows: Tensor, others: Tensor) -> Tensor:
-        """Rows with what they find in others."""
-        asking, asked = self.norm(rows), self.norm(others)
-        parts = self.to_q(asking), self.to_k(asked), self.to_v(asked)
-        out: Tensor = rows + self.proj_out(merge_heads(attend(*(split_heads(part, self.heads) for part in parts))))
-        return out
-
-
 def load_t3(config: T3Config, state: StateDict, dtype: torch.dtype = torch.float32) -> T3:
     """Load a published state dict of an English or multilingual network."""
     weights = _weights(state)
@@ -231,7 +204,7 @@ def load_turbo_t3(config: TurboConfig, state: StateDict, dtype: torch.dtype = to
     weights = _weights(state)
     bias = weights.pop("speech_head.bias", None)
     if bias is not None:
-        weights["speech_bias"] = functional.pad(bias[:SPEECH_IDS], (0, _aligned(SPEECH_IDS) - SPEECH_IDS))
+        weights["speech_bias"] = with_aligned_rows(bias[:SPEECH_IDS])
     backbone = {f"backbone.{name}": each for name, each in gpt2_weights(under("backbone.", weights)).items()}
     rest = {name: each for name, each in weights.items() if not name.startswith("backbone.")}
     return load(lambda: TurboT3(config), rest | backbone, dtype)
@@ -245,11 +218,5 @@ def _weights(state: StateDict) -> dict[str, Tensor]:
         if name not in weights or len(weights[name]) < SPEECH_IDS:
             raise WeightsError(f"The weights of T3 lack row {SPEECH_IDS - 1} of {name}.")
     weights["speech_emb.weight"] = weights["speech_emb.weight"][:SPEECH_IDS]
-    head = weights.pop("speech_head.weight")[:SPEECH_IDS]
-    weights["speech_head"] = functional.pad(head, (0, 0, 0, _aligned(SPEECH_IDS) - SPEECH_IDS))
+    weights["speech_head"] = with_aligned_rows(weights.pop("speech_head.weight")[:SPEECH_IDS])
     return weights
-
-
-def _aligned(rows: int) -> int:
-    """Round up: a matrix product with an odd number of rows takes a GPU several times as long."""
-    return -(-rows // _ALIGNMENT) * _ALIGNMENT

@@ -280,13 +280,21 @@ class Registry:
         """
         if self.is_named(model) or self.model(model).cloning:
             return model
-        cloning = (info for info in self.models() if info.cloning)
-        found = best_to_clone(
-            (CloningModel(info.id, info.wordless, info.languages, resident=info.resident) for info in cloning),
-            language,
-            worded=worded,
-        )
+        found = self.cloning_model(language, worded=worded)
         return model if found is None else found.name
+
+    def cloning_model(self, language: str = "", *, worded: bool = False) -> CloningModel | None:
+        """The model that speaks a voice of the caller's where none is named: the default one if it can, else the best.
+
+        None where no model here clones.
+        """
+        default = self._settings.default_model
+        cloning = {
+            info.id: CloningModel(info.id, info.wordless, info.languages, resident=info.resident)
+            for info in self.models()
+            if info.cloning
+        }
+        return cloning.get(default) or best_to_clone(cloning.values(), language, worded=worded)
 
     def is_named(self, model: str | None) -> bool:
         """Return whether a request names a model of this server, rather than leave the choice to it."""

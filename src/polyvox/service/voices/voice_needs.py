@@ -10,6 +10,7 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, PolyvoxError
 from polyvox.extras import TORCH, install_hint
+from polyvox.service.registry.cloning_choice import CloningModel
 from polyvox.service.voices.fit_worker import installed_fitting
 from polyvox.service.voices.transcriber import ASR_BUNDLE
 
@@ -45,12 +46,13 @@ class MissingModel:
 class VoiceNeed:
     """One purpose: `transcribe`, `clone` or `fit`. It is served unless models are missing, or there is a reason.
 
-    The reason is something that no pull mends.
+    The reason is something that no pull mends. Cloning names the model that serves it.
     """
 
     purpose: str
     missing: tuple[MissingModel, ...] = ()
     reason: str = ""
+    served_by: CloningModel | None = None
 
     def public(self) -> dict[str, Any]:
         return {
@@ -58,14 +60,16 @@ class VoiceNeed:
             "ready": not self.missing and not self.reason,
             "missing": [each.public() for each in self.missing],
             "reason": self.reason or None,
+            "model": None if self.served_by is None else self.served_by.name,
+            "wordless": self.served_by is not None and self.served_by.wordless,
         }
 
 
-def voice_needs(settings: Settings, *, clones: bool) -> list[VoiceNeed]:
-    """The needs of each purpose; `clones` says that a model that clones is available. Blocks."""
+def voice_needs(settings: Settings, cloning: CloningModel | None) -> list[VoiceNeed]:
+    """The needs of each purpose; `cloning` is the model that clones, where there is one. Blocks."""
     return [
         VoiceNeed("transcribe", _missing([ASR_BUNDLE], settings)),
-        VoiceNeed("clone") if clones else _cloning(settings),
+        _cloning(settings) if cloning is None else VoiceNeed("clone", served_by=cloning),
         _fitting(settings),
     ]
 

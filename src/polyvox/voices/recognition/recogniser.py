@@ -39,7 +39,8 @@ class RecognisedWord:
 class Recognition:
     """The words of one window. `log_prob` is the mean over its tokens, `temperature` the one that they were drawn at.
 
-    `words` is None where the recogniser cannot time them, or was not asked to.
+    `words` is None where the recogniser cannot time them, or was not asked to. The probability of the language is 1
+    where it was given, or where the recogniser knows no other.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Recognition:
     log_prob: float = 0.0
     temperature: float = 0.0
     words: tuple[RecognisedWord, ...] | None = None
+    language_probability: float = 1.0
 
 
 class Recogniser(Protocol):
