@@ -17,11 +17,14 @@ from polyvox.deploy.workers.control import Control
 from polyvox.deploy.workers.host import EngineHost
 from polyvox.deploy.workers.link import NEARBY, Link, LinkTransport
 from polyvox.deploy.workers.parts import ServerParts
+from polyvox.deploy.workers.remote_accounts import RemoteCounters
 from polyvox.deploy.workers.remote_admission import RemoteAdmission, RemoteTicket
 from polyvox.deploy.workers.supervisor import check_workers
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.errors import InvalidRequestError, OverloadedError, RefusalReason, UnavailableError, UnknownVoiceError
 from polyvox.service.admission.open_counts import CountTable, OpenCounts
+from polyvox.service.keys.counters import Reservation
+from polyvox.service.keys.record import Limits
 from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -204,6 +207,26 @@ async def test_a_ticket_waits_as_long_as_it_accepts(tmp_path: Path) -> None:
             await late.granted()
         late.release()
         first.release()
+
+
+async def test_streams_of_a_process_that_ends_are_free_for_another(tmp_path: Path) -> None:
+    async def nothing() -> bytes:
+        return b""
+
+    async with hosted(tmp_path, CountingEngine()):
+        controls = [Control(tmp_path / "s", number, nothing) for number in (1, 2)]
+        for control in controls:
+            control.start()
+            await control.connected.wait()
+        one, other = (RemoteCounters(control) for control in controls)
+        asked = [Reservation("key:a", Limits(streams=1), str(number), 0, "2026-01-01", 60.0) for number in (1, 2)]
+        assert not any(level.refused for level in await one.reserve(asked[0]))
+        assert any(level.refused for level in await other.reserve(asked[1]))
+        await controls[0].close()
+        async with asyncio.timeout(10.0):
+            while any(level.refused for level in await other.reserve(asked[1])):
+                continue
+        await controls[1].close()
 
 
 async def test_without_the_process_of_the_models_nothing_is_admitted(tmp_path: Path) -> None:

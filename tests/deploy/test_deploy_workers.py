@@ -1,5 +1,6 @@
 """A server with two processes of doors and one with the models: one server to those who call it."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -16,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from helpers.processes import ProgramProcess, program_process
+from helpers.realtime_client import HeardContext, realtime_client
 from helpers.serving import wait_for
 from helpers.worker_server import LONG_BYTES, PROGRAM
 
@@ -199,6 +201,22 @@ def test_a_socket_speaks_with_a_key_of_the_settings_and_with_one_that_the_server
             additional_headers={"Authorization": f"Bearer {key}"},
         ) as socket:
             assert json.loads(socket.recv(10.0))["type"] == "session.created"
+
+
+def test_text_that_arrives_on_a_socket_is_spoken_as_one_stream(workers: Workers) -> None:
+    async def heard() -> HeardContext:
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with realtime_client(workers.url, additional_headers=headers) as client, asyncio.timeout(20.0):
+            context = await client.start("a", voice="low")
+            for fragment in ("Here is the fi", "rst sentence. ", "And here is ", "the second one."):
+                await client.send("text", "a", text=fragment)
+            await client.send("end", "a")
+            await context.ended.wait()
+            return context
+
+    for context in by_each(workers, lambda _: asyncio.run(heard())):
+        assert context.final["type"] == "done"
+        assert context.samples > 0
 
 
 def test_limits_of_keys_hold_over_all_processes(tmp_path: Path) -> None:

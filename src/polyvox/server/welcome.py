@@ -17,8 +17,8 @@ def welcome(url: str, others: Mapping[str, str], settings: Settings, *, on_termi
     """
     if not on_terminal:
         beside = "".join(f", over {name} at {address}" for name, address in others.items())
-        workers = f" with {settings.workers} workers" if settings.workers > 1 else ""
-        return f"Polyvox speaks at {url}{beside}{workers} (Ctrl-C stops it)."
+        together = f" with {settings.workers} workers" if settings.workers > 1 else ""
+        return f"Polyvox speaks at {url}{beside}{together} (Ctrl-C stops it)."
     url = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
     studio = {"Studio": f"{url}/ (open it in a browser)"} if settings.studio else {}
     workers = {"Workers": f"{settings.workers}, and a process with the models"} if settings.workers > 1 else {}
