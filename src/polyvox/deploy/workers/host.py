@@ -25,6 +25,7 @@ from polyvox.deploy.workers.wire import GONE, STOPPED, Channel
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.process import SideServers
 from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.open_counts import CountTable, OpenCounts
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
@@ -43,12 +44,12 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 class EngineHost:
     """Answers the calls of the processes of doors."""
 
-    def __init__(self, settings: Settings, parts: ServerParts) -> None:
+    def __init__(self, settings: Settings, parts: ServerParts, counts: OpenCounts) -> None:
         metrics = Metrics()
         admission = AdmissionController.of(settings, metrics.waited)
         registry = Registry(settings, parts.engines, absence=parts.absence, outline=parts.outline)
         tracer = open_tracer(settings, metrics.spans_dropped)
-        self.service = SpeechService(settings, registry, metrics, tracer, admission=admission)
+        self.service = SpeechService(settings, registry, metrics, tracer, admission=admission, open_counts=counts)
         self.voices = VoiceService.for_service(self.service)
         self.app: FastAPI = create_app(self.service, self.voices, allowed_hosts=names_to_answer(settings))
         self.app.state.exposition = self._exposition
@@ -197,7 +198,11 @@ class EngineHost:
 
 
 async def run_host(
-    settings: Settings, parts: ServerParts, socket: Path, ready: Callable[[dict[str, str]], None]
+    settings: Settings,
+    parts: ServerParts,
+    socket: Path,
+    counts: CountTable,
+    ready: Callable[[dict[str, str]], None],
 ) -> None:
     """Serve the doors' processes until SIGTERM, and then until the last of them has ended.
 
@@ -206,7 +211,7 @@ async def run_host(
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    host = EngineHost(settings, parts)
+    host = EngineHost(settings, parts, counts.row(0))
     descriptors = raise_descriptor_limit()
     servers = SideServers(host.service, host.voices, connection_capacity(settings, descriptors), descriptors)
     await host.service.start()

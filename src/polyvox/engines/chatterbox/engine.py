@@ -104,7 +104,7 @@ class ChatterboxEngine:
         def load(placement: Placement) -> ChatterboxNetworks:
             steps = self._settings.meanflow_steps
             device = torch.device(placement.device)
-            return load_networks(files, self._sizes, device, placement.dtype, meanflow_steps=steps)
+            return load_networks(files, self._sizes, device, placement.dtype, steps)
 
         request = DeviceRequest(self._settings.device, self._settings.precision)
         networks, _, warning = place_models(self.name, request, load)
