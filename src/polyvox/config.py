@@ -148,6 +148,9 @@ class Settings(BaseModel):
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
     port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    workers: int = Field(
+        1, ge=1, le=64, description="Processes of doors; several have the models in one more process (Linux)."
+    )
     server: Literal["uvicorn", "granian"] = Field(
         "uvicorn", description="What speaks HTTP; granian is written in Rust."
     )

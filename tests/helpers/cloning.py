@@ -94,16 +94,20 @@ class SimpleTranscriber:
 
 
 class CloneEngine(ToneEngine):
-    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time."""
+    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time.
 
-    def __init__(self, name: str = "tone", *, burn: float = 0.0, **options: Any) -> None:
+    A `wordless` one says that it needs no transcript.
+    """
+
+    def __init__(self, name: str = "tone", *, burn: float = 0.0, wordless: bool = False, **options: Any) -> None:
         super().__init__(name, **options)
         self.burn = burn
+        self.wordless = wordless
         self.prepared: list[VoicePrompt] = []
 
     @property
     def capabilities(self) -> Capabilities:
-        return replace(super().capabilities, cloning=True)
+        return replace(super().capabilities, cloning=True, wordless=self.wordless)
 
     def check(self, utterance: Utterance) -> None:
         if utterance.prepared is None:

@@ -15,7 +15,14 @@ from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
-from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.errors import (
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    PolyvoxError,
+    PromptError,
+    UnavailableError,
+)
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.operations import Operation
@@ -190,7 +197,7 @@ class VoiceService:
         if not self.presets.is_installed:
             there = f" other than {', '.join(self.presets.names)}" if self.presets.names else ""
             lacking.append(f"Built-in voices{there} need another model; run: {pull_hint('kokoro')}.")
-        if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
+        if not (self._settings.models_dir / ASR_BUNDLE).is_dir() and not all(info.wordless for info in cloning):
             lacking.append(f"Recordings need a transcript, unless you run: {pull_hint(ASR_BUNDLE)}.")
         return tuple(lacking)
 
@@ -272,7 +279,11 @@ class VoiceService:
         if style:
             registration = replace(registration, report={**registration.report, **style})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
-        if state is Transcription.PENDING and not await self._can_transcribe(details.language):
+        if (
+            state is Transcription.PENDING
+            and not self._is_wordless()
+            and not await self._can_transcribe(details.language)
+        ):
             warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
@@ -423,6 +434,8 @@ class VoiceService:
             return "", Transcription.NONE
         able = await self._can_transcribe(details.language)
         if not able and details.language and details.language.partition("-")[0] != "en":
+            if self._is_wordless():
+                return "", Transcription.NONE
             raise InvalidRequestError(
                 f"This server does not transcribe {details.language!r}; send the transcript, or run: "
                 f"{pull_hint(MULTILINGUAL_BUNDLE)}",
@@ -431,8 +444,17 @@ class VoiceService:
         if transcribe is Transcribe.BACKGROUND or not able:
             return "", Transcription.PENDING
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner, details.language)
+        try:
+            transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner, details.language)
+        except PromptError:
+            if not self._is_wordless():
+                raise
+            return "", Transcription.NONE
         return transcript, Transcription.HEARD
+
+    def _is_wordless(self) -> bool:
+        """Return whether a model is here that clones without a transcript."""
+        return any(info.wordless for info in self._registry.models())
 
     async def _can_transcribe(self, language: str | None) -> bool:
         """Return whether the model for it is installed; without it, a voice can be cloned by its sound alone."""

@@ -9,9 +9,11 @@ from typing import Final
 
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
+from polyvox.text.normalize.chinese.pinyin_names import as_characters, word_as_characters
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
-from polyvox.text.phonemes.chinese_words import word_cutter
+from polyvox.text.phonemes.chinese_words import pieces, word_cutter
 from polyvox.text.phonemes.pinyin import syllable
+from polyvox.text.phonemes.polyphone_words import INITIAL, USUAL
 from polyvox.text.phonemes.polyphones import corrections
 from polyvox.text.phonemes.tone_sandhi import with_sandhi
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -21,6 +23,9 @@ _log = logging.getLogger(__name__)
 _STRETCH: Final = re.compile(
     rf"(?P<han>[{HAN}]+)|(?P<number>(?<![A-Za-z\d])\d{{1,16}}(?![A-Za-z\d]))|(?P<other>\s+|\S)"
 )
+# Names of accounts in small letters, and what the normaliser says for the marks in them.
+_ACCOUNT: Final = re.compile(r"(?<![A-Za-z'])[a-z]{2,24}(?: (?:点|下划线|杠) [a-z]{2,24}(?![A-Za-z']))*(?![A-Za-z'])")
+_LETTERS: Final = re.compile("[a-z]+")
 _OPENING: Final = ("“", "(")
 _LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
 
@@ -34,8 +39,13 @@ class ChinesePhonemizer:
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         spoken: list[Spoken] = []
         start = 0
+        names = _names_in_pinyin(text.text)
         for match in _STRETCH.finditer(text.text):
             if match["other"] is not None:
+                if match.start() in names:
+                    spoken += self._latin(text[start : match.start()], inserts)
+                    start = match.start() + len(names[match.start()][0])
+                    spoken += _name_words(text[match.start() : start], names[match.start()][1])
                 continue
             spoken += self._latin(text[start : match.start()], inserts)
             part = text[match.start() : match.end()]
@@ -71,6 +81,25 @@ def pinyin(text: str, words: Sequence[str]) -> list[str]:
     return with_sandhi(text, readings)
 
 
+def _names_in_pinyin(text: str) -> dict[int, tuple[str, str]]:
+    """By their places, the words that are names in pinyin, each with characters for its syllables."""
+    names: dict[int, tuple[str, str]] = {}
+    for match in _ACCOUNT.finditer(text):
+        words = list(_LETTERS.finditer(match.group()))
+        whole = as_characters(" ".join(word.group() for word in words)) if len(words) > 1 else None
+        said = whole.split(" ") if whole else [word_as_characters(word.group()) for word in words]
+        for word, characters in zip(words, said, strict=True):
+            if characters:
+                names[match.start() + word.start()] = word.group(), characters
+    return names
+
+
+def _name_words(text: TrackedText, characters: str) -> list[SpokenWord]:
+    phonemes = _phonemes(characters, _word_readings(characters))
+    span = text.span(0, len(text))
+    return [SpokenWord(text.text, sound, span, True) for sound in split_phonemes(phonemes)]
+
+
 def _number_words(text: TrackedText) -> list[SpokenWord]:
     """A number that no normaliser has spoken for."""
     import cn2an
@@ -83,13 +112,21 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
 
 @lru_cache(4096)
 def _word_readings(word: str) -> tuple[str, ...]:
-    """One reading for each character; a character without one stands for itself."""
+    """One reading for each character, the usual one where no listed word tells; one without any stands for itself."""
     from pypinyin import Style, lazy_pinyin
+    from pypinyin.constants import PHRASES_DICT
 
     def themselves(chars: str) -> list[str]:
         return list(chars)
 
-    return tuple(lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves))  # type: ignore[arg-type]
+    readings = lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves)  # type: ignore[arg-type]
+    unlisted = [piece not in PHRASES_DICT for piece in pieces([word]) for _ in piece]
+    if len(word) > 1 and unlisted[0]:
+        readings[0] = INITIAL.get(word[0], readings[0])
+    return tuple(
+        USUAL.get(char, reading) if usual else reading
+        for char, reading, usual in zip(word, readings, unlisted, strict=True)
+    )
 
 
 @lru_cache(4096)

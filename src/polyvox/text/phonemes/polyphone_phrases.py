@@ -1,4 +1,4 @@
-"""Phrases, words and surnames whose characters are read otherwise than pypinyin reads them."""
+"""Phrases and surnames whose characters are read otherwise than pypinyin reads them."""
 
 from typing import Final
 
@@ -9,6 +9,8 @@ PHRASES: Final = {
     "福分": "fu2 fen4",
     "会稽": "kuai4 ji1",
     "巴结": "ba1 jie5",
+    "淋巴结": "lin2 ba1 jie2",
+    "量一量": "liang2 yi4 liang2",
     "硕果累累": "shuo4 guo3 lei2 lei2",
     "累累硕果": "lei2 lei2 shuo4 guo3",
     "药散": "yao4 san3",
@@ -57,7 +59,6 @@ PHRASES: Final = {
     "外蒙": "wai4 meng3",
     "蒙古": "meng3 gu3",
     "时差": "shi2 cha1",
-    "待会": "dai1 hui4",
     "着了凉": "zhao2 le5 liang2",
     "朝九晚五": "zhao1 jiu3 wan3 wu3",
     "子网": "zi3 wang3",
@@ -141,6 +142,7 @@ PHRASES: Final = {
     "背包": "bei1 bao1",
     "数以": "shu4 yi3",
     "散发": "san4 fa1",
+    "披头散发": "pi1 tou2 san4 fa4",
     "中意": "zhong4 yi4",
     "旋风": "xuan4 feng1",
     "重重地": "zhong4 zhong4 de5",
@@ -203,13 +205,6 @@ PHRASES: Final = {
     "一溜小跑": "yi2 liu4 xiao3 pao3",
     "路还长": "lu4 hai2 chang2",
     "时间还长": "shi2 jian1 hai2 chang2",
-}
-# Readings of words as the tokenizer cut them, which pypinyin does not know.
-WORDS: Final = {
-    "着实": "zhuo2 shi2",
-    "着力": "zhuo2 li4",
-    "脏水": "zang1 shui3",
-    "教唱": "jiao1 chang4",
 }
 SURNAMES: Final = {
     "尉迟": "yu4 chi2",

@@ -6,18 +6,21 @@ patterns decide; they see one stretch of Chinese characters at a time, whose end
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
-from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces
-from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES, WORDS
+from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
+from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
+from polyvox.text.phonemes.polyphone_words import WORDS
 
 _COMPLEMENT: Final = 5
 """Words behind 为 that tell whether it is to be or for."""
 _THINGS: Final = frozenset("nmxfsb")
 _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
+_LONGEST_LISTED: Final = 6
+_PAIR: Final = 2
 _TITLE: Final = (
     "(?:先生|女士|小姐|老师|教授|经理|医生|大夫|同学|主任|师傅|律师|总(?![是会要有])|董(?!事会)|队长|局长|书记)"
 )
@@ -44,7 +47,7 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    alone = _lone_places(pieces(words))
+    alone = _lone_places(words)
     for char in set(text) & RULES.keys():
         for rule in RULES[char]:
             for match in rule.pattern.finditer(text):
@@ -59,7 +62,7 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
 def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Lone particles and verbs, by the kinds of the words on both sides."""
     tags = parts_of_speech()
-    parts = [part for word in words for part in (pieces([word]) if not _PARTICLES.keys().isdisjoint(word) else [word])]
+    parts = [part for word in words for part in (pieces([word]) if _holds_particle(word) else [word])]
     place = 0
     for index, part in enumerate(parts):
         if part in _PARTICLES:
@@ -70,6 +73,11 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
             if reading:
                 yield place, reading
         place += len(part)
+
+
+def _holds_particle(word: str) -> bool:
+    """Return whether a token may have a particle in it; 地 and 数 that end two characters are nouns: 局地, 偶数."""
+    return not _PARTICLES.keys().isdisjoint(word) and not (len(word) == _PAIR and word[1] in "地数")
 
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -123,23 +131,38 @@ _PARTICLES: Final[Mapping[str, Callable[[str, str], str | None]]] = {
 
 def _phrases(text: str) -> Iterator[tuple[int, str]]:
     """The readings of the phrases in a text; none begins inside another."""
-    phrases = _phrases_by_first()
+    phrases = _phrases_by_start()
     behind = 0
-    for place, char in enumerate(text):
-        if place < behind or char not in phrases:
+    for place in range(len(text) - 1):
+        start = text[place : place + 2]
+        if place < behind or start not in phrases:
             continue
-        phrase = next((phrase for phrase in phrases[char] if text.startswith(phrase, place)), None)
-        if phrase:
-            behind = place + len(phrase)
-            yield from enumerate(PHRASES[phrase].split(), start=place)
+        for phrase, readings in phrases[start]:
+            if text.startswith(phrase, place):
+                behind = place + len(phrase)
+                yield from ((place + offset, reading) for offset, reading in readings)
+                break
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     place = 0
     for word in words:
-        for offset, reading in enumerate(WORDS.get(word, "").split()):
-            yield place + offset, reading
+        if len(word) > 1:
+            for offset, reading in _listed(word):
+                yield place + offset, reading
         place += len(word)
+
+
+@lru_cache(4096)
+def _listed(word: str) -> tuple[tuple[int, str], ...]:
+    """The readings of the listed words in a token, by their places in it; the longest go first."""
+    listed = _listed_words()
+    found: dict[int, str] = {}
+    for size in range(min(len(word), _LONGEST_LISTED), 1, -1):
+        for start in range(len(word) - size + 1):
+            for offset, reading in listed.get(word[start : start + size], ()):
+                found.setdefault(start + offset, reading)
+    return tuple(found.items())
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:
@@ -162,9 +185,26 @@ def _lone_places(words: Sequence[str]) -> frozenset[int]:
 
 
 @cache
-def _phrases_by_first() -> Mapping[str, Sequence[str]]:
-    """The phrases by their first characters, the longest first."""
-    found: dict[str, list[str]] = {}
-    for phrase in sorted(PHRASES, key=len, reverse=True):
-        found.setdefault(phrase[0], []).append(phrase)
+def _listed_words() -> Mapping[str, tuple[tuple[int, str], ...]]:
+    """The characters of every listed word that are read as its heading says, by their places in the word."""
+    found: dict[str, tuple[tuple[int, str], ...]] = {}
+    for heading, words in WORDS.items():
+        char, reading = heading.split()
+        for word in words.split():
+            found[word] = (*found.get(word, ()), *((at, reading) for at, other in enumerate(word) if other == char))
+    return found
+
+
+@cache
+def _phrases_by_start() -> Mapping[str, Sequence[tuple[str, tuple[tuple[int, str], ...]]]]:
+    """Phrases and their readings by their first two characters, the longest first.
+
+    A listed word that the tokenizer would part is one of them, since no token can be relied on to hold it.
+    """
+    cutter = word_cutter()
+    readings = {word: listed for word, listed in _listed_words().items() if cutter.lcut(word) != [word]}
+    readings |= {phrase: tuple(enumerate(said.split())) for phrase, said in PHRASES.items()}
+    found: dict[str, list[tuple[str, tuple[tuple[int, str], ...]]]] = {}
+    for phrase in sorted(readings, key=len, reverse=True):
+        found.setdefault(phrase[:2], []).append((phrase, readings[phrase]))
     return found

@@ -87,5 +87,8 @@ DOOR = Door(
         f"DELETE {_PREFIX}/v1/voices/*": Operation.CHANGE_VOICES,
         f"GET {_PREFIX}/v1/models": Operation.LIST,
     },
+    kept=[
+        f"POST {prefix}/v1/text-to-voice/{made}" for prefix in ("", _PREFIX) for made in ("design", "create-previews")
+    ],
     shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX, takes_unknown=True),
 )

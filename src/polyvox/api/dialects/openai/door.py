@@ -36,7 +36,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.service.words.caption_track import CaptionTrack
 from polyvox.types import Voice
-from polyvox.voices.records import VoiceQuery
+from polyvox.voices.records import VoiceQuery, VoiceRecord
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute)
 
@@ -197,13 +197,14 @@ async def list_voices(
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
     """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
-    info = service.registry.model(model)
+    info, styles = service.registry.model(model), list[VoiceRecord]()
     if info.loaded and not info.cloning:
         styles = await voices.styles_of(service.registry.engine(model), owner, _MAX_REGISTERED)
         listed += [Voice(record.name, record.name, record.language) for record in styles]
-    if info.cloning:
+    if service.registry.clones_for(model):
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
-        listed += [Voice(record.id, record.name, record.language) for record in page.voices]
+        cloned = [record for record in page.voices if record not in styles]
+        listed += [Voice(record.id, record.name, record.language) for record in cloned]
     return listed
 
 
@@ -264,4 +265,5 @@ DOOR = Door(
         "POST /v1/audio/transcriptions": Operation.LISTEN,
         "POST /v1/audio/translations": Operation.LISTEN,
     },
+    kept=["POST /v1/audio/speech/batch"],
 )

@@ -14,7 +14,7 @@ from polyvox.api.middleware.hosts import is_loopback
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, PolyvoxError, StalledError, status_of
 from polyvox.service.keys.accounts import asks_for_keys
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
