@@ -6,12 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 CLIENTS := sdks livekit pipecat charts release
-BY_FILE := --dist loadfile --no-loadscope-reorder
-# A file runs in one worker: a second one would import everything for nothing.
-ONE_FILE = $(filter 1,$(shell find $(or $(DIR),tests) -name 'test_*.py' | wc -l))
 UNIT := not slow and not long and not clients and not alone
-# Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
-ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*.py')
 
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -80,11 +75,10 @@ test:  ## Set up and run everything, with the real models.
 	$(MAKE) --jobs=2 lint clients
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
-	$(BIN)/python -m pytest -n $(WORKERS) $(BY_FILE) -m "not alone"; side_by_side=$$?; \
-	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m alone $(ALONE) && exit $$side_by_side
+	$(BIN)/python -m pytest --workers $(WORKERS)
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
-	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" -n $(if $(ONE_FILE),0,auto) $(BY_FILE) $(DIR)
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" --workers $$(nproc) $(DIR)
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out

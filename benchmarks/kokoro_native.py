@@ -29,12 +29,12 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
-from polyvox.engines.kokoro.native_loading import captured, graph_frames
-from polyvox.engines.kokoro.norms import fuse_norms
+from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
+from polyvox.engines.kokoro.native.loading import captured, graph_frames
+from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
+from polyvox.engines.kokoro.native.norms import fuse_norms
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voice_table import VoiceTable

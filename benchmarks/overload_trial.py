@@ -11,7 +11,8 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -191,14 +192,27 @@ async def trial(server: ServerProcess, seconds: float, times: int, *, keep_cores
     return aims
 
 
+@contextmanager
+def trial_server(model: str, cores: int | None) -> Iterator[ServerProcess]:
+    """A server with the model; on so many cores of its own, where that is asked for."""
+    all_cores = sorted(os.sched_getaffinity(0))
+    if cores is not None and not 0 < cores < len(all_cores):
+        raise SystemExit(f"--cores: a number below {len(all_cores)}, the cores of this machine.")
+    os.sched_setaffinity(0, all_cores[:cores])
+    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": model}) as server:
+        os.sched_setaffinity(0, all_cores[cores or 0 :])
+        yield server
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=180.0, help="Length of each run.")
     parser.add_argument("--times", type=int, default=2, help="Runs with all cores.")
     parser.add_argument("--keep-cores", action="store_true", help="Leave out the run with half of the cores.")
     parser.add_argument("--model", default="wren")
+    parser.add_argument("--cores", type=int, help="Cores of the server alone; the clients have the others.")
     given = parser.parse_args()
-    with server_process(["serve", "--port", "0"], {"POLYVOX_MODELS": given.model}) as server:
+    with trial_server(given.model, given.cores) as server:
         aims = asyncio.run(trial(server, given.seconds, given.times, keep_cores=given.keep_cores))
     print(f"{'run':<16}{'aim':<52}{'value':>9}{'at most':>9}")
     print(*aims, sep="\n")

@@ -115,8 +115,8 @@ def test_it_has_what_every_setting_can_turn_on_and_names_its_commit(container: I
 
 
 def test_nothing_of_the_machine_that_built_it_is_left(container: ImageContainer) -> None:
-    for path in ("/etc/pip.conf", "/etc/npmrc", "/root/.npmrc", "/root/.config", "/usr/bin/npm", "/models/.cache"):
-        assert not (container.tree / path.lstrip("/")).exists(), path
+    for path in ("etc/pip.conf", "etc/npmrc", "root/.npmrc", "root/.config", "usr/bin/npm", "models/.cache"):
+        assert not (container.tree / path).exists(), path
 
 
 def test_without_keys_and_names_it_does_not_start(image: str, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from polyvox.text.phonemes.lexicon import lexicon
+from polyvox.text.phonemes.english.lexicon import lexicon
 
-TARGET = Path(__file__).parents[1] / "src/polyvox/text/phonemes/names.txt"
+TARGET = Path(__file__).parents[1] / "src/polyvox/text/phonemes/english/names.txt"
 ENTRY = re.compile(r'^ {2}"?([a-z]{2,})"?: "([A-Z0-2 ]+)(?: #[^"]*)?",?$', re.MULTILINE)
 VOWELS = {
     "AA": "ɑ", "AE": "æ", "AH": "ʌ", "AO": "ɔ", "AW": "W", "AY": "I", "EH": "ɛ", "ER": "ɜɹ", "EY": "A", "IH": "ɪ",

@@ -26,9 +26,9 @@ from g2p_network import DECODER_LAYERS, END, HEAD, HEADS, PAD, Encode, Network, 
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.text.phonemes.lexicon import dictionaries
+from polyvox.text.phonemes.english.lexicon import dictionaries
 
-PACKAGE = Path(__file__).parents[1] / "src/polyvox/text/phonemes"
+PACKAGE = Path(__file__).parents[1] / "src/polyvox/text/phonemes/english"
 TAGS = ("us-gold", "us-silver", "gb-gold", "gb-silver")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MAX_LETTERS = 32
@@ -260,7 +260,7 @@ def quantise_weights(path: Path, metadata: dict[str, str]) -> None:
 
 
 def measure() -> None:
-    from polyvox.text.phonemes.g2p import load
+    from polyvox.text.phonemes.english.g2p import load
 
     held_out = [example for example in examples() if is_held_out(example.word) and example.tag.endswith("gold")]
     report(held_out, lambda tag, words: [load(tag[:2])(word) for word in words])

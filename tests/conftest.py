@@ -27,15 +27,19 @@ os.environ["TRITON_INTERPRET"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--workers", type=int, default=1, metavar="N", help="run N files of tests at a time")
     parser.addoption("--attack", action="store_true", help="run the trials at length, as `make attack` does")
     parser.addoption("--attack-report", type=Path, metavar="FILE", help="write what each trial cost as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
+    if config.getoption("--workers") > 1:
+        from helpers.forked_workers import ForkedWorkers
+
         # A worker has one core for itself and the programs that it starts, and threads that wait for each other leave
         # it to others: PyTorch reads this when it is imported.
         os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+        config.pluginmanager.register(ForkedWorkers(config, config.getoption("--workers")))
     if config.getoption("--attack") or config.getoption("--attack-report"):
         from helpers.attack_report import AttackReport
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from polyvox.child_process import end_blocking_child, end_child, start_blocking_child, start_child
-from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK
-from polyvox.text.phonemes.espeak_program import EspeakProgram
+from polyvox.text.phonemes.espeak.choice import ANY_ESPEAK
+from polyvox.text.phonemes.espeak.program import EspeakProgram
 
 pytestmark = pytest.mark.anyio
 

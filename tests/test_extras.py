@@ -15,7 +15,7 @@ from polyvox.engines.catalog import BUILT_IN
 from polyvox.errors import BundleError, UnavailableError
 from polyvox.extras import EXTRAS, IMAGES, OTEL, install_hint
 from polyvox.installation import settings_loader
-from polyvox.text.phonemes.espeak_program import espeak_missing
+from polyvox.text.phonemes.espeak.program import espeak_missing
 
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]

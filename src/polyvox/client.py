@@ -63,11 +63,13 @@ CONNECT_TIMEOUT = 10.0
 _SPEECH, _DIALOGUE, _VOICES = "/v1/audio/speech", "/v1/audio/dialogue", "/v1/voices"
 
 
-def _http_arguments(url: str, api_key: str | None, timeout: float | None, trust_env: bool) -> dict[str, Any]:
+def _http_arguments(
+    url: str, api_key: str | None, timeout: float | None, trust_env: bool, consent: str | None
+) -> dict[str, Any]:
     """The arguments of httpx's clients that both flavours share."""
     return {
         "base_url": url,
-        "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},
+        "headers": messages.caller_headers(api_key, consent),
         "timeout": httpx.Timeout(timeout, connect=None if timeout is None else min(timeout, CONNECT_TIMEOUT)),
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=None),
         # To read the certificates of all authorities takes a twentieth of a second; this context trusts none of them.
@@ -80,7 +82,8 @@ class Client:
     """A client of one server, for synchronous code. It keeps connections open until it is closed.
 
     `timeout` is in seconds, for connecting and for each wait for data; None waits for ever. `trust_env=False` ignores
-    the proxies that the environment names.
+    the proxies that the environment names. `consent` states that the speakers of recordings have agreed; it says how
+    and when.
     """
 
     def __init__(
@@ -90,10 +93,13 @@ class Client:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         trust_env: bool = True,
+        consent: str | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._url = server_address(base_url)
-        self._http = httpx.Client(**_http_arguments(self._url, api_key, timeout, trust_env), transport=transport)
+        self._http = httpx.Client(
+            **_http_arguments(self._url, api_key, timeout, trust_env, consent), transport=transport
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -211,10 +217,13 @@ class AsyncClient:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         trust_env: bool = True,
+        consent: str | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._url = server_address(base_url)
-        self._http = httpx.AsyncClient(**_http_arguments(self._url, api_key, timeout, trust_env), transport=transport)
+        self._http = httpx.AsyncClient(
+            **_http_arguments(self._url, api_key, timeout, trust_env, consent), transport=transport
+        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -135,6 +135,13 @@ def server_address(url: str, field: str = "base_url") -> str:
     return url.rstrip("/").removesuffix("/v1")
 
 
+def caller_headers(api_key: str | None, consent: str | None) -> dict[str, str]:
+    """The headers of every request: whose it is, and what is said of the recordings that it brings."""
+    if consent is not None and not (consent.isascii() and consent.isprintable()):
+        raise InvalidRequestError("Write the statement of consent in plain ASCII characters.", field="consent")
+    return given({"Authorization": f"Bearer {api_key}" if api_key else None, "X-Voice-Consent": consent})
+
+
 def given(fields: Mapping[str, object]) -> dict[str, Any]:
     """The fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -148,6 +148,9 @@ class Settings(BaseModel):
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
     port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    workers: int = Field(
+        1, ge=1, le=64, description="Processes of doors; several have the models in one more process (Linux)."
+    )
     server: Literal["uvicorn", "granian"] = Field(
         "uvicorn", description="What speaks HTTP; granian is written in Rust."
     )
@@ -462,6 +465,14 @@ class Settings(BaseModel):
         0.3, ge=0, le=1, description="Quality below which a reference recording is refused; 0 takes all."
     )
     prompt_workers: int = Field(2, ge=1, le=64, description="Reference recordings that are read and checked at once.")
+    listen_max_bytes: int = Field(
+        26_214_400, ge=1024, le=33_554_432, description="Largest recording that is transcribed, in bytes."
+    )
+    listen_max_seconds: float = Field(600.0, gt=0, le=900, description="Longest recording that is transcribed.")
+    listen_workers: int = Field(
+        1, ge=1, le=64, description="Recordings that are transcribed at once, on a thread each."
+    )
+    listen_queue: int = Field(8, ge=0, description="Recordings that may wait to be transcribed; beyond that: 429.")
     allow_fetch: bool = Field(False, description="Whether reference recordings may be fetched by their URL.")
     fetch_allow_hosts: CommaList[str] = Field(
         [],

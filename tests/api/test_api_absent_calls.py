@@ -16,7 +16,6 @@ CLIENTS = {
 }
 # Client, call, status
 ABSENT = [
-    ("elevenlabs", "POST /v1/speech-to-text", 404),
     ("elevenlabs", "POST /v1/speech-to-speech/abc/stream", 404),
     ("elevenlabs", "POST /v1/sound-generation", 404),
     ("elevenlabs", "GET /v1/history", 404),
@@ -36,7 +35,6 @@ ABSENT = [
     ("cartesia", "POST /voices/localize", 405),
     ("cartesia", "GET /tts/bytes", 405),
     ("cartesia, an early client", "GET /datasets/", 404),
-    ("openai", "POST /v1/audio/transcriptions", 404),
     ("openai", "POST /v1/chat/completions", 404),
     ("openai", "POST /v1/responses", 404),
     ("openai", "GET /v1/files", 404),

@@ -39,6 +39,22 @@ WITH_A_BODY = [(path, method) for path, method in OPERATIONS if "requestBody" in
 WITH_A_QUERY = [(path, method) for path, method in OPERATIONS if queries(path, method)]
 
 
+def limited(schema: dict[str, Any]) -> bool:
+    """Whether some value of a parameter does not fit its schema."""
+    rules = {"maxLength", "minLength", "pattern", "maximum", "minimum", "enum"}
+    return any(rules & set(each) or each.get("type") != "string" for each in (schema, *schema.get("anyOf", ())))
+
+
+def test_every_operation_with_a_limited_parameter_documents_that_it_is_refused() -> None:
+    undocumented = [
+        (method, path, parameter["name"])
+        for path, method in OPERATIONS
+        for parameter in DOCUMENT["paths"][path][method].get("parameters", ())
+        if limited(parameter["schema"]) and not {"400", "422"} & set(responses(path, method))
+    ]
+    assert undocumented == []
+
+
 async def answered(path: str, method: str, *, base: str = HOST, key: str = "", **sent: Any) -> httpx.Response:
     service = tone_service(api_keys=[key]) if key else tone_service()
     app = create_app(service, allowed_hosts=[])

@@ -40,10 +40,12 @@ from polyvox.service.keys.client_names import key_client
 from polyvox.service.keys.operations import Operation
 from polyvox.service.keys.record import Limits, Scope
 from polyvox.service.keys.store import KeyStore
+from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.provenance_checks import ProvenanceChecks
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import NormalizationOptions, Utterance
+from polyvox.voices.recognition.recogniser import RecognitionTask
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import InlineVoice
 
@@ -172,6 +174,11 @@ BELOW: Mapping[Operation, list[Below]] = {
     ],
     Operation.CHECK_PROVENANCE: [
         lambda at, owner: ProvenanceChecks(at.studio.speech).check(b"no audio", b"no manifest", owner)
+    ],
+    Operation.LISTEN: [
+        lambda at, owner: at.studio.speech.listening.listen(
+            ListeningRequest(b"no audio", RecognitionTask()), CallContext(key_client(owner))
+        )
     ],
     Operation.MIX_VOICES: [lambda at, owner: side(at).mixed_voice("low+high", None, np.copy, owner=owner)],
     Operation.SUBMIT_JOBS: [lambda at, owner: at.jobs.submit(book(), owner)],
@@ -313,11 +320,11 @@ async def test_every_tool_of_mcp_refuses_every_scope_but_its_operations(folder, 
 
 
 @pytest.mark.anyio
-async def test_wyoming_which_has_no_keys_can_speak_and_list_and_nothing_else(folder, keyed):
+async def test_wyoming_which_has_no_keys_can_speak_listen_and_list_and_nothing_else(folder, keyed):
     studio = Studio(folder, AgentEngine())
     access = studio.speech.accounts.access
     may = {operation for operation in Operation if access.allows(operation, SHARED_OWNER)}
-    assert may == {operation for operation in Operation if operation.scope in (None, Scope.SPEAK)}
+    assert may == {operation for operation in Operation if operation.scope in (None, Scope.SPEAK, Scope.LISTEN)}
     assert set(EVENTS.values()) <= may
     async with served_wyoming(service=studio.speech, voices=studio.voices) as served, await served.connect() as client:
         for event, answer in (("describe", "info"), ("ping", "pong"), ("synthesize", "audio-stop")):

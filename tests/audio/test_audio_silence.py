@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 
 RATE = 24_000
-RECORDED = np.load(Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "dsp.npz")
+RECORDED = dict(np.load(Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "dsp.npz"))
 TRIMMED_LENGTH, GAP_LENGTH = RECORDED["lengths"]
 
 

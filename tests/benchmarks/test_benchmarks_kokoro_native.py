@@ -23,7 +23,7 @@ from benchmarks.kokoro_native import (  # noqa: E402
     tolerance,
 )
 from helpers.tiny_kokoro import TINY  # noqa: E402
-from polyvox.engines.kokoro.native import LaunchedBatch  # noqa: E402
+from polyvox.engines.kokoro.native.network import LaunchedBatch  # noqa: E402
 from polyvox.runtime.placement import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
 

@@ -199,6 +199,7 @@ SHIPPED = {
         *("pockettts-de", "pockettts-es", "pockettts-fr", "pockettts-it", "pockettts-nl", "pockettts-pt"),
     },
     Pinning.NONE: {
+        *("chatterbox", "chatterbox-multilingual", "chatterbox-turbo", "chatterbox-nano"),
         *(
             "cosyvoice1",
             "cosyvoice1-instruct",

@@ -22,7 +22,8 @@ print("\\n" + " ".join(sys.modules))
 """
 HEAVY = frozenset(
     "av fastapi fugashi grpc httpx huggingface_hub jieba mcp numpy onnx onnxruntime pypinyin starlette structlog torch "
-    "uvicorn polyvox.api.doors polyvox.service.speech polyvox.text.normalize.ms polyvox.text.phonemes.english".split()
+    "uvicorn polyvox.api.doors polyvox.service.speech polyvox.text.normalize.ms "
+    "polyvox.text.phonemes.english.phonemizer".split()
 )
 
 

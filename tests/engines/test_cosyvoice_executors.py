@@ -17,6 +17,7 @@ from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import running_model
 from polyvox.engines.cosyvoice.decoder import executors as executors_module
+from polyvox.engines.cosyvoice.decoder import running_decoder
 from polyvox.engines.cosyvoice.decoder.batching import BatchingKernels, batch_flow, batch_vocoder
 from polyvox.engines.cosyvoice.decoder.budget import ByteBudget
 from polyvox.engines.cosyvoice.decoder.executors import Token2WavExecutors
@@ -299,7 +300,7 @@ def together(token2wav, streams):
 @pytest.mark.parametrize("version", [2])
 async def test_a_hop_that_fails_ends_its_own_stream_only(model, device):
     token2wav, reports = model.networks.token2wav, []
-    stage = running_model._stage("s", token2wav, device, reports.append, 2)
+    stage = running_decoder._stage("s", token2wav, device, reports.append, 2)
     good = Hop(tuple(range(53)), token2wav.start(voice_of(30, 1)), final=False)
     bad = replace(good, tokens=(10**6,) * 53)
     ours, error = await asyncio.gather(stage(good), stage(bad), return_exceptions=True)

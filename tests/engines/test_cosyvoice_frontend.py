@@ -20,7 +20,7 @@ from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor, ch
 from polyvox.errors import BundleError, PromptError
 from polyvox.types import NormalizationOptions, VoicePrompt
 
-RECORDED = np.load(FRONTEND / "cosyvoice_features.npz")
+RECORDED = dict(np.load(FRONTEND / "cosyvoice_features.npz"))
 TEXTS = json.loads((FRONTEND / "cosyvoice_text.json").read_text())
 OPTIONS = NormalizationOptions()
 TOKENIZER = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))

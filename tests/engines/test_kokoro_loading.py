@@ -11,17 +11,18 @@ from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 from polyvox import extras  # noqa: E402
-from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
+from polyvox.engines.kokoro import loading  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
-from polyvox.engines.kokoro.native import NativeKokoro  # noqa: E402
-from polyvox.engines.kokoro.native_loading import (  # noqa: E402
+from polyvox.engines.kokoro.native import loading as native_loading  # noqa: E402
+from polyvox.engines.kokoro.native.loading import (  # noqa: E402
     Probe,
     captured,
     check_close,
     graph_frames,
     probe,
 )
-from polyvox.engines.kokoro.norms import use_kernel  # noqa: E402
+from polyvox.engines.kokoro.native.network import NativeKokoro  # noqa: E402
+from polyvox.engines.kokoro.native.norms import use_kernel  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.settings import KokoroSettings  # noqa: E402
 from polyvox.engines.kokoro.wren import loading as wren_loading  # noqa: E402

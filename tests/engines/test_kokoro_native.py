@@ -15,10 +15,10 @@ from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
-from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis  # noqa: E402
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
-from polyvox.engines.kokoro.native import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
+from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis  # noqa: E402
+from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.text.spoken import SpokenWord  # noqa: E402

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("torch")
 
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.native_loading import load_anywhere
+from polyvox.engines.kokoro.native.loading import load_anywhere
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.evaluate.wer import word_error_rate

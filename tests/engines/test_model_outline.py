@@ -18,6 +18,7 @@ def test_an_outline_agrees_with_the_engine_of_every_model(tmp_path: Path) -> Non
         for model in spec.models:
             engine, outline = spec.make(model, settings), spec.outline(model, settings)
             assert outline.cloning == engine.capabilities.cloning, model
+            assert outline.wordless == engine.capabilities.wordless, model
             assert outline.voice_design == engine.capabilities.voice_design, model
             assert outline.languages == engine.capabilities.languages, model
             assert list(outline.voices) == list(engine.voices), model

@@ -198,11 +198,11 @@ def test_eight_bit_rows_do_not_depend_on_each_other() -> None:
         np.float32
     )
     noise = np.zeros((3, 32), np.float32)
+    voice = VoiceState(np.zeros((1, 8, 1, 64), np.float32), np.zeros((1, 8, 1, 64), np.float32))
     for each in (exact, steps):
-        for row in range(3):
-            each.place(row, VoiceState(np.zeros((1, 8, 1, 64), np.float32), np.zeros((1, 8, 1, 64), np.float32)))
+        each.begin(0, [voice] * 3, [(1,)] * 3)
     together = steps.step(loud, noise)
-    steps.place(0, VoiceState(np.zeros((1, 8, 1, 64), np.float32), np.zeros((1, 8, 1, 64), np.float32)))
+    steps.begin(0, [voice], [(1,)])
     alone = steps.step(loud[:1], noise[:1])
     np.testing.assert_allclose(together[0][:1], alone[0], atol=1e-5)
     wanted = exact.step(loud, noise)[0]
@@ -216,9 +216,7 @@ def test_the_onnx_graphs_compute_what_the_networks_compute() -> None:
     exact: tuple[FlowSteps, ...] = (TorchSteps(*given), OrtSteps(*given, eight_bits=False))
     for steps in exact:
         voice = steps.read_voice(2, latents)
-        for row, ids in ((0, (5, 6, 7)), (1, (9,))):
-            steps.place(row, voice)
-            steps.read_text(row, ids)
+        steps.begin(0, [voice] * 2, [(5, 6, 7), (9,)])
         first = steps.step(np.stack([steps.first_latent] * 2), np.full((2, width), 0.3, np.float32))
         steps.move(1, 0)
         second = steps.step(first[0][1:], np.zeros((1, width), np.float32))

@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch")
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro, tiny_voices  # noqa: E402
 from helpers.tiny_wren import CONFIG, tiny_input, tiny_wren, waves, write_tiny_wren  # noqa: E402
-from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
-from polyvox.engines.kokoro.native import GraphShapes  # noqa: E402
-from polyvox.engines.kokoro.native_wren import NativeWren, _heard_frames  # noqa: E402
+from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis  # noqa: E402
+from polyvox.engines.kokoro.native.network import GraphShapes  # noqa: E402
+from polyvox.engines.kokoro.native.wren import NativeWren, _heard_frames  # noqa: E402
 from polyvox.engines.kokoro.wren.decoder import WrenDecoder  # noqa: E402
 from polyvox.engines.kokoro.wren.heard import heard_frames  # noqa: E402
 from polyvox.engines.kokoro.wren.plan import UtterancePlan  # noqa: E402

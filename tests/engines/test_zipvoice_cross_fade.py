@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from polyvox.engines.zipvoice.cross_fade import CrossFade
 
-RECORDED = np.load(Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "dsp.npz")
+RECORDED = dict(np.load(Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "dsp.npz"))
 WAV = RECORDED["wav"][0]
 
 

@@ -12,7 +12,7 @@ from polyvox.engines.zipvoice.voice import ZipVoicePrompt, trim_recording
 from polyvox.errors import PromptError
 
 FOLDER = Path(__file__).parents[1] / "golden" / "zipvoice_frontend"
-RECORDED = np.load(FOLDER / "dsp.npz")
+RECORDED = dict(np.load(FOLDER / "dsp.npz"))
 WAV = RECORDED["wav"][0]
 FRAMES = json.loads((FOLDER / "text.json").read_text(encoding="utf-8"))["frames_for_samples"]
 

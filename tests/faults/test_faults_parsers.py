@@ -91,7 +91,7 @@ def read_recording(data: bytes) -> None:
     with suppress(PolyvoxError):
         container_of(data)
     reply = BytesIO()
-    serve(BytesIO(REQUEST.pack(1.0, True, MOST_SAMPLES, len(data)) + data), reply)
+    serve(BytesIO(REQUEST.pack(1.0, True, 0, MOST_SAMPLES, len(data)) + data), reply)
     kind, rate, channels, size = REPLY.unpack(reply.getvalue()[: REPLY.size])
     tags = reply.getvalue()[REPLY.size + size :]
     assert isinstance(json.loads(tags[TAGS.size :]), dict)

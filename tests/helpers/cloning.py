@@ -75,16 +75,18 @@ class SimpleTranscriber:
     def __init__(self) -> None:
         self.heard = 0
         self.words = "Some words."
+        self.languages: list[str | None] = []
         self.error: PolyvoxError | None = None
         self.speaker: Embedding | None = None
 
-    def check_available(self) -> None:
+    def check_available(self, language: str | None = None) -> None:
         if self.error is not None:
             raise self.error
 
-    def transcribe(self, pcm: Pcm, rate: int) -> str:
+    def transcribe(self, pcm: Pcm, rate: int, language: str | None = None) -> str:
         self.check_available()
         self.heard += 1
+        self.languages.append(language)
         return self.words
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
@@ -92,16 +94,20 @@ class SimpleTranscriber:
 
 
 class CloneEngine(ToneEngine):
-    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time."""
+    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time.
 
-    def __init__(self, name: str = "tone", *, burn: float = 0.0, **options: Any) -> None:
+    A `wordless` one says that it needs no transcript.
+    """
+
+    def __init__(self, name: str = "tone", *, burn: float = 0.0, wordless: bool = False, **options: Any) -> None:
         super().__init__(name, **options)
         self.burn = burn
+        self.wordless = wordless
         self.prepared: list[VoicePrompt] = []
 
     @property
     def capabilities(self) -> Capabilities:
-        return replace(super().capabilities, cloning=True)
+        return replace(super().capabilities, cloning=True, wordless=self.wordless)
 
     def check(self, utterance: Utterance) -> None:
         if utterance.prepared is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from helpers.cloning import CloneEngine, SimpleTranscriber
-from helpers.fakes import tone_settings
+from helpers.fakes import ToneEngine, tone_settings
 from helpers.scripted_fits import style
 from helpers.serving import served
 from polyvox.config import Settings
@@ -70,15 +70,19 @@ class MakingServer:
     """A running server, and what a test may look at or set."""
 
     url: str
-    engine: CloneEngine
+    engine: ToneEngine
     fits: SteppingFits
 
 
 @contextmanager
-def making_server(folder: Path, gpus: Sequence[GpuUsage] = (), **settings: Any) -> Iterator[MakingServer]:
-    engine = CloneEngine(chunks=4, chunk_seconds=0.4, delay=0.02)
-    chosen = tone_settings(data_dir=folder, allow_fetch=True, job_min_free_bytes=0, **settings)
-    registry = Registry(chosen, {"tone": lambda _: engine})
+def making_server(
+    folder: Path, gpus: Sequence[GpuUsage] = (), *, other: CloneEngine | None = None, **settings: Any
+) -> Iterator[MakingServer]:
+    """A server of one model that clones; with an `other`, that one does, and the default one does not."""
+    engine: ToneEngine = CloneEngine(chunks=4, chunk_seconds=0.4, delay=0.02) if other is None else ToneEngine()
+    engines = {"tone": engine} | ({} if other is None else {other.name: other})
+    chosen = tone_settings(data_dir=folder, allow_fetch=True, job_min_free_bytes=0, models=list(engines), **settings)
+    registry = Registry(chosen, {name: lambda _, engine=engine: engine for name, engine in engines.items()})
     speech = SpeechService(chosen, registry, Metrics(GpuMonitor(lambda: lambda: gpus)))
     prompts = Prompts(
         speech.settings,

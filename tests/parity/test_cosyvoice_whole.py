@@ -31,7 +31,7 @@ from polyvox.types import ChunkPolicy
 pytestmark = pytest.mark.long
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]
-HEARD = np.load(FOLDER / "frontend" / "cosyvoice_features.npz")
+HEARD = dict(np.load(FOLDER / "frontend" / "cosyvoice_features.npz"))
 SEED = 4321
 SAMPLES_PER_TOKEN = 960
 TOKENS_PER_BLOCK, AHEAD = 25, 3

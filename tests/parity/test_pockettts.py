@@ -113,7 +113,7 @@ def test_streams_of_any_age_share_a_call_of_the_decoder() -> None:
     _, old = decoder(latents[None, :4], decoder.begin(1))
     fresh = decoder.begin(1)
     pairs = zip(old.kept, fresh.kept, strict=True)
-    both = type(old)(torch.cat((old.columns, fresh.columns)), tuple(torch.cat(each) for each in pairs))
+    both = type(old)(torch.cat((old.positions, fresh.positions)), tuple(torch.cat(each) for each in pairs))
     together, _ = decoder(torch.stack((latents[4:6], latents[:2])), both)
     close(together[0], decoder(latents[None, 4:6], old)[0][0])
     close(together[1], decoder(latents[None, :2], fresh)[0][0])

@@ -15,9 +15,10 @@ from helpers.qwen3tts_golden import (
     tokenizer_weights,
 )
 from polyvox.models.loading import WeightsError
-from polyvox.models.qwen3tts.codec_decoder import CodecState, load_codec_decoder
+from polyvox.models.qwen3tts.codec_decoder import load_codec_decoder
 from polyvox.models.qwen3tts.codec_encoder import load_codec_encoder
 from polyvox.models.qwen3tts.speaker_encoder import log_mel
+from polyvox.models.stream_state import StreamState
 
 TOLERANCE = 2e-5
 
@@ -72,7 +73,7 @@ def test_streams_of_different_age_share_a_batch_unchanged() -> None:
         states.append(state)
         alone.append(decoder(codes[:, age : age + 4], state)[0])
     kept = tuple(torch.cat(each) for each in zip(*(state.kept for state in states), strict=True))
-    together = CodecState(torch.cat([state.frames for state in states]), kept)
+    together = StreamState(torch.cat([state.positions for state in states]), kept)
     rows = torch.cat([codes[:, age : age + 4] for age in (0, 3, 24)])
     close(decoder(rows, together)[0], torch.cat(alone))
 

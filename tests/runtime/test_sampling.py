@@ -97,6 +97,38 @@ def test_top_k_and_top_p_leave_the_likeliest():
     assert set(draws(SamplingParams(top_k=6), LOGITS).tolist()) == set(range(6))
 
 
+def test_min_p_leaves_what_is_likely_beside_the_likeliest_before_top_p():
+    assert set(draws(SamplingParams(min_p=0.3), LOGITS).tolist()) == {0, 1}
+    assert set(draws(SamplingParams(min_p=0.1), LOGITS).tolist()) == {0, 1, 2, 4}
+    assert set(draws(SamplingParams(min_p=1.0), LOGITS).tolist()) == {0}
+    kept = torch.tensor([LOGITS[0], LOGITS[1]]).softmax(-1).tolist()
+    assert shares(draws(SamplingParams(min_p=0.3), LOGITS), 6)[:2] == pytest.approx(kept, abs=0.025)
+
+
+def test_guided_logits_are_moved_away_from_those_without_guidance():
+    every = (SamplingParams(temperature=0.0, guidance=weight) for weight in (0.0, 0.5, 2.0))
+    made = sampler(*every, vocabulary=3)
+    logits = torch.tensor([[1.0, 0.8, 0.5], [1.0, 0.6, 0.0]]).expand(3, 2, 3)
+    plan = SamplingPlan(0, redraws=False)
+    assert made.sample(logits, torch.arange(3), plan).tolist() == [0, 0, 2]
+
+
+def test_a_late_penalty_changes_what_the_limits_leave_and_not_which_tokens_they_leave():
+    rule = SamplingParams(top_k=2, repetition_penalty=8.0)
+    plan = SamplingPlan.of([rule], 6)
+    found = {}
+    for late in (False, True):
+        made = Sampler(1, 6, CPU, nested=True, late_penalty=late)
+        made.start(0, rule, 0, (0,))
+        made.set_limits(0, GenerationLimits(max_tokens=10**6))
+        found[late] = set()
+        for _ in range(200):
+            made.state.seen.fill_(False)
+            made.state.seen[0, 0] = True
+            found[late].add(made.sample(torch.tensor([LOGITS]), torch.tensor([0]), plan).item())
+    assert found == {False: {1, 4}, True: {0, 1}}
+
+
 def test_what_was_seen_is_penalised_as_vllm_does():
     penalised = torch.tensor([2.0 / 1.5, 1.0, 0.0, -1.0 * 1.5, 0.5, -3.0]).softmax(-1).tolist()
     found = shares(draws(SamplingParams(repetition_penalty=1.5), LOGITS, seen=(0, 3)), 6)
@@ -143,11 +175,12 @@ def test_a_row_draws_the_same_whatever_its_neighbours_ask_for():
         SamplingParams(seed=4, top_p=0.8, repetition_penalty=1.3),
         SamplingParams(seed=5, top_k=2, repeat_window=5),
         SamplingParams(seed=6, temperature=1.7),
+        SamplingParams(seed=7, min_p=0.1, top_p=0.9),
     ]
     logits = torch.randn(30, len(rules), 100, generator=torch.Generator().manual_seed(0))
     together = sampler(*rules, vocabulary=100)
     plan = SamplingPlan.of(rules, 100)
-    assert plan == SamplingPlan(100, redraws=True)
+    assert plan == SamplingPlan(100, redraws=True, floors=True)
     everyone = torch.arange(len(rules))
     mixed = torch.stack([together.sample(each, everyone, plan) for each in logits], dim=1).tolist()
     for place, rule in enumerate(rules):

@@ -12,7 +12,7 @@ from helpers.fakes import tone_settings
 from helpers.raw_http import is_closed
 from polyvox.server.connection_limits import LimitReports
 from polyvox.server.socket_watch import SocketWatch
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")

@@ -160,14 +160,15 @@ def take_pictures(browser, url: str, folder: Path) -> None:
                 page.wait_for_load_state("networkidle")
                 expect(page.locator(".loading")).to_have_count(0)
                 pictures.append(base64.b64encode(page.screenshot()).decode())
-        take_together(browser, pictures, folder / f"studio-{'phone' if size == PHONE else 'desk'}-{theme}.jpg")
+        name, columns = ("phone", 6) if size == PHONE else ("desk", 3)
+        take_together(browser, pictures, columns, folder / f"studio-{name}-{theme}.jpg")
 
 
-def take_together(browser, pictures: list[str], path: Path) -> None:
-    """One picture of many, six in a row."""
+def take_together(browser, pictures: list[str], columns: int, path: Path) -> None:
+    """One picture of many, so many in a row."""
     images = "".join(f"<img src='data:image/png;base64,{picture}'>" for picture in pictures)
-    style = "body {margin: 0; display: grid; grid-template-columns: repeat(6, 1fr)} img {width: 100%}"
-    page = browser.new_page(viewport={"width": 1500, "height": 400})
+    style = f"body {{margin: 0; display: grid; grid-template-columns: repeat({columns}, 1fr)}} img {{width: 100%}}"
+    page = browser.new_page(viewport={"width": 1500, "height": 100})
     page.set_content(f"<style>{style}</style>{images}")
     page.screenshot(path=path, full_page=True, type="jpeg", quality=72)
     page.close()

@@ -6,6 +6,7 @@ import threading
 import httpx
 import pytest
 
+from helpers.cloning import CloneEngine
 from helpers.making_server import FIT_STEPS, MakingServer, making_server, recording
 from helpers.studio_browser import assert_accessible, expect, launched, studio_page, tab_to
 from polyvox.bundles.progress import Progress
@@ -56,6 +57,15 @@ def upload(page, name: str, data: bytes = recording()) -> None:
     page.get_by_label("Name", exact=True).fill(name)
 
 
+def record(page) -> None:
+    page.get_by_role("radio", name="Microphone").check()
+    page.get_by_role("button", name="Start recording").click()
+    expect(page.get_by_text("Recording. It stops by itself")).to_be_visible()
+    page.wait_for_timeout(1500)
+    page.get_by_role("button", name="Stop recording").click()
+    expect(page.get_by_label("Your recording")).to_be_visible()
+
+
 def consent(page) -> None:
     page.get_by_label("It is my own voice").check()
 
@@ -92,16 +102,28 @@ def test_an_uploaded_voice_is_judged_heard_renamed_and_deleted(page, server):
 
 
 def test_a_voice_is_recorded_with_the_microphone(page, server):
-    page.get_by_role("radio", name="Microphone").check()
-    page.get_by_role("button", name="Start recording").click()
-    expect(page.get_by_text("Recording. It stops by itself")).to_be_visible()
-    page.wait_for_timeout(1500)
-    page.get_by_role("button", name="Stop recording").click()
-    expect(page.get_by_label("Your recording")).to_be_visible()
+    record(page)
     page.get_by_label("Name", exact=True).fill("Mike")
     page.get_by_role("button", name="Add voice").click()
     expect(card(page, "Mike")).to_be_visible()
     assert voices_of(server)[0]["duration"] > 1
+
+
+def test_a_voice_from_the_microphone_speaks_at_once_by_the_model_that_needs_no_words(browser, tmp_path):
+    parrot = CloneEngine("parrot", wordless=True)
+    with (
+        making_server(tmp_path, other=parrot, models_dir=tmp_path / "models") as server,
+        studio_page(browser, f"{server.url}/web#/voices", permissions=["microphone"]) as page,
+    ):
+        expect(page.get_by_text("Not needed: the voice speaks without them.")).to_be_visible()
+        record(page)
+        page.get_by_label("Name", exact=True).fill("Mike")
+        page.get_by_role("button", name="Add voice").click()
+        expect(card(page, "Mike")).to_be_visible()
+        assert "are missing" not in card(page, "Mike").inner_text()
+        card(page, "Mike").get_by_role("button", name="Hear a sample").click()
+        expect(page.get_by_label("Mike, sample")).to_have_js_property("readyState", 4)
+        assert len(parrot.heard) == 1
 
 
 def test_the_server_s_reason_is_shown_where_it_takes_no_recording(browser, server):

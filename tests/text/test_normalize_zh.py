@@ -274,11 +274,13 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
         "图1-",
         "1N·m/(",
         "1枚/",
+        "1%/",
     ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     def seconds(size: int) -> float:
-        text = TrackedText.of((piece * size)[:size])
+        # Whole pieces: a figure that is cut from its sign at the end is read by rules which the others never reach.
+        text = TrackedText.of(piece * (size // len(piece)))
         start = time.thread_time()
         normalize(text, NormalizationOptions())
         return time.thread_time() - start

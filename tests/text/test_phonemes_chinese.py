@@ -18,7 +18,7 @@ from polyvox.text.normalize.zh import normalize
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin
 from polyvox.text.phonemes.chinese_words import word_cutter
-from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.text.tracked import TrackedText

@@ -13,8 +13,8 @@ from helpers.tables import each_row
 from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.base import MAX_WORD_PHONEMES
-from polyvox.text.phonemes.english import EnglishPhonemizer
-from polyvox.text.phonemes.lexicon import Variant
+from polyvox.text.phonemes.english.lexicon import Variant
+from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span

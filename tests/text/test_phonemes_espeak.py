@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.markup import markup
-from polyvox.text.phonemes import LANGUAGES, espeak_program, phonemizer_for
+from polyvox.text.phonemes import LANGUAGES, phonemizer_for
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.espeak import EspeakPhonemizer
-from polyvox.text.phonemes.espeak_choice import VOICES
+from polyvox.text.phonemes.espeak import program as espeak_program
+from polyvox.text.phonemes.espeak.choice import VOICES
+from polyvox.text.phonemes.espeak.phonemizer import EspeakPhonemizer
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.text.tracked import TrackedText
 

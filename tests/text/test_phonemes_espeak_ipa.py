@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from polyvox.text.phonemes import phonemizer_for
-from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
+from polyvox.text.phonemes.espeak.ipa import RuleBasedEnglish
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import read_vocabulary
 

@@ -13,12 +13,14 @@ import pytest
 from helpers.tables import each_row
 from polyvox import extras
 from polyvox.errors import EngineError, UnavailableError
-from polyvox.text.phonemes import availability, espeak_choice, espeak_library
+from polyvox.text.phonemes import availability
 from polyvox.text.phonemes.availability import missing_extra, unspoken
-from polyvox.text.phonemes.espeak import EspeakPhonemizer
-from polyvox.text.phonemes.espeak_choice import VOICES, open_espeak
-from polyvox.text.phonemes.espeak_library import EspeakLibrary, find_library
-from polyvox.text.phonemes.espeak_program import EspeakProgram
+from polyvox.text.phonemes.espeak import choice as espeak_choice
+from polyvox.text.phonemes.espeak import library as espeak_library
+from polyvox.text.phonemes.espeak.choice import VOICES, open_espeak
+from polyvox.text.phonemes.espeak.library import EspeakLibrary, find_library
+from polyvox.text.phonemes.espeak.phonemizer import EspeakPhonemizer
+from polyvox.text.phonemes.espeak.program import EspeakProgram
 from polyvox.text.tracked import TrackedText
 
 # Of each language twenty sentences: the text, the phonemes of the program of Debian 12 (1.51), and those of the library

@@ -1,7 +1,7 @@
 """Words that are written alike: the sentence tells which one is meant."""
 
 from helpers.tables import each_row
-from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.tracked import TrackedText
 

@@ -13,7 +13,7 @@ from polyvox.errors import UnavailableError
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import japanese, phonemizer_for
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.phonemes.japanese_counters import COUNTERS, counted_kana
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
 from polyvox.text.spoken import SpokenWord

@@ -8,7 +8,7 @@ import pytest
 
 from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.lexicon import Entry, Variant, dictionaries
+from polyvox.text.phonemes.english.lexicon import Entry, Variant, dictionaries
 
 VARIANTS: tuple[Variant, ...] = ("us", "gb")
 

@@ -3,16 +3,16 @@
 import pytest
 
 from helpers.tables import each_row
-from polyvox.text.phonemes import g2p
-from polyvox.text.phonemes.acronyms import camel_parts, is_pronounceable
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.british import british
-from polyvox.text.phonemes.digits import digit_words
-from polyvox.text.phonemes.inflection import with_ed, with_ing, with_s
-from polyvox.text.phonemes.lexicon import Variant, lexicon
-from polyvox.text.phonemes.rules import ruled
-from polyvox.text.phonemes.stress import audible, compounded, emphasised, last_strongest, weakened
-from polyvox.text.phonemes.words import WordPhonemizer
+from polyvox.text.phonemes.english import g2p
+from polyvox.text.phonemes.english.acronyms import camel_parts, is_pronounceable
+from polyvox.text.phonemes.english.british import british
+from polyvox.text.phonemes.english.digits import digit_words
+from polyvox.text.phonemes.english.inflection import with_ed, with_ing, with_s
+from polyvox.text.phonemes.english.lexicon import Variant, lexicon
+from polyvox.text.phonemes.english.rules import ruled
+from polyvox.text.phonemes.english.stress import audible, compounded, emphasised, last_strongest, weakened
+from polyvox.text.phonemes.english.words import WordPhonemizer
 
 US = WordPhonemizer(lexicon("us"), g2p.load("us"))
 GB = WordPhonemizer(lexicon("gb"), g2p.load("gb"))

@@ -125,6 +125,11 @@ async def metrics(request: Request, service: Service, owner: Owner) -> Response:
 async def exposition(service: SpeechService) -> bytes:
     """The metrics of this process, under CosyVoice's names too."""
     await service.metrics.gpus.sample()
+    return rendered(service)
+
+
+def rendered(service: SpeechService) -> bytes:
+    """The same, with what was last known of GPUs."""
     return service.metrics.render(RustServerMetrics(service.metrics))
 
 

@@ -157,11 +157,15 @@ def _install_middleware(
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
     settings = service.settings
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
+    heard = settings.max_body_bytes + settings.listen_max_bytes
+    larger += [(path, heard) for door in doors for path in door.long_recordings]
     book = settings.max_body_bytes + settings.max_manuscript_bytes
     larger += [(path, book) for door in doors for path in door.manuscripts]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
-    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(
+        SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals, counts=service.open_counts
+    )
     app.add_middleware(CallContexts, max_wait=settings.max_wait_seconds, refusals=refusals)
     app.add_middleware(KeyLifetime, calls=service.accounts.calls, refusals=refusals)
     app.add_middleware(

@@ -42,6 +42,8 @@ class Door:
     """Names of a speech request's fields in errors, by path."""
     recordings: Sequence[str] = ()
     """Paths on which a body or message may hold a recording, and so may be larger."""
+    long_recordings: Sequence[str] = ()
+    """Paths on which a body may hold a recording to transcribe."""
     manuscripts: Sequence[str] = ()
     """Paths on which a body may hold a whole book."""
     public: Sequence[str] = ()
@@ -52,6 +54,9 @@ class Door:
     """Places for a key other than as a bearer key, by path."""
     operations: Mapping[str, Operation] = field(default_factory=dict)
     """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /socket`."""
+    kept: Sequence[str] = ()
+    """Routes for speech, as in `operations`, that one process answers for all of them: it keeps what later requests
+    name, or counts those at once."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None

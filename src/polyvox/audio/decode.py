@@ -11,6 +11,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
+from polyvox.audio.resample import StreamResampler
 from polyvox.audio.wav_tags import read_wav_tags
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
@@ -46,8 +47,8 @@ _BARREN_SHARE = 10
 _FULL_SCALE = {"i2": 32_768.0, "i4": 2_147_483_648.0, "u1": 128.0}
 
 
-def decode(data: bytes, *, max_seconds: float, max_samples: int) -> tuple[Pcm, int]:
-    """The samples, mono or stereo, and their rate.
+def decode(data: bytes, *, max_seconds: float, max_samples: int, mono_rate: int = 0) -> tuple[Pcm, int]:
+    """The samples, mono or stereo, and their rate; with `mono_rate`, mono at that rate.
 
     `max_samples` bounds the samples of all channels together, so that a forged rate cannot widen `max_seconds`. Both
     are checked frame by frame, before a frame is kept. A recording that breaks off is read up to the break.
@@ -58,7 +59,7 @@ def decode(data: bytes, *, max_seconds: float, max_samples: int) -> tuple[Pcm, i
     try:
         with _opened(_bare_wav(data) if form == "wav" else data, form) as container:
             frames = _frames(container, _audio_stream(container))
-            return _collected(frames, max_seconds, max_samples)
+            return _collected(frames, max_seconds, max_samples, mono_rate)
     except av.FFmpegError as error:
         raise _unreadable() from error
 
@@ -160,14 +161,16 @@ def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFra
         yield from frames
 
 
-def _collected(frames: Iterator[AudioFrame], max_seconds: float, max_samples: int) -> tuple[Pcm, int]:
+def _collected(frames: Iterator[AudioFrame], max_seconds: float, max_samples: int, mono_rate: int) -> tuple[Pcm, int]:
     parts: list[Pcm] = []
     rate = channels = length = 0
+    reducer: StreamResampler | None = None
     for frame in frames:
         shape = (frame.sample_rate, frame.layout.nb_channels)
         if not parts:
             rate, channels = shape
             _check_shape(rate, channels)
+            reducer = StreamResampler(rate, mono_rate) if mono_rate else None
         elif shape != (rate, channels):
             raise AudioDecodeError("The recording changes its rate or channels on the way; send one that does not.")
         length += frame.samples
@@ -175,10 +178,17 @@ def _collected(frames: Iterator[AudioFrame], max_seconds: float, max_samples: in
             raise AudioDecodeError(f"{TOO_LONG} {max_seconds:g} seconds; send a shorter one.")
         if length * channels > max_samples:
             raise AudioDecodeError(f"The recording has more than {max_samples} samples; send a shorter one.")
-        parts.append(_as_float(frame))
+        samples = _as_float(frame)
+        parts.append(samples if reducer is None else reducer.push(_mono(samples)))
     if not parts:
         raise _unreadable()
-    return np.concatenate(parts), rate
+    if reducer is None:
+        return np.concatenate(parts), rate
+    return np.clip(np.concatenate([*parts, reducer.finish()]), -1.0, 1.0), mono_rate
+
+
+def _mono(samples: Pcm) -> Pcm:
+    return samples if samples.ndim == 1 else samples.mean(axis=1, dtype=np.float32)
 
 
 def _as_float(frame: AudioFrame) -> Pcm:

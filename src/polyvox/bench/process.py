@@ -48,13 +48,15 @@ def server_process(
     environment: Mapping[str, str] | None = None,
     python: str = sys.executable,
     module: str = "polyvox",
+    log: Path | None = None,
 ) -> Iterator[ServerProcess]:
     """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens.
 
-    `environment` is what it finds besides our own; `module` is another program that starts such a server.
+    `environment` is what it finds besides our own; `module` is another program that starts such a server; `log` is the
+    file of its messages, for those who read them.
     """
     command = [python, "-m", module, *arguments]
-    with tempfile.TemporaryFile() as messages:
+    with tempfile.TemporaryFile() if log is None else log.open("w+b") as messages:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | (environment or {})
         )

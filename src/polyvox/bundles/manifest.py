@@ -244,6 +244,13 @@ class Manifest(_Strict):
         digests = [*(spec.published[0] for spec in self.files.values()), *(s.published for s in self.unpinned.values())]
         return None if None in digests else sum(digest.bytes for digest in digests if digest is not None)
 
+    @property
+    def max_download_bytes(self) -> int:
+        """Most bytes that a download can have: of a file of unknown size, as many as are taken."""
+        known = sum(spec.published[0].bytes for spec in self.files.values())
+        unknown = (s.max_bytes if s.published is None else s.published.bytes for s in self.unpinned.values())
+        return known + sum(unknown)
+
     def pinned(self, digests: Mapping[str, Digest]) -> "Manifest":
         """The manifest once the contents of all unpinned files are known."""
         learned = {

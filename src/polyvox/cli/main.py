@@ -23,6 +23,7 @@ _COMMANDS = {
     "languages": "polyvox.cli.languages:languages",
     "models": "polyvox.cli.models:app",
     "pull": "polyvox.cli.pull:pull",
+    "check": "polyvox.cli.check:check",
     "config": "polyvox.cli.config:config",
     "deploy": "polyvox.cli.deploy:app",
     "bench": "polyvox.cli.bench:app",

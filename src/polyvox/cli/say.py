@@ -24,6 +24,8 @@ LONG_TEXT_CHARS = 300
 """Texts from this length on get a progress bar."""
 MAX_SENT_CHARS = 10_000_000
 """The longest text that is read for a server, which has a limit of its own."""
+MAX_SENT_BYTES = 33_554_432
+"""The largest recording that is read for a server."""
 INTERRUPTED = 130
 
 TextArgument = Annotated[
@@ -33,7 +35,14 @@ OutputPath = Annotated[
     str | None, typer.Option("--output", "-o", help="File to write, or `-` for standard output; without it, play.")
 ]
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")]
-Voice = Annotated[str | None, typer.Option("--voice", "-v", help="A voice, or a mix: af_heart(2)+bf_emma(1).")]
+Voice = Annotated[
+    str | None,
+    typer.Option("--voice", "-v", help="A voice, a mix: af_heart(2)+bf_emma(1), or the path of a recording: my.wav."),
+]
+Consent = Annotated[
+    str | None,
+    typer.Option(metavar="NOTE", help="State that the recording's speaker has agreed; the note says how and when."),
+]
 Speed = Annotated[float, typer.Option(help="1 is the voice's own pace.")]
 Model = Annotated[str | None, typer.Option("--model", "-m", help="Model to speak with.")]
 Language = Annotated[
@@ -67,6 +76,7 @@ def say(
     output: OutputPath = None,
     file: File = None,
     voice: Voice = None,
+    consent: Consent = None,
     speed: Speed = 1.0,
     model: Model = None,
     language: Language = None,
@@ -86,6 +96,7 @@ def say(
 
     with lasting_imports(), slim_httpx():
         from polyvox.cli.speech.output import output_for
+        from polyvox.cli.speech.recording_file import read_recording
         from polyvox.cli.speech.speech import SayRequest, remote_speech
         from polyvox.cli.speech.turns import check_options, read_turns
         from polyvox.client import server_address
@@ -95,12 +106,27 @@ def say(
     words = read_text(" ".join(text) if text else None, file, settings.max_input_chars if settings else MAX_SENT_CHARS)
     target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
+    recording = read_recording(voice, settings.prompt_max_bytes if settings else MAX_SENT_BYTES)
+    if settings is not None and (cloning := _cloning_model(voice, recording, model, language, settings)) is not None:
+        model, settings = cloning, _local_settings(cloning, models_dir, debug=debug)
     turns = read_turns(words) if dialogue else ()
     caption_format = None if captions is None else caption_format_of(captions)
     names = tuple(dictionary or ())
     shown = words if output is None and server is None and not dialogue and _is_watched() else None
     request = SayRequest(
-        words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
+        words,
+        None if recording is not None else voice,
+        model,
+        language,
+        speed,
+        volume,
+        turns,
+        pause,
+        caption_format,
+        names,
+        words=shown is not None,
+        recording=recording,
+        consent=consent,
     )
     if settings is not None:
         from polyvox.cli.speech.local_speech import local_speech
@@ -117,6 +143,19 @@ def say(
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _cloning_model(
+    voice: str | None, recording: bytes | None, model: str | None, language: str | None, settings: "Settings"
+) -> str | None:
+    """The model for a voice that is cloned; None where the one asked for, or the default one, will speak."""
+    if not voice or (recording is None and model is not None):
+        return None
+    from polyvox.cli.speech.recorded_voice import model_for_recording, model_for_registered
+
+    if recording is not None:
+        return model_for_recording(model, language, settings)
+    return model_for_registered(voice, language, settings)
 
 
 def _local_settings(model: str | None, models_dir: Path | None, *, debug: bool) -> "Settings":

@@ -5,9 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.errors import (
+    STATUS,
+    EngineError,
+    NotServedError,
+    OverloadedError,
+    PolyvoxError,
+    RefusalReason,
+    UnavailableError,
+)
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice
+from polyvox.voices.mixing import MixTerm
 
 _ERRORS = {error.__name__: error for error in STATUS}
 
@@ -20,18 +32,25 @@ class ErrorMessage:
     message: str
     field: str | None = None
     retry_after: float = 0.0
+    retry: bool | None = None
+    reason: str = RefusalReason.QUEUE.value
 
     @classmethod
     def of(cls, error: PolyvoxError) -> "ErrorMessage":
         kind = next(listed.__name__ for listed in type(error).__mro__ if listed in STATUS)
-        retry_after = error.retry_after if isinstance(error, OverloadedError) else 0.0
-        return cls(kind, error.message, error.field, retry_after)
+        if isinstance(error, OverloadedError):
+            return cls(kind, error.message, error.field, error.retry_after, reason=error.reason.value)
+        if isinstance(error, UnavailableError):
+            return cls(kind, error.message, error.field, error.retry_after or 0.0, error.retry)
+        return cls(kind, error.message, error.field)
 
     def error(self) -> PolyvoxError:
         """The error as it was raised; EngineError where this release does not know its class."""
         kind = _ERRORS.get(self.kind, EngineError)
         if issubclass(kind, OverloadedError):
-            return kind(self.message, retry_after=self.retry_after)
+            return kind(self.message, retry_after=self.retry_after, reason=RefusalReason(self.reason))
+        if issubclass(kind, UnavailableError) and not issubclass(kind, NotServedError):
+            return kind(self.message, field=self.field, retry=self.retry, retry_after=self.retry_after or None)
         return kind(self.message, field=self.field)
 
 
@@ -50,6 +69,10 @@ class EngineProfile:
     reason: str = ""
     location: EngineLocation | None = None
     obstacle: str | None = None
+    style_model: str = ""
+    """The model whose fitted styles it takes; empty where it takes none."""
+    fingerprint: str = ""
+    """That of `ModelFingerprints`, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +106,13 @@ class DeferredVoice(PreparedVoice):
     def of_two(cls, engine: str, first: PreparedVoice, second: PreparedVoice) -> "DeferredVoice":
         digest = _digest("dialogue_voice", first.digest, second.digest)
         return cls(engine, digest, {}, "dialogue_voice", (_plain(first), _plain(second)))
+
+    @classmethod
+    def of_style(
+        cls, engine: str, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str
+    ) -> "DeferredVoice":
+        digest = _digest("style", repr(tuple(mix)), offset.tobytes().hex(), language)
+        return cls(engine, digest, {}, "voice_from_style", (tuple(mix), offset, language))
 
 
 def picklable(utterance: Utterance) -> Utterance:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, cast
@@ -21,7 +21,15 @@ from polyvox.deploy.messages import (
     by_digest,
     picklable,
 )
-from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
+from polyvox.engines.base import (
+    SupportsCodes,
+    SupportsConversion,
+    SupportsDialogue,
+    SupportsMixing,
+    SupportsPhonemes,
+    SupportsStreamingText,
+    SupportsStyle,
+)
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.service.telemetry.tracing import outgoing_headers
@@ -73,8 +81,17 @@ class RemoteEngine:
 
     async def refresh(self) -> None:
         """Ask a replica for what may have changed: a warning, and what keeps it from speaking."""
-        profile = await self._ask(EngineProfile, "describe")
+        self.update(await self._ask(EngineProfile, "describe"))
+
+    def update(self, profile: EngineProfile) -> None:
+        """Take over what may have changed since the engine was made; its abilities stay."""
+        self._profile = profile
         self.warning, self.obstacle = profile.warning, profile.obstacle or ""
+
+    @property
+    def profile(self) -> EngineProfile:
+        """The engine as its process described it last."""
+        return self._profile
 
     @property
     def name(self) -> str:
@@ -218,8 +235,8 @@ class _WithConversion(RemoteEngine):
                 yield chunk
 
 
-# `SupportsStreamingText` is not among them: text that is still arriving would have to find its way to the one replica
-# that speaks it. The service then sends sentence by sentence.
+# `SupportsStreamingText` is not among them: on Ray, text that is still arriving would have to find its way to the one
+# replica that speaks it. The service then sends sentence by sentence.
 _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
     {
         SupportsPhonemes: _WithPhonemes,
@@ -231,13 +248,25 @@ _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
 )
 
 
+_NEARBY = (SupportsStyle, SupportsStreamingText)
+"""What works across processes where a transport has abilities of its own for it."""
+
+
 def abilities_of(engine: object) -> frozenset[str]:
     """Names of the optional protocols an engine supports that work across processes."""
-    return frozenset(protocol.__name__ for protocol in _ABILITIES if isinstance(engine, protocol))
+    return frozenset(protocol.__name__ for protocol in (*_ABILITIES, *_NEARBY) if isinstance(engine, protocol))
 
 
-def remote_engine(profile: EngineProfile, transport: Transport) -> RemoteEngine:
-    """An engine with exactly the abilities of the profile, so that `isinstance` checks hold."""
-    parts = [part for protocol, part in _ABILITIES.items() if protocol.__name__ in profile.abilities]
+def remote_engine(
+    profile: EngineProfile,
+    transport: Transport,
+    nearby: Mapping[type, type[RemoteEngine]] = MappingProxyType({}),
+) -> RemoteEngine:
+    """An engine with exactly the abilities of the profile, so that `isinstance` checks hold.
+
+    `nearby` are abilities that only its transport has.
+    """
+    known = {**_ABILITIES, **nearby}
+    parts = [part for protocol, part in known.items() if protocol.__name__ in profile.abilities]
     kind: Callable[[EngineProfile, Transport], RemoteEngine] = type("RemoteEngine", (*parts, RemoteEngine), {})
     return kind(profile, transport)

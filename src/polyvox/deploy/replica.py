@@ -37,6 +37,8 @@ from polyvox.engines.base import (
     SupportsObserver,
     SupportsObstacle,
     SupportsPhonemes,
+    SupportsStreamingText,
+    SupportsStyle,
     SupportsWarmUp,
     SupportsWarning,
 )
@@ -45,6 +47,7 @@ from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, Unava
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
 from polyvox.service.telemetry.tracing import NO_HEADERS, RequestTracer, end_span, log_ids
+from polyvox.service.voices.voice_resolver import style_model_of
 from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
@@ -75,14 +78,15 @@ class EngineReplica:
 
     An engine that cannot start for a reason its operator can fix, such as a missing model, leaves a replica that
     answers with that reason; any other exception is raised. Where the self-test fails on the GPU, an engine that may
-    choose its device is started again on the CPU. `place` tells the ids of this process and its machine.
+    choose its device is started again on the CPU. `place` tells the ids of this process and its machine. Without a
+    `spec` it loads nothing, and speaks with the engine that it adopts.
     """
 
     def __init__(
         self,
         model: str,
         settings: Settings,
-        spec: EngineSpec,
+        spec: EngineSpec | None,
         gpus: Sequence[str] = (),
         place: EngineLocation = EngineLocation(),
         clock: Callable[[], float] = time.monotonic,
@@ -90,7 +94,7 @@ class EngineReplica:
     ) -> None:
         self._model = model
         self._tracer = tracer
-        self._settings = settings if gpus else spec.on_cpu(settings)
+        self._settings = settings if gpus or spec is None else spec.on_cpu(settings)
         self._spec = spec
         self._gpus = tuple(gpus)
         self._place = place
@@ -109,6 +113,10 @@ class EngineReplica:
             observer=_ignore_event,
         )
 
+    def adopt(self, engine: Engine) -> None:
+        """Speak with an engine that somebody else has loaded, and will close."""
+        self._engine = engine
+
     async def start(self) -> None:
         """Load the engine, which speaks one short utterance as its self-test."""
         log.info("replica starts", model=self._model, gpus=self._gpus, cpus=os.environ.get("OMP_NUM_THREADS"))
@@ -120,6 +128,7 @@ class EngineReplica:
             self._reason = error.message
             log.warning("model unavailable", model=self._model, reason=error.message)
         except Exception as error:
+            assert self._spec is not None
             if not self._gpus or self._spec.on_cpu(self._settings) == self._settings:
                 raise
             log.exception("GPU failed its self-test", model=self._model, gpus=self._gpus)
@@ -150,6 +159,7 @@ class EngineReplica:
             self._warning,
             location=self._location,
             obstacle=engine.obstacle if isinstance(engine, SupportsObstacle) else None,
+            style_model=style_model_of(engine) if isinstance(engine, SupportsStyle) else "",
         )
 
     async def status(self) -> ReplicaStatus:
@@ -176,6 +186,19 @@ class EngineReplica:
         def speech(engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
             assert isinstance(engine, SupportsConversion)
             return engine.convert(source, utterance)
+
+        async with aclosing(self._stream(speech, utterance, session, headers)) as items:
+            async for item in items:
+                yield item
+
+    async def speak_stream(
+        self, pieces: AsyncIterator[str], utterance: Utterance, session: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[Item, None]:
+        """Stream a text that is still arriving; an error is the last item."""
+
+        def speech(engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+            assert isinstance(engine, SupportsStreamingText)
+            return engine.speak_stream(utterance, pieces)
 
         async with aclosing(self._stream(speech, utterance, session, headers)) as items:
             async for item in items:
@@ -230,6 +253,7 @@ class EngineReplica:
 
     async def _started(self, settings: Settings) -> Engine:
         """An engine that has started, with what its first callers would wait for."""
+        assert self._spec is not None
         engine = self._spec.make(self._model, settings)
         if isinstance(engine, SupportsObserver):
             engine.observe(self._reports.append)
@@ -249,8 +273,9 @@ class EngineReplica:
 
     @property
     def _location(self) -> EngineLocation:
-        own = self._engine.location if isinstance(self._engine, SupportsLocation) else EngineLocation()
-        return replace(self._place, device=own.device)
+        if isinstance(self._engine, SupportsLocation):
+            return replace(self._place, device=self._engine.location.device)
+        return self._place
 
     async def _stream(
         self,
@@ -295,6 +320,10 @@ class EngineReplica:
         return self._tracer.start(f"replica {self._model}", headers, attributes)
 
     async def _messages(self, source: AsyncIterator[AudioChunk]) -> AsyncGenerator[ChunkMessage, None]:
+        warning, location = (
+            self._warning,
+            self._location,
+        )  # once an utterance: to ask an engine for its protocols is slow
         async with closing(source):
             while True:
                 with self._watchdog.waiting():
@@ -303,7 +332,7 @@ class EngineReplica:
                     return
                 reports = tuple(self._reports)
                 self._reports.clear()
-                yield ChunkMessage(chunk, reports, self._warning, self._location)
+                yield ChunkMessage(chunk, reports, warning, location)
 
     async def _call(self, made: Callable[[Engine], Awaitable[Answer]]) -> Answer | ErrorMessage:
         try:
@@ -367,6 +396,8 @@ def _make_deferred(engine: Engine, voice: DeferredVoice) -> PreparedVoice:
             _make_deferred(engine, part) if isinstance(part, DeferredVoice) else part for part in voice.arguments
         )
         return engine.dialogue_voice(first, second)
+    if voice.method == "voice_from_style" and isinstance(engine, SupportsStyle):
+        return engine.voice_from_style(*voice.arguments)
     raise InvalidRequestError(f"The model {engine.name!r} cannot make such a voice.", field="voice")
 
 

@@ -10,6 +10,7 @@ from typing import Self
 
 from polyvox.config import Settings, SettingsSection
 from polyvox.container_image import pull_hint
+from polyvox.engines.chatterbox.spec import CHATTERBOX
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.pockettts.spec import POCKETTTS
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 GROUP = "polyvox.engines"
 """The entry-point group under which a package names its `EngineSpec`."""
 
-BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS, POCKETTTS)
+BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM, QWEN3TTS, POCKETTTS, CHATTERBOX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,11 @@ class Catalog:
         except Exception:  # whatever a stranger's package raises, the lists show the other models
             log.exception("voices of the model %s cannot be listed before it is loaded", model)
             return spec.bare_outline(model)
+
+    @property
+    def first_to_clone(self) -> tuple[EngineSpec, str] | None:
+        """The model to fetch where none is installed that clones, with its family; None where none does."""
+        return next(((spec, spec.first_to_clone) for spec in self.specs if spec.first_to_clone), None)
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""

@@ -110,7 +110,11 @@ class ModelOutline:
     voices: Sequence[Voice] = ()
     languages: frozenset[str] = frozenset()
     cloning: bool = False
+    wordless: bool = False
+    """True if it clones without a transcript."""
     voice_design: bool = False
+    first_to_clone: bool = False
+    """True if it is the one to fetch where a server has none that clones."""
 
 
 def _no_voices(_model: str, _settings: Settings) -> Sequence[Voice]:
@@ -123,6 +127,11 @@ def _no_folder(_: Path) -> ModelFolder | None:
 
 def _always(_: Settings) -> bool:
     return True
+
+
+def _holds(models: bool | frozenset[str], model: str) -> bool:
+    """Return whether a model is one of these; True are all of a family, False none."""
+    return models if isinstance(models, bool) else model in models
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +148,8 @@ class EngineSpec:
     """The built-in voices of a model by its name, without loading it or importing anything heavy."""
     cloning: bool | frozenset[str] = False
     """True if its models clone voices; the names of those that do, where some do not."""
+    wordless: bool | frozenset[str] = False
+    """True if its models clone without a transcript; the names of those that do, where some do not."""
     first_to_clone: str = ""
     """Its model to fetch where a server has none that clones."""
     voice_design: frozenset[str] = frozenset()
@@ -173,8 +184,14 @@ class EngineSpec:
 
     def bare_outline(self, model: str) -> ModelOutline:
         """The outline without voices, for which nothing is read."""
-        cloning = self.cloning if isinstance(self.cloning, bool) else model in self.cloning
-        return ModelOutline((), self.languages[model], cloning, model in self.voice_design)
+        return ModelOutline(
+            (),
+            self.languages[model],
+            cloning=_holds(self.cloning, model),
+            wordless=_holds(self.wordless, model),
+            voice_design=model in self.voice_design,
+            first_to_clone=model == self.first_to_clone,
+        )
 
     def check_installed(self) -> None:
         """Raise `NotServedError` with the remedy where a module is missing."""

@@ -12,6 +12,7 @@ Rules = Iterable[tuple[str, str]]
 Module = TypeVar("Module", bound=nn.Module)
 
 _NAMED = 3
+_ALIGNMENT = 64
 _NORMED = (
     (".parametrizations.weight.original0", ".parametrizations.weight.original1"),
     (".weight_g", ".weight_v"),
@@ -52,6 +53,17 @@ def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
             length = direction.flatten(1).norm(dim=1).view(-1, *[1] * (direction.dim() - 1))
             folded[base + ".weight"] = direction * (gain / length)
     return folded
+
+
+def aligned(rows: int) -> int:
+    """Round up: a matrix product with an odd number of rows takes a GPU several times as long."""
+    return -(-rows // _ALIGNMENT) * _ALIGNMENT
+
+
+def with_aligned_rows(weight: Tensor) -> Tensor:
+    """A matrix or vector with zeros behind it, up to an aligned number of rows."""
+    rest = weight.new_zeros(aligned(len(weight)) - len(weight), *weight.shape[1:])
+    return torch.cat((weight, rest))
 
 
 def load(make: Callable[[], Module], state: StateDict, dtype: torch.dtype = torch.float32) -> Module:

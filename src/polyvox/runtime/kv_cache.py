@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,6 +81,14 @@ class KvCache:
     @property
     def nbytes(self) -> int:
         return self._all.nbytes
+
+    def halves(self) -> "KvCache":
+        """The same memory as twice as many slots of half the heads; slot n is 2n and 2n + 1 there."""
+        other = copy(self)
+        other.slots = 2 * self.slots + 1
+        other._all = self._all.view(len(self._all), 2 * (self.slots + 1), -1, *self._all.shape[3:])
+        other.tensors = other._all.unbind(0)
+        return other
 
     def memory(self, mapping: SlotMapping) -> LayerCache:
         """The cache as the layers use it in one forward pass."""

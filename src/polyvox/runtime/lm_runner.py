@@ -57,6 +57,7 @@ class LmRunner:
         self._prefill_rows = prefill_rows
         weight = model.backbone.norm.weight
         self._device, self._dtype = weight.device, weight.dtype
+        self._row_width = model.embed_tokens(torch.zeros(1, dtype=torch.long, device=weight.device)).shape[-1]
         self._idle = {rows: self._padding(rows) for rows in self._decode_sizes}
 
     def _padding(self, rows: int) -> tuple[Tensor, Tensor]:
@@ -167,8 +168,7 @@ class LmRunner:
 
     def _padded_rows(self, chunks: Sequence[PrefillChunk], rows: int, width: int) -> Tensor:
         """Input embeddings of chunks, [rows, width, hidden]."""
-        hidden = self._model.backbone.norm.weight.shape[0]
-        padded = torch.zeros(rows, width, hidden, dtype=self._dtype, device=self._device)
+        padded = torch.zeros(rows, width, self._row_width, dtype=self._dtype, device=self._device)
         for row, chunk in zip(padded, chunks, strict=False):
             row[: chunk.length] = self._embed(chunk)
         return padded

@@ -73,6 +73,8 @@ class LmSchedulerConfig:
     """True if a GPU's weights are rounded to float8."""
     nested_top_p: bool = False
     """True if top-p is a share of what top-k leaves, instead of all."""
+    late_penalty: bool = False
+    """True if the repetition penalty applies to what top-k and top-p leave, instead of before them."""
 
 
 class LmScheduler:
@@ -99,8 +101,10 @@ class LmScheduler:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
         fused = None if replay is None else fused_backbone(model.backbone, cache, float8=config.float8)
-        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device, nested=config.nested_top_p)
-        sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample, nested=config.nested_top_p)
+        nested, late = config.nested_top_p, config.late_penalty
+        fuses = replay is not None and not late
+        sample = fused_sampling(model.vocabulary, weight.device, nested=nested) if fuses else None
+        sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample, nested=nested, late_penalty=late)
         self._runner = LmRunner(
             model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused, frames=frames
         )

@@ -6,6 +6,7 @@ depend on its batch.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ SPLITMIX_GAMMA = 0x9E3779B97F4A7C15 - 2**64
 SPLITMIX_FIRST = 0xBF58476D1CE4E5B9 - 2**64
 SPLITMIX_SECOND = 0x94D049BB133111EB - 2**64
 UNIFORM_BITS = 24
+_GUIDED_DIM = 3
 
 
 def uniforms(seeds: Tensor, steps: Tensor, stream: int) -> Tensor:
@@ -52,16 +54,19 @@ class SamplingPlan:
     """Number of tokens that are sorted by probability: none, `FEW_CANDIDATES` or all."""
     redraws: bool
     """True if some sequence draws repeated tokens again."""
+    floors: bool = False
+    """True if some sequence leaves out tokens by `min_p`."""
 
     @classmethod
     def of(cls, batch: Iterable[SamplingParams], vocabulary: int) -> "SamplingPlan":
         """The plan of a batch. It does not change the tokens of any sequence."""
-        candidates, redraws = 0, False
+        candidates, redraws, floors = 0, False, False
         for params in batch:
             redraws = redraws or params.repeat_window > 0
+            floors = floors or params.min_p > 0
             if params.top_k or params.top_p < 1.0:
                 candidates = max(candidates, FEW_CANDIDATES if 0 < params.top_k <= FEW_CANDIDATES else vocabulary)
-        return cls(min(candidates, vocabulary), redraws)
+        return cls(min(candidates, vocabulary), redraws, floors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,8 @@ class SamplerState:
     """Seed, tokens sampled so far, `top_k` and the window for repetitions."""
     float_params: Tensor
     """Temperature, repetition penalty, `top_p` and how many repetitions are tolerated."""
+    more_params: Tensor
+    """`min_p` and guidance, which no kernel reads."""
     min_length: Tensor
     """Tokens sampled before which a stop token is held back."""
     max_length: Tensor
@@ -97,6 +104,7 @@ class SamplerState:
         return cls(
             int_params=each(torch.long, 4),
             float_params=each(torch.float, 4),
+            more_params=each(torch.float, 2),
             min_length=each(torch.long),
             max_length=each(torch.long),
             seen=each(torch.bool, vocabulary),
@@ -130,14 +138,19 @@ class Sampler:
         fused: FusedSampling | None = None,
         *,
         nested: bool = False,
+        late_penalty: bool = False,
     ) -> None:
-        """`nested` takes top-p as a share of what top-k leaves, instead of all; `fused` then does as well."""
+        """`nested` takes top-p as a share of what top-k leaves, instead of all; `fused` then does as well.
+
+        `late_penalty` applies the repetition penalty to what the limits leave, instead of before them; `fused` cannot.
+        """
         self.vocabulary = vocabulary
-        self._nested = nested
+        self._nested, self._late_penalty = nested, late_penalty
         self.state = SamplerState.zeros(slots, vocabulary, device)
         self._fused = fused
         self._seed, self._sampled, self._top_k, self._window = self.state.int_params.unbind(1)
         self._temperature, self._penalty, self._top_p, self._tolerated = self.state.float_params.unbind(1)
+        self._min_p, self._guidance = self.state.more_params.unbind(1)
         self._penalty.fill_(1.0)
         self._token_sets: dict[int, tuple[frozenset[int], ...]] = {}
 
@@ -164,12 +177,14 @@ class Sampler:
         for slot, params, seed, tokens in starts:
             ints.append((slot, seed, 0, params.top_k or self.vocabulary, params.repeat_window))
             tolerated = params.repeat_window * params.repeat_share
-            floats.append((params.temperature, params.repetition_penalty, params.top_p, tolerated))
+            limits = params.temperature, params.repetition_penalty, params.top_p, tolerated
+            floats.append((*limits, params.min_p, params.guidance))
             seen += [slot * self.vocabulary + token for token in tokens]
         table = self._upload(ints)
         slots = table[:, 0]
         self.state.int_params[slots] = table[:, 1:]
-        self.state.float_params[slots] = self._upload(floats)
+        settings = self._upload(floats)
+        self.state.float_params[slots], self.state.more_params[slots] = settings[:, :4], settings[:, 4:]
         self.state.recent.index_fill_(0, slots, -1)
         self._mark(self.state.seen, slots, seen)
 
@@ -204,13 +219,19 @@ class Sampler:
             self._mark(table, slots, [slot * self.vocabulary + token for slot, sets in changed for token in sets[kind]])
 
     def sample(self, logits: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
-        """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails."""
+        """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails.
+
+        Those of guided sequences are [n, 2, vocabulary]: with guidance and without.
+        """
+        if logits.dim() == _GUIDED_DIM:
+            with_guidance, without = logits.float().unbind(1)
+            logits = with_guidance + self._guidance[slots][:, None] * (with_guidance - without)
         if self._fused is None:
             return self._sample(logits, slots, plan)
-        if not plan.redraws and (self._nested or not plan.candidates):
+        if not plan.redraws and not plan.floors and (self._nested or not plan.candidates):
             return self._fused(logits, slots, self.state)
         spare = len(self.state.last) - 1
-        plain = (self._keeps_all(slots) | self._nested) & (self._window[slots] == 0)
+        plain = (self._keeps_all(slots) | self._nested) & (self._window[slots] == 0) & (self._min_p[slots] == 0)
         others = self._sample(logits, torch.where(plain, spare, slots), plan)
         return torch.where(plain, self._fused(logits, torch.where(plain, slots, spare), self.state), others)
 
@@ -218,8 +239,11 @@ class Sampler:
         sampled = self._sampled[slots]
         logits = self._constrained(logits.float(), slots, sampled)
         temperature = self._temperature[slots]
-        draws = Draws(temperature, self._top_k[slots], self._top_p[slots], uniforms(self._seed[slots], sampled, 0))
-        tokens = draw(logits, draws, plan.candidates, nested=self._nested)
+        min_p = self._min_p[slots] if plan.floors else None
+        uniform = uniforms(self._seed[slots], sampled, 0)
+        draws = Draws(temperature, self._top_k[slots], self._top_p[slots], uniform, min_p)
+        penalise = partial(self._penalised, slots=slots) if self._late_penalty else None
+        tokens = draw(logits, draws, plan.candidates, nested=self._nested, penalise=penalise)
         if plan.redraws:
             scaled = logits / torch.where(temperature > 0, temperature, 1.0)[:, None]
             without = scaled.scatter(-1, tokens.clamp(min=0)[:, None], float("-inf")).softmax(dim=-1)
@@ -234,11 +258,15 @@ class Sampler:
         return (self._top_k[slots] >= self.vocabulary) & (self._top_p[slots] >= 1.0)
 
     def _constrained(self, logits: Tensor, slots: Tensor, sampled: Tensor) -> Tensor:
-        penalty = self._penalty[slots][:, None]
-        penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
-        logits = torch.where(self.state.seen[slots], penalised, logits)
+        if not self._late_penalty:
+            logits = self._penalised(logits, slots)
         too_soon = (sampled < self.state.min_length[slots])[:, None]
         return logits.masked_fill(self.state.banned[slots] | (self.state.held[slots] & too_soon), float("-inf"))
+
+    def _penalised(self, logits: Tensor, slots: Tensor) -> Tensor:
+        penalty = self._penalty[slots][:, None]
+        penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
+        return torch.where(self.state.seen[slots], penalised, logits)
 
     def _repeats(self, tokens: Tensor, slots: Tensor, sampled: Tensor) -> Tensor:
         ring = torch.arange(MAX_REPEAT_WINDOW, device=tokens.device)
@@ -275,22 +303,39 @@ class Draws:
     top_k: Tensor
     top_p: Tensor
     uniform: Tensor
+    min_p: Tensor | None = None
 
 
-def draw(logits: Tensor, draws: Draws, candidates: int, *, nested: bool = False) -> Tensor:
-    """A token for each row of `logits` [n, vocabulary]; `NO_TOKEN` where they are not finite."""
-    every = (logits / torch.where(draws.temperature > 0, draws.temperature, 1.0)[:, None]).softmax(dim=-1)
+def draw(
+    logits: Tensor,
+    draws: Draws,
+    candidates: int,
+    *,
+    nested: bool = False,
+    penalise: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
+    """A token for each row of `logits` [n, vocabulary]; `NO_TOKEN` where they are not finite.
+
+    `penalise` changes the logits that the limits leave.
+    """
+    logits = logits / torch.where(draws.temperature > 0, draws.temperature, 1.0)[:, None]
+    every = logits.softmax(dim=-1)
     weights = within_limits(every, draws, candidates, nested=nested)
+    if penalise is not None:
+        logits = penalise(logits).masked_fill(weights == 0, float("-inf"))
+        weights = logits.softmax(dim=-1)
     tokens = torch.where(draws.temperature > 0, sample_index(weights, draws.uniform), logits.argmax(dim=-1))
     # One value that is not finite makes all of a row NaN, and so does a row of nothing but forbidden tokens.
     return torch.where(every[:, 0].isfinite(), tokens, NO_TOKEN)
 
 
 def within_limits(weights: Tensor, draws: Draws, candidates: int, *, nested: bool = False) -> Tensor:
-    """The probabilities within top-k and top-p, of at most so many candidates; zeros for the others.
+    """The probabilities within min-p, top-k and top-p, of at most so many candidates; zeros for the others.
 
-    Top-p is a share of all, or where `nested` of what top-k leaves.
+    Top-p is a share of all, or where `nested` of what min-p and top-k leave.
     """
+    if draws.min_p is not None:
+        weights = weights * (weights >= draws.min_p[:, None] * weights.amax(dim=-1, keepdim=True))
     if not candidates:
         return weights
     values, ids = weights.topk(candidates, dim=-1)

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 class SamplingParams:
     """Parameters of the sampling of the next token. Temperature 0 is greedy; `top_k` 0 keeps all tokens.
 
-    `repetition_penalty` applies to tokens of the prompt and of the speech so far. Where `repeat_window` is not 0, a
-    token that fills at least `repeat_share` of the last `repeat_window` tokens is drawn again, from all the others. The
-    same seed samples the same tokens; None draws a seed.
+    `min_p` leaves out tokens that are less likely than that share of the likeliest, before the other limits. `guidance`
+    is how far the logits of a guided sequence are moved away from those without guidance. `repetition_penalty` applies
+    to tokens of the prompt and of the speech so far. Where `repeat_window` is not 0, a token that fills at least
+    `repeat_share` of the last `repeat_window` tokens is drawn again, from all the others. The same seed samples the
+    same tokens; None draws a seed.
     """
 
     temperature: float = 1.0
@@ -31,6 +33,8 @@ class SamplingParams:
     repeat_window: int = 0
     repeat_share: float = 0.1
     seed: int | None = None
+    min_p: float = 0.0
+    guidance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

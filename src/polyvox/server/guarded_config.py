@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 from polyvox.api.middleware.size_limit import largest_message
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.server.server_log import install_filters
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 
 
@@ -39,7 +39,7 @@ class GuardedConfig(uvicorn.Config):
             **options,
         )
         self.reports = LimitReports(service.metrics)
-        self.connections = ConnectionLimits(settings, self.reports, descriptors)
+        self.connections = ConnectionLimits(settings, self.reports, descriptors, service.open_counts)
         self.bodies = service.bodies
         self.clients = ClientAddresses(settings.trusted_proxies)
         self.max_header_bytes = settings.max_header_bytes

@@ -68,7 +68,7 @@ def run_server(
     certificate = Certificate.of(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
-        _listener(settings.host, settings.port) as listener,
+        listening_socket(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
     ):
         service = build_service(settings, engines, absence, outline)
@@ -82,24 +82,40 @@ async def _serve(service: SpeechService, listener: socket.socket, certificate: C
     app = create_app(service, voices, allowed_hosts=names_to_answer(settings))
     descriptors = raise_descriptor_limit()
     capacity = connection_capacity(settings, descriptors)
-    url = _url(listener, "http" if certificate is None else "https")
-    http = _http_server(app, listener, service, capacity, descriptors, certificate)
-    grpc = _grpc_server(service, voices, capacity)
-    others: dict[str, str] = {}
-    if grpc is not None and settings.grpc_port is not None:
-        others["gRPC"] = grpc.bind(settings.grpc_port)
-    wyoming = _wyoming_server(service, voices, descriptors)
-    if wyoming is not None:
-        others["Wyoming"] = wyoming.address
-    greeting = welcome(url, others, settings, on_terminal=sys.stdout.isatty())
+    url = url_of(listener, "http" if certificate is None else "https")
+    http = http_server(app, listener, service, capacity, descriptors, certificate)
+    others = SideServers(service, voices, capacity, descriptors)
+    greeting = welcome(url, others.addresses, settings, on_terminal=sys.stdout.isatty())
     await service.start()
     try:
         service.registry.engine(None)
-        async with app.router.lifespan_context(app), _running(grpc, wyoming, app.state.jobs) as stop_others:
-            with _grpc_watched(grpc, service, capacity):
-                await http.serve(lambda: print(greeting, flush=True), stop_others)
+        async with app.router.lifespan_context(app), others.running(app.state.jobs) as stop_others:
+            await http.serve(lambda: print(greeting, flush=True), stop_others)
     finally:
         await service.close()
+
+
+class SideServers:
+    """The servers beside HTTP that the settings ask for, bound to their ports."""
+
+    def __init__(self, service: SpeechService, voices: VoiceService, capacity: int, descriptors: int) -> None:
+        self._service = service
+        self._capacity = capacity
+        self.addresses: dict[str, str] = {}
+        """By the names of their protocols."""
+        self._grpc = _grpc_server(service, voices, capacity)
+        if self._grpc is not None and service.settings.grpc_port is not None:
+            self.addresses["gRPC"] = self._grpc.bind(service.settings.grpc_port)
+        self._wyoming = _wyoming_server(service, voices, descriptors)
+        if self._wyoming is not None:
+            self.addresses["Wyoming"] = self._wyoming.address
+
+    @asynccontextmanager
+    async def running(self, *others: SideServer) -> AsyncIterator[Callable[[], None]]:
+        """Run them and others for the block; calling what it yields starts their shutdown."""
+        async with _running(self._grpc, self._wyoming, *others) as stop:
+            with _grpc_watched(self._grpc, self._service, self._capacity):
+                yield stop
 
 
 @asynccontextmanager
@@ -129,7 +145,7 @@ def _grpc_watched(grpc: "GrpcServer | None", service: SpeechService, capacity: i
     return SocketWatch(grpc.port, capacity, service.settings, LimitReports(service.metrics)).watching()
 
 
-def _http_server(
+def http_server(
     app: FastAPI,
     listener: socket.socket,
     service: SpeechService,
@@ -137,6 +153,7 @@ def _http_server(
     descriptors: int,
     certificate: Certificate | None,
 ) -> HttpServer:
+    """The server of the settings on a listening socket."""
     if service.settings.server == "granian":
         GRANIAN.check()
         from polyvox.server.granian_server import GranianServer
@@ -162,11 +179,11 @@ def _wyoming_server(service: SpeechService, voices: VoiceService, descriptors: i
         return None
     reports = LimitReports(service.metrics)
     limits = ConnectionLimits(settings, reports, descriptors)
-    listener = _listener(settings.wyoming_host, settings.wyoming_port, "--wyoming-host or --wyoming-port")
+    listener = listening_socket(settings.wyoming_host, settings.wyoming_port, "--wyoming-host or --wyoming-port")
     return WyomingServer(service, voices, listener, limits, reports.closed)
 
 
-def _listener(host: str, port: int, options: str = "--host or --port") -> socket.socket:
+def listening_socket(host: str, port: int, options: str = "--host or --port") -> socket.socket:
     """A listening socket; UnavailableError with the reason where the address cannot be bound."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -178,6 +195,6 @@ def _listener(host: str, port: int, options: str = "--host or --port") -> socket
         ) from error
 
 
-def _url(listener: socket.socket, scheme: str) -> str:
+def url_of(listener: socket.socket, scheme: str) -> str:
     host, port = listener.getsockname()[:2]
     return f"{scheme}://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"

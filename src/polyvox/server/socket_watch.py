@@ -17,7 +17,7 @@ from pathlib import Path
 
 from polyvox.config import Settings
 from polyvox.server.connection_limits import LimitReports
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 
 _SCAN_SECONDS = 0.1
 _CROWDED_SCAN_SECONDS = 0.03

@@ -10,8 +10,7 @@ from polyvox.errors import PolyvoxError
 from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputBudget
-from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Ticket
+from polyvox.service.admission.ticket import SessionTicket
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.kinds.stream_in import SpeakStream
@@ -54,7 +53,7 @@ class OpenSessions:
     def open(
         self,
         plan: SessionPlan,
-        ticket: Ticket | SlotlessTicket,
+        ticket: SessionTicket,
         quota_lease: QuotaLease,
         trace: SessionTrace | None,
     ) -> Session:

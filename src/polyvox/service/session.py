@@ -19,13 +19,13 @@ from polyvox.provenance.marks import Marks
 from polyvox.provenance.notary import Notary, Seal
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.output_budget import OutputReservation
-from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Ticket
+from polyvox.service.admission.ticket import SessionTicket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.cache.speech_cache import CacheUse, SpeechCache
+from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import QuotaLease
-from polyvox.service.playback import ChunkSummary, Playback
+from polyvox.service.playback import Playback
 from polyvox.service.session_plan import SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.telemetry.chunk_log import ChunkLog
@@ -90,7 +90,7 @@ class Session:
     def __init__(
         self,
         plan: SessionPlan,
-        ticket: Ticket | SlotlessTicket,
+        ticket: SessionTicket,
         quota_lease: QuotaLease,
         output: OutputReservation,
         *,

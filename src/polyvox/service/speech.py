@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from typing import Protocol
 from uuid import uuid4
 
 import structlog
@@ -12,10 +13,11 @@ from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.open_counts import OpenCounts
 from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Ticket
+from polyvox.service.admission.ticket import SessionTicket
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
@@ -25,6 +27,7 @@ from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Holder
 from polyvox.service.keys.operations import Operation
+from polyvox.service.listening.service import ListeningService
 from polyvox.service.open_sessions import OpenSessions
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.registry.model_loader import Hold
@@ -45,8 +48,43 @@ _RETRY_SECONDS = 5.0
 """The time after which to ask again a server that starts or stops."""
 
 
+class Admission(Protocol):
+    """Who is spoken now and who waits, decided in this process or for several of them."""
+
+    @property
+    def active(self) -> int: ...
+
+    @property
+    def waiting(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    def expected_wait(self) -> float: ...
+
+    def completed(self, model: str, audio: float, busy_seconds: float) -> None: ...
+
+    def least_seconds(self, model: str, audio: float) -> float: ...
+
+    async def admit(
+        self,
+        model: str,
+        client: str,
+        *,
+        chars: int,
+        max_wait: float,
+        paced: bool,
+        background: bool,
+        continues: bool,
+        capacity: float | None,
+    ) -> SessionTicket: ...
+
+
 class SpeechService:
-    """Admits requests, gives each a session, and counts them."""
+    """Admits requests, gives each a session, and counts them.
+
+    `admission`, `accounts`, `fingerprints` and `open_counts` are given where several processes have them in common.
+    """
 
     def __init__(
         self,
@@ -55,31 +93,30 @@ class SpeechService:
         metrics: Metrics,
         tracer: RequestTracer | None = None,
         notary: Notary | None = None,
+        admission: Admission | None = None,
+        accounts: Accounts | None = None,
+        fingerprints: ModelFingerprints | None = None,
+        open_counts: OpenCounts | None = None,
     ) -> None:
+        self.open_counts = OpenCounts() if open_counts is None else open_counts
         self.tracer = tracer
         self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
-        self.accounts = Accounts(settings, metrics)
+        self.accounts = Accounts(settings, metrics) if accounts is None else accounts
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self.batches = BatchSlots(settings.max_batches)
         self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
-        self.fingerprints = ModelFingerprints(settings)
+        self.fingerprints = ModelFingerprints(settings) if fingerprints is None else fingerprints
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
-        """The mark of all speech; None where there is none."""
-        self._admission = AdmissionController(
-            settings.max_sessions,
-            settings.max_queue,
-            adaptive=settings.adaptive_sessions,
-            max_share=settings.max_share,
-            on_grant=metrics.waited,
-        )
+        self._admission = AdmissionController.of(settings, metrics.waited) if admission is None else admission
         limits, threads = TextLimits.of(settings), _side_threads()
         self.side_work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
         self.side_requests = SideRequests(self._hold, self.side_work, limits, self.accounts.access)
+        self.listening = ListeningService(settings, self.accounts, metrics)
         self._planner = SessionPlanner(
             settings,
             registry,
@@ -133,6 +170,7 @@ class SpeechService:
         await self.cache.close()
         await self._sessions.close()
         await asyncio.to_thread(self.side_work.close)
+        await self.listening.close()
         await self.accounts.close()
         if self.tracer is not None:
             await asyncio.to_thread(self.tracer.close)
@@ -238,8 +276,8 @@ class SpeechService:
         quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
-            ticket = self._enter(plan) if plan.needs_slot else SlotlessTicket()
-        except PolyvoxError:
+            ticket = await self._admit(plan) if plan.needs_slot else SlotlessTicket()
+        except BaseException:
             quota_lease.close()
             raise
         session = self._sessions.open(plan, ticket, quota_lease, trace)
@@ -256,9 +294,9 @@ class SpeechService:
             calls.add(owner, end)
             session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
-    def _enter(self, plan: SessionPlan) -> Ticket:
+    async def _admit(self, plan: SessionPlan) -> SessionTicket:
         """The plan's ticket: a place in the queue, or a slot."""
-        return self._admission.enter(
+        return await self._admission.admit(
             plan.model,
             plan.call.client,
             chars=plan.kind.chars,

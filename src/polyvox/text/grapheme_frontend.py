@@ -45,9 +45,11 @@ class GraphemeFrontend:
             yield _without_pauses(normalize(block, options), marked.inserts).text
 
     def segments(
-        self, raw: str, options: NormalizationOptions, language: str | None = None
+        self, raw: str, options: NormalizationOptions, language: str | None = None, most_chars: int = SEGMENT_CHARS
     ) -> Iterator[TrackedText | Pause]:
-        """Segments that can be spoken and pauses, in order; the text is normalised only as far as it is asked for."""
+        """Segments that can be spoken and pauses, in order; the text is normalised only as far as it is asked for.
+
+        A segment has no more characters than `most_chars`."""
         marked = _without_phonemes(markup.parse(raw, announcement(options.code_blocks, language or LANGUAGE)))
         normalize = self._normalizer(language or LANGUAGE)
         units = (
@@ -56,7 +58,7 @@ class GraphemeFrontend:
             for sentence in sentences(normalize(block, options))
             for unit in split_at_pauses(sentence, marked.inserts)
         )
-        for segment in _segments(units):
+        for segment in _segments(units, most_chars):
             if isinstance(segment, Pause):
                 yield segment
             elif _SPOKEN.search(segment.text):
@@ -80,24 +82,24 @@ def _without_phonemes(marked: markup.Markup) -> markup.Markup:
     return markup.Markup(text, marked.inserts)
 
 
-def _segments(units: Iterator[TrackedText | Pause]) -> Iterator[TrackedText | Pause]:
-    """Units cut to at most `SEGMENT_CHARS` characters and joined up to as many; none goes across a pause."""
-    parts = (part for unit in units for part in ((unit,) if isinstance(unit, Pause) else _short(unit)))
+def _segments(units: Iterator[TrackedText | Pause], most: int) -> Iterator[TrackedText | Pause]:
+    """Units cut to at most so many characters and joined up to as many; none goes across a pause."""
+    parts = (part for unit in units for part in ((unit,) if isinstance(unit, Pause) else _short(unit, most)))
     for pauses, run in groupby(parts, key=lambda part: isinstance(part, Pause)):
         if pauses:
             yield from run
         else:
             texts = (part for part in run if isinstance(part, TrackedText))
-            yield from merge(texts, lambda one, other: len(one) + len(other) <= SEGMENT_CHARS, _joined)
+            yield from merge(texts, lambda one, other: len(one) + len(other) <= most, _joined)
 
 
-def _short(text: TrackedText) -> Iterator[TrackedText]:
-    if len(text) <= SEGMENT_CHARS:
+def _short(text: TrackedText, most: int) -> Iterator[TrackedText]:
+    if len(text) <= most:
         yield text
         return
     for clause in clauses(text):
-        while len(clause) > SEGMENT_CHARS:
-            cut = word_boundary(clause.text, SEGMENT_CHARS)
+        while len(clause) > most:
+            cut = word_boundary(clause.text, most)
             yield clause[:cut]
             clause = clause[cut:]
         yield clause

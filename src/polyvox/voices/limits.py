@@ -1,4 +1,4 @@
-"""Size and length limits of reference recordings."""
+"""Size and length limits of recordings: references of voices, and those to be transcribed."""
 
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
@@ -7,20 +7,30 @@ from polyvox.config import Settings
 from polyvox.errors import RequestTooLargeError
 
 SAMPLE_RATE = 24_000
+LISTENING_RATE = 16_000
 
 # More may be decoded than kept, since silence at the ends is trimmed afterwards.
 _UNTRIMMED = 2.0
 _SAMPLES_PER_SECOND = 2 * 48_000
+_PROMPT_CPU_SECONDS = 3
+_LISTENING_CPU_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """The bounds for one recording, and the sample rate it is brought to."""
+    """The bounds for one recording, and the sample rate it is brought to.
+
+    `untrimmed` times `max_seconds` are decoded, silence at the ends included. With `mono_rate` the decoder itself makes
+    the recording mono at that rate, so that a long one never lies in memory as it was recorded.
+    """
 
     max_bytes: int
     min_seconds: float
     max_seconds: float
     sample_rate: int = SAMPLE_RATE
+    untrimmed: float = _UNTRIMMED
+    mono_rate: int = 0
+    cpu_seconds: int = _PROMPT_CPU_SECONDS
 
     @classmethod
     def of(cls, settings: Settings, sample_rate: int = SAMPLE_RATE) -> "PromptLimits":
@@ -32,14 +42,29 @@ class PromptLimits:
             sample_rate=sample_rate,
         )
 
+    @classmethod
+    def for_listening(cls, settings: Settings) -> "PromptLimits":
+        """The limits of recordings that are transcribed."""
+        return cls(
+            max_bytes=settings.listen_max_bytes,
+            min_seconds=0.0,
+            max_seconds=settings.listen_max_seconds,
+            sample_rate=LISTENING_RATE,
+            untrimmed=1.0,
+            mono_rate=LISTENING_RATE,
+            cpu_seconds=_LISTENING_CPU_SECONDS,
+        )
+
     @property
     def decoded_seconds(self) -> float:
         """Longest recording that is decoded, silence at its ends included."""
-        return self.max_seconds * _UNTRIMMED
+        return self.max_seconds * self.untrimmed
 
     @property
     def bounds(self) -> str:
         """The lengths that are taken, as the end of a sentence."""
+        if not self.min_seconds:
+            return f"send at most {self.max_seconds:g} seconds"
         return f"send one of {self.min_seconds:g} to {self.max_seconds:g} seconds"
 
     @property

@@ -1,12 +1,12 @@
 /** Voices of the user's own: add, fit, hear, change and delete them. */
 import { useRef, useState } from 'preact/hooks';
-import { forgetLists, useLoaded, useModels } from '../api/lists';
+import { forgetLists, useLoaded } from '../api/lists';
 import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { AddVoice } from './voices/add';
 import { listFits, listVoices } from './voices/calls';
 import { FitCard } from './voices/fit_card';
-import { getNeeds, isReady, type Needs } from './voices/needs';
+import { getNeeds, isReady, needOf, type Needs } from './voices/needs';
 import { NeedsCard } from './voices/needs_card';
 import type { Fit } from './voices/types';
 import { VoiceCard } from './voices/voice_card';
@@ -15,23 +15,23 @@ const FIT_POLL_MS = 1000;
 const SHOWN_SECONDS = 3600;
 
 export function VoicesPage() {
-  const models = useModels();
   const voices = useLoaded(listVoices, []);
   const fits = useFits(voices.reload);
-  const needs = useNeeds(() => (forgetLists(), models.reload()));
+  const needs = useNeeds(forgetLists);
   const list = useRef<HTMLHeadingElement>(null);
   const deleted = () => {
     list.current?.focus();
     voices.reload();
   };
-  const cloningModel = models.value?.find((model) => model.available && model.capabilities?.cloning);
+  const clone = needOf(needs.value, 'clone');
   return (
     <Page title="My voices" lead="Make a voice of a short recording, and speak with it everywhere.">
       {needs.value && <NeedsCard needs={needs.value} onChanged={needs.reload} />}
       <AddVoice
-        cloning={needs.value ? isReady(needs.value, 'clone') : models.value && cloningModel !== undefined}
+        cloning={clone ? clone.ready : null}
         fitting={needs.value && isReady(needs.value, 'fit')}
         transcribing={isReady(needs.value, 'transcribe')}
+        wordless={clone?.wordless ?? false}
         onAdded={voices.reload}
         onFit={fits.reload}
       />
@@ -57,7 +57,8 @@ export function VoicesPage() {
             <VoiceCard
               key={voice.id}
               voice={voice}
-              cloningModel={cloningModel?.id ?? ''}
+              cloningModel={clone?.model ?? ''}
+              wordless={clone?.wordless ?? false}
               onChanged={voices.reload}
               onDeleted={deleted}
               onFit={fits.reload}

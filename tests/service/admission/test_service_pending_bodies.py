@@ -7,7 +7,7 @@ import pytest
 from helpers.tables import each_row
 from polyvox.errors import OverloadedError
 from polyvox.service.admission.pending_bodies import FREE_BYTES, PendingBodies
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 
 LIMIT = 1_000_000

@@ -14,8 +14,9 @@ from polyvox.errors import MarkupError, SilentTextError, UnknownVoiceError
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
-from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias, VoiceAliases
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails

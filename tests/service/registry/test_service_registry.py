@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
 from helpers.tables import each_row
+from polyvox.bundles.manifest import manifest_named
 from polyvox.engines.spec import ModelOutline
 from polyvox.errors import InvalidRequestError, NotServedError, UnavailableError, UnknownModelError
 from polyvox.service.registry.registry import Registry
@@ -78,6 +79,23 @@ async def test_where_no_model_clones_the_refusal_explains_how_to_install_one() -
     assert caught.value.message == (
         "The model 'tone' cannot clone voices; this server runs no model that can. Run: polyvox pull cloner. "
         "Others that clone: parrot."
+    )
+
+
+async def test_the_model_to_fetch_first_is_named_with_licence_and_size() -> None:
+    def outline(name: str) -> ModelOutline:
+        first = name == "zipvoice_distill"
+        return ModelOutline((), frozenset({"en"}), cloning=name != "tone", first_to_clone=first)
+
+    factories = {name: lambda _, name=name: ToneEngine(name) for name in ("tone", "cloner", "zipvoice_distill")}
+    models = Registry(tone_settings(), factories, absence="Run: polyvox pull {}.".format, outline=outline)
+    with pytest.raises(NotServedError) as caught:
+        models.check_cloning(ToneEngine())
+    manifest = manifest_named("zipvoice_distill")
+    assert manifest.download_bytes is None
+    assert caught.value.message.partition("Run: ")[2] == (
+        f"polyvox pull zipvoice_distill. It is {manifest.title}; code Apache-2.0, weights Apache-2.0; at most 1.07 GB. "
+        "Others that clone: cloner."
     )
 
 

@@ -13,7 +13,7 @@ from helpers.fakes import ToneEngine, running, tone_service
 from helpers.serving import called
 from polyvox.audio.pcm import to_pcm16
 from polyvox.service.call_context import LOCAL_CALL, CallContext
-from polyvox.service.playback import ChunkSummary
+from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry import chunk_log as module

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.tables import each_row
-from polyvox.text.markup.inline_tags import TagRules, cleaned, parse
+from polyvox.text.markup.inline_tags import TagRules, cleaned, may_begin_in, parse
 from polyvox.text.markup.script import Passage, Silence, Style
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
@@ -167,3 +167,13 @@ def test_no_text_takes_more_than_a_moment(text):
     for rules in (PLAIN, TAGGED, VOICES):
         parse(text, rules, Warnings())
     assert time.process_time() - began < 3.0
+
+
+def test_every_kind_of_markup_is_seen_by_the_cheap_look_for_it():
+    marks = ("<|en|>", "<!-- x -->", "<![CDATA[", "]]>", "<?xml?>", "<b>", "</b>", "[rate:2]", "[x](/y/)", "[pause:1s]")
+    for mark in (*marks, "[here](https://example.org)", "[laughter]", "<speak>"):
+        assert may_begin_in(f"Say {mark} now.")
+        assert (
+            words(f"Say {mark} now.", TagRules(frozenset(), reads_markup=False, pauses=False))[0] != f"Say {mark} now."
+        )
+    assert not may_begin_in("Two > one, (a) {b} a] b/c | d.")

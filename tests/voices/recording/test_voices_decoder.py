@@ -4,6 +4,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from helpers import hostile
 from helpers.vowels import vowels
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
+from polyvox.audio.resample import resampled
+from polyvox.config import Settings
 from polyvox.errors import AudioDecodeError, RequestTooLargeError, UnavailableError
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recording import decoder
@@ -36,9 +39,9 @@ class Children:
         self.script: str | None = None
         self._real = decoder._started
 
-    async def start(self) -> Process:
+    async def start(self, cpu_seconds: int) -> Process:
         if self.script is None:
-            child = await self._real()
+            child = await self._real(cpu_seconds)
         else:
             head = f"import os, sys, time\nout = sys.stdout.buffer\nout.write({READY!r}); out.flush()\n"
             child = await asyncio.create_subprocess_exec(
@@ -95,6 +98,16 @@ async def test_stereo_stays_stereo() -> None:
     np.testing.assert_allclose(pcm[:, 0], -pcm[:, 1])
 
 
+async def test_a_recording_to_transcribe_arrives_mono_at_the_rate_of_the_recognisers() -> None:
+    limits = PromptLimits.for_listening(Settings(listen_max_seconds=4.0))
+    speech = np.stack([vowels(3.0, RATE)] * 2, axis=1)
+    pcm, rate = await decode_bounded(encode(speech, AudioFormat.FLAC, RATE), limits)
+    assert (rate, pcm.shape) == (16_000, (3 * 16_000,))
+    np.testing.assert_allclose(pcm[8_000:-8_000], resampled(vowels(3.0, RATE), RATE, 16_000)[8_000:-8_000], atol=1e-3)
+    with pytest.raises(AudioDecodeError, match="longer than 4 seconds; send at most 4 seconds"):
+        await decode_bounded(hostile.flac_of_silence(5), limits)
+
+
 async def test_the_sound_of_a_film_is_read() -> None:
     pcm, rate = await decode_bounded(hostile.film("aac"), LIMITS)
     assert (rate, pcm.ndim) == (48_000, 1)
@@ -122,7 +135,7 @@ CONFINED = """
 import os, socket, sys
 from polyvox.voices.recording.decode_child import confine, warm_up
 warm_up()
-confine()
+confine(3)
 def attempt(what, deed):
     try:
         deed()
@@ -157,7 +170,7 @@ def test_the_child_can_reach_nothing_and_take_little(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_child_has_seconds_of_processor_time() -> None:
-    busy = "from polyvox.voices.recording.decode_child import confine\nconfine()\nwhile True: pass"
+    busy = "from polyvox.voices.recording.decode_child import confine\nconfine(3)\nwhile True: pass"
     done = subprocess.run([sys.executable, "-I", "-c", busy], timeout=60, check=False)
     assert done.returncode < 0
 
@@ -168,7 +181,7 @@ def environment_of(pid: int) -> bytes:
 
 async def test_the_child_inherits_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYVOX_API_KEYS", "a-secret-key")
-    async with decoder._child() as child:
+    async with decoder._child(3) as child:
         environment = environment_of(child.pid)
     assert b"OPENBLAS" in environment
     assert b"secret" not in environment
@@ -202,17 +215,14 @@ async def test_a_child_that_was_taken_over_is_not_believed(children: Children, s
 
 
 @pytest.mark.long
-async def test_a_child_that_hangs_is_stopped_with_all_it_started(
-    children: Children, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(decoder, "_DECODING_SECONDS", 1.0)
+async def test_a_child_that_hangs_is_stopped_with_all_it_started(children: Children, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     children.script = (
         "import subprocess; from pathlib import Path\n"
         f"Path({str(note)!r}).write_text(str(subprocess.Popen(['sleep', '60']).pid)); time.sleep(60)"
     )
     with pytest.raises(AudioDecodeError, match="too long to decode"):
-        await decode_bounded(SPEECH, LIMITS)
+        await decode_bounded(SPEECH, replace(LIMITS, cpu_seconds=0))
     assert await ends_soon(noted(note))
 
 
@@ -221,11 +231,11 @@ async def test_what_a_child_leaves_running_is_not_waited_for(
     children: Children, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(decoder, "_ENDING_SECONDS", 0.3)
-    monkeypatch.setattr(decoder, "_DECODING_SECONDS", 0.3)
+    monkeypatch.setattr(decoder, "_WAITING_SECONDS", 0.3)
     children.script = "if os.fork(): sys.exit(1)\nos.setsid(); time.sleep(2)"
     started = time.monotonic()
     with pytest.raises(AudioDecodeError):
-        await decode_bounded(SPEECH, LIMITS)
+        await decode_bounded(SPEECH, replace(LIMITS, cpu_seconds=0))
     assert time.monotonic() - started < 1.8
     assert "left something running" in caplog.text
     await asyncio.sleep(2)

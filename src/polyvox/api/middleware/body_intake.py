@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from polyvox.config import Settings
 from polyvox.errors import StalledError
 from polyvox.service.admission.pending_bodies import PIECE_BYTES, PendingBodies, PendingBody
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 
 
 class BodyIntake:

@@ -19,7 +19,8 @@ from polyvox.errors import InvalidRequestError
 _MAX_FIELDS = 40
 _MAX_FIELD_BYTES = 524_288
 _MAX_JSON_CHARS = 131_072  # of a field that is no text: more than the longest list needs, parsed on the event loop
-_REPEATABLE = frozenset({"tags"})
+_LISTS = ("timestamp_granularities", "include", "keyterms")
+_REPEATABLE = frozenset({"tags", *_LISTS, *(f"{name}[]" for name in _LISTS)})
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 Model = TypeVar("Model", bound=BaseModel)

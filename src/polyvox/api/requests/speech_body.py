@@ -10,7 +10,8 @@ from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.requests.audio_body import CaptionFields
 from polyvox.api.requests.fields import Boolean, RequestBody, Speed, Text
 from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
-from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias, VoiceAliases
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.speech_request import SpeechRequest
 
 

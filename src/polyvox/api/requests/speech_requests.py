@@ -29,10 +29,17 @@ def adapted_body(body: SpeechBody, settings: Settings, adapters: Iterable[Speech
 async def speech_request(
     body: SpeechBody, door: str, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechRequest:
-    """The request for the service; its voice may be a registered one, or a recording that it carries."""
+    """The request for the service; its voice may be a registered one, or a recording that it carries.
+
+    Where it leaves the model to the server, a voice that is cloned goes to one that clones.
+    """
     request = body.speech_request(door)
     read = partial(parse_reference, max_bytes=service.settings.prompt_max_bytes)
     reference = await off_the_loop(body.voice_name, read) if body.voice_name else RegisteredVoice("")
+    model = await voices.resolver.model_for(
+        reference, owner, request.model, language=request.utterance.language, transcript=body.prompt_text
+    )
+    request = replace(request, model=model)
     resolve_voice = partial(
         voices.resolver.resolve,
         reference,

@@ -12,6 +12,7 @@ from polyvox.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from polyvox.config import Settings
+    from polyvox.engines.catalog import Catalog
 
 
 class TlsChoice(StrEnum):
@@ -37,6 +38,10 @@ def serve(
             envvar=["COSYVOICE_MODEL_DIR", "COSYVOICE_MODEL_ID"],
             help="The default model: a folder with its files, or its repository on Hugging Face or ModelScope.",
         ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes of doors, before one process with the models; 1 unless set: all in one process."),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     ssl_certfile: Annotated[
@@ -88,7 +93,6 @@ def serve(
         from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
         from polyvox.engines.catalog import Catalog
         from polyvox.installation import settings_loader
-        from polyvox.server.process import run_server
 
     catalog = Catalog.installed()
     given: dict[str, Any] = {
@@ -99,7 +103,13 @@ def serve(
         "log_level": log_level,
     }
     given |= {"ssl_certfile": ssl_certfile, "ssl_keyfile": ssl_keyfile}
-    given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
+    given |= {
+        "workers": workers,
+        "server": server,
+        "grpc_port": grpc_port,
+        "grpc_max_calls": max_conc,
+        "insecure": insecure or None,
+    }
     given |= {
         "wyoming_port": wyoming_port,
         "wyoming_host": wyoming_host,
@@ -125,13 +135,25 @@ def serve(
     if load_trt:
         name_tensorrt(settings, catalog)
     _check_grpc(settings, max_conc, ray=ray)
+    _run(settings, catalog, ray=ray)
+
+
+def _run(settings: "Settings", catalog: "Catalog", *, ray: bool) -> None:
+    """Serve in this process, in several, or on Ray."""
+    absence = partial(catalog.absence, settings=settings)
+    outline = partial(catalog.outline, settings=settings)
     if ray:
         from polyvox.deploy.local import serve_on_ray
 
         serve_on_ray(settings, catalog)
+    elif settings.workers > 1:
+        from polyvox.deploy.workers.parts import ServerParts
+        from polyvox.deploy.workers.supervisor import serve_with_workers
+
+        serve_with_workers(settings, ServerParts(catalog.factories, absence, outline))
     else:
-        absence = partial(catalog.absence, settings=settings)
-        outline = partial(catalog.outline, settings=settings)
+        from polyvox.server.process import run_server
+
         run_server(settings, catalog.factories, absence, outline)
 
 
@@ -157,6 +179,10 @@ def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> Non
         raise InvalidRequestError(
             "Ray Serve brings its own HTTP server; leave out --ssl-certfile, and put a proxy with TLS in front.",
             field="ray",
+        )
+    if ray and settings.workers > 1:
+        raise InvalidRequestError(
+            "Ray Serve has processes of its own; leave out --workers, and set ray_ingress_replicas.", field="ray"
         )
     if ray and settings.wyoming_port is not None:
         raise InvalidRequestError("Ray Serve brings no Wyoming; leave out --wyoming-port.", field="ray")

@@ -8,6 +8,7 @@ from functools import partial
 from polyvox.api.requests.languages import language_tag
 from polyvox.audio.encode import NO_TAGS
 from polyvox.cli.speech.nearest_voice import offering_nearest
+from polyvox.cli.speech.recorded_voice import check_recording
 from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
@@ -19,13 +20,14 @@ from polyvox.service.local_service import running_service
 from polyvox.service.request_checks import check_numbers
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices.consent import calling
 from polyvox.service.voices.early_check import check_voice
 from polyvox.service.voices.voices import VoiceService
 from polyvox.service.words.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER
-from polyvox.voices.references import RegisteredVoice, parse_reference
+from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference, parse_reference
 
 
 @asynccontextmanager
@@ -48,7 +50,7 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
     await _check_early(request, said, settings)
     async with running_service(settings) as service, _voices_beside(service) as voices:
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
-        with offering_nearest(service, said.model, said.voice):
+        with offering_nearest(service, said.model, said.voice), calling("cli", said.consent):
             opened = await service.open(_cast(request, said, voices, settings), LOCAL_CALL)
         async with opened as session:
 
@@ -67,6 +69,8 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
 async def _check_early(request: SpeechRequest, said: SayRequest, settings: Settings) -> None:
     """Refuse what can be known to be wrong before the model is loaded."""
     check_numbers(request)
+    if said.recording is not None:
+        await check_recording(said.recording, settings)
     for name in {turn.voice for turn in said.turns} or {said.voice or ""}:
         if isinstance(parse_reference(name, max_bytes=settings.prompt_max_bytes) if name else None, RegisteredVoice):
             model = said.model or settings.default_model
@@ -80,9 +84,14 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
         return replace(request, resolve_kind=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
     markup = MarkupRequest(resolve_voice=voices.resolver.by_name(SHARED_OWNER, said.model))
     request = replace(request, markup=markup)
-    voice, limit = request.utterance.voice, settings.prompt_max_bytes
-    reference = parse_reference(voice, max_bytes=limit) if voice else RegisteredVoice("")
-    return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, SHARED_OWNER, model=said.model))
+    resolve = partial(voices.resolver.resolve, _reference(said, settings), SHARED_OWNER, model=said.model)
+    return replace(request, resolve_voice=partial(resolve, wordless=True))
+
+
+def _reference(said: SayRequest, settings: Settings) -> VoiceReference:
+    if said.recording is not None:
+        return InlineVoice(said.recording)
+    return parse_reference(said.voice, max_bytes=settings.prompt_max_bytes) if said.voice else RegisteredVoice("")
 
 
 @asynccontextmanager

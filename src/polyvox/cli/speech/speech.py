@@ -1,5 +1,6 @@
 """Speech for a command, and that of a running server; `local_speech.py` makes it in this process."""
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,8 @@ class SayRequest:
     """A text to say, with its options; None leaves the choice to the settings or to the server.
 
     With `turns` it is a dialogue, and `pause` the seconds of silence between them. `captions` are wanted in that
-    format; with `words`, segments have their words.
+    format; with `words`, segments have their words. A `recording` is spoken like, in place of a voice; `consent` says
+    how and when its speaker has agreed.
     """
 
     text: str
@@ -40,6 +42,8 @@ class SayRequest:
     dictionaries: tuple[str, ...] = ()
     words: bool = False
     instructions: str | None = None
+    recording: bytes | None = None
+    consent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> Asyn
     """Have a running server speak; what it refuses as a bad request is the user's to mend, as in this process."""
     try:
         async with (
-            AsyncClient(url, api_key, timeout=READ_TIMEOUT) as client,
+            AsyncClient(url, api_key, timeout=READ_TIMEOUT, consent=said.consent) as client,
             _opened(said, client) as stream,
         ):
             warnings = (stream.warning,) if stream.warning else ()
@@ -104,7 +108,8 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "extra": {} if said.captions is None else {"captions": said.captions.value},
     }
     if not said.turns:
-        return client.stream(said.text, said.voice, **options)
+        recording = None if said.recording is None else f"base64+{b64encode(said.recording).decode()}"
+        return client.stream(said.text, recording or said.voice, **options)
     turns = [(turn.voice, turn.text) for turn in said.turns]
     return client.stream_dialogue(turns, pause=said.pause, **options)
 

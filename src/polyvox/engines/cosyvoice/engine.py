@@ -9,6 +9,7 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.decoder.hop_decoding import SegmentChunk
 from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.frontend.tags import LANGUAGE_TAGS, Tags
@@ -32,15 +33,15 @@ from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_fold
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
-    SegmentChunk,
     SegmentContext,
 )
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.cosyvoice.voice_file import voices_named
+from polyvox.engines.kit.checks import check_engine, nothing_to_say
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
-from polyvox.errors import EngineError, InvalidRequestError, PromptError, SilentTextError, TextError, UnknownVoiceError
+from polyvox.errors import EngineError, InvalidRequestError, PromptError, UnknownVoiceError
 from polyvox.runtime.stage import Observer
 from polyvox.types import (
     AudioChunk,
@@ -180,7 +181,7 @@ class CosyVoiceEngine:
             passages = Passages(phrases)
             first = await passages.peek()
             if first is None:
-                raise _nothing_to_say()
+                raise nothing_to_say()
             prompt = self._prompt(running, utterance, first.text)
             speech = partial(self._speak_passages, running, passages)
             async with aclosing(self._chunks(running, utterance, prompt, speech)) as chunks:
@@ -245,7 +246,7 @@ class CosyVoiceEngine:
             finally:
                 base.cancel()
         if ledger.index == 0:
-            raise _nothing_to_say()
+            raise nothing_to_say()
 
     async def _speak_segments(
         self, running: RunningModel, utterance: Utterance, context: "_UtteranceContext"
@@ -302,10 +303,7 @@ class CosyVoiceEngine:
 
     def _voice(self, utterance: Utterance) -> PreparedVoice:
         if utterance.prepared is not None:
-            if utterance.prepared.engine != self.name:
-                raise InvalidRequestError(
-                    f"This voice was prepared for {utterance.prepared.engine!r}, not for {self.name!r}.", field="voice"
-                )
+            check_engine(utterance.prepared, self.name)
             return utterance.prepared
         built_in = self._started().model.voices
         if utterance.voice not in built_in:
@@ -352,7 +350,3 @@ def _audio_chunk(ledger: ChunkLedger, chunk: SegmentChunk, text: ChunkText) -> A
         device_seconds=chunk.device_seconds,
         stages=chunk.stages,
     )
-
-
-def _nothing_to_say() -> TextError:
-    return SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")

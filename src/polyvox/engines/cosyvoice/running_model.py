@@ -1,18 +1,16 @@
 """A model between start and close: its language model's scheduler, its audio decoder's stage, and their threads."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import structlog
 import torch
 
 from polyvox.engines.cosyvoice.decoder.batching import streams_for
 from polyvox.engines.cosyvoice.decoder.executors import Token2WavExecutors, cache_bytes
 from polyvox.engines.cosyvoice.decoder.hops import hop_lengths
-from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.running_decoder import DecoderOptions, RunningDecoder, start_decoder
 from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.decoder.voice_states import VoiceStates
 from polyvox.engines.cosyvoice.execution import start_lm
@@ -21,20 +19,13 @@ from polyvox.engines.cosyvoice.loading import LoadedModel
 from polyvox.engines.cosyvoice.model_config import CAPACITY
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.synthesis import SegmentSynthesizer, default_sampling
-from polyvox.engines.kit.recording import first_line
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
-from polyvox.runtime.stage import Observer, Stage
-from polyvox.types import PreparedVoice
-
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+from polyvox.runtime.stage import Observer
 
 _CPU_STREAMS = 8
-_BATCH_BLOCKS = 32
-"""Blocks of the flow in one batch: larger ones are hardly faster, and a first chunk would wait for them."""
-_CAPTURES_PER_LINE = 20
 _CPU_PREFILL_ROWS, _GPU_PREFILL_ROWS = 256, 2048
 """Positions of prompts in one step of the language model: on a GPU, those of ten streams that start together."""
 
@@ -46,26 +37,28 @@ class RunningModel:
     model: LoadedModel
     scheduler: LmScheduler
     synthesizer: SegmentSynthesizer
-    stage: Stage[Hop, Token2WavResult]
-    device: DeviceExecutor
+    decoder: RunningDecoder
     lm_device: DeviceExecutor
     features: DeviceExecutor
     text: DeviceExecutor
     streams: asyncio.Semaphore
-    voices: VoiceStates
     warning: str
-    capturing: "asyncio.Task[str] | None"
-    """Captures shapes while the model already speaks; it ends with a warning or with nothing."""
+
+    @property
+    def voices(self) -> VoiceStates:
+        return self.decoder.voices
+
+    @property
+    def capturing(self) -> "asyncio.Task[str] | None":
+        """Captures shapes while the model already speaks."""
+        return self.decoder.capturing
 
     async def close(self) -> None:
         """End all work."""
-        if self.capturing is not None:
-            self.capturing.cancel()
-            await asyncio.wait([self.capturing])
-        self.voices.clear()
+        await self.decoder.stop_background()
         await self.scheduler.close()
-        await self.stage.close()
-        for executor in (self.device, self.lm_device, self.features, self.text):
+        await self.decoder.close()
+        for executor in (self.lm_device, self.features, self.text):
             await asyncio.to_thread(executor.close)
 
 
@@ -79,28 +72,22 @@ async def start_model(
     streams = settings.streams or await device.run(partial(_streams, model, settings))
     adapter = _adapter(model, lm_device)
     scheduler, lm_warning = await _start_lm(model, adapter, streams, lm_device, recorder)
-    executors, warning = None, ""
+    executors, hops = None, None
     if isinstance(token2wav, Token2Wav):
         hops = hop_lengths(settings.policy(model.bundle.version), config.flow.flow.block)
         executors = Token2WavExecutors(token2wav, model.bundle, settings)
-        warning = await device.run(partial(executors.prepare, hops, streams, gpu=recorder is not None))
-    stage = _stage(name, token2wav, device, observer, streams if executors and executors.batched else 1)
-    capturing = None
-    if executors is not None and recorder is not None:
-        capturing = asyncio.create_task(_capture(name, executors, device, recorder))
+    options = DecoderOptions(streams, executors, hops, recorder, observer)
+    decoder = await start_decoder(name, token2wav, device, options)
     return RunningModel(
         model=model,
         scheduler=scheduler,
-        synthesizer=SegmentSynthesizer(config, adapter, scheduler, stage, original=settings.original_least),
-        stage=stage,
-        device=device,
+        synthesizer=SegmentSynthesizer(config, adapter, scheduler, decoder.stage, original=settings.original_least),
+        decoder=decoder,
         lm_device=lm_device,
         features=DeviceExecutor(f"{name}-features", 1),
         text=DeviceExecutor(f"{name}-text", 1),
-        streams=asyncio.Semaphore(streams if executors is None else executors.room_for(streams)),
-        voices=VoiceStates(partial(_voice_state, token2wav, device, stage), executors.prompt_bytes if executors else 0),
-        warning=" ".join(filter(None, (lm_warning, warning))),
-        capturing=capturing,
+        streams=asyncio.Semaphore(decoder.streams),
+        warning=" ".join(filter(None, (lm_warning, decoder.warning))),
     )
 
 
@@ -118,42 +105,6 @@ async def _start_lm(
     return await start_lm(adapter, sizes, default_sampling(model.bundle.config), device, recorder)
 
 
-def _stage(
-    name: str, token2wav: SpeechDecoder, device: DeviceExecutor, observer: Observer | None, max_batch: int
-) -> Stage[Hop, Token2WavResult]:
-    """The stage of flow and vocoder; hops that run one after the other do not wait for each other's end."""
-    return Stage[Hop, Token2WavResult](
-        name,
-        token2wav.step_batch,
-        executor=device,
-        max_batch=max_batch,
-        cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
-        max_cost=_BATCH_BLOCKS,
-        observer=observer,
-        isolates=True,
-    )
-
-
-async def _capture(
-    name: str, executors: Token2WavExecutors, device: DeviceExecutor, recorder: Callable[[], Replay]
-) -> str:
-    """Capture shape by shape between the hops of streams; a warning where one stays eager, as all behind it do."""
-    began, shape = time.perf_counter(), "audio decoder"
-    try:
-        captures = list(executors.captures(await device.run(recorder)))
-        for index, capture in enumerate(captures):
-            shape = capture.name
-            await device.run(partial(executors.capture, capture))
-            if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == len(captures):
-                seconds = round(time.perf_counter() - began, 1)
-                log.info("shapes captured", engine=name, done=index + 1, of=len(captures), seconds=seconds)
-    except RuntimeError as error:
-        warning = f"CosyVoice's {shape} could not be captured ({first_line(error)}), so it runs eagerly, more slowly."
-        log.warning(warning)
-        return warning
-    return ""
-
-
 def _adapter(model: LoadedModel, executor: DeviceExecutor) -> LmAdapter:
     lm = model.networks.lm
     return CosyVoice1LmAdapter(lm, executor) if isinstance(lm, CosyVoice1Lm) else CosyVoiceLmAdapter(lm)
@@ -165,11 +116,3 @@ def _streams(model: LoadedModel, settings: CosyVoiceSettings) -> int:
     if model.placement.device != "cuda" or not isinstance(token2wav, Token2Wav):
         return _CPU_STREAMS
     return streams_for(token2wav.flow, settings.flow_bytes or cache_bytes())
-
-
-async def _voice_state(
-    token2wav: SpeechDecoder, device: DeviceExecutor, stage: Stage[Hop, Token2WavResult], voice: PreparedVoice
-) -> DecoderState:
-    """The state of a stream before its first token, with the voice's prompt in the flow's caches."""
-    state = await device.run(partial(token2wav.start, voice))
-    return (await stage(Hop((), state, final=False))).state if isinstance(token2wav, Token2Wav) else state

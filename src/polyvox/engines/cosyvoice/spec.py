@@ -68,6 +68,7 @@ COSYVOICE = EngineSpec(
     languages={f"cosyvoice{version}": languages for version, languages in LANGUAGES.items()},
     voices=_voices,
     cloning=True,
+    wordless=True,
     settings=CosyVoiceSettings,
     tuning=CosyVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

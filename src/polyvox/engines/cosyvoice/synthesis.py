@@ -6,24 +6,20 @@ from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 
 from polyvox.engines.cosyvoice.bistream import BistreamSource, ResumableSource
+from polyvox.engines.cosyvoice.decoder.hop_decoding import HopDecoder, SegmentChunk, SegmentTokens
 from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, Token2WavResult
 from polyvox.engines.cosyvoice.decoder.token2wav import MAX_TOKENS
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
-from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
-from polyvox.types import NO_STAGES, Pcm, Span, StageSeconds
+from polyvox.types import Span
 
-GATHER_SECONDS = 0.01
-_NEARLY = 4
-"""A first hop waits for the first hops of streams that miss no more tokens than this, a step or two of the language
-model: streams that start together are then decoded together, and none waits for the batch of another."""
 MAX_TOKENS_V1 = 2000
 """Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
 
@@ -39,20 +35,6 @@ class SegmentContext:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentChunk:
-    """Audio of one hop, the tokens and mel frames it adds, and the bytes of the flow's caches after it."""
-
-    pcm: Pcm
-    tokens: int
-    frames: int
-    device_seconds: float
-    cache_bytes: int
-    first: bool
-    last: bool
-    stages: StageSeconds = NO_STAGES
-
-
-@dataclass(frozen=True, slots=True)
 class ChunkText:
     """The caller's text that a chunk carries, and its span."""
 
@@ -63,22 +45,13 @@ class ChunkText:
 NO_TEXT = ChunkText()
 
 
-class _AudibleTokens:
-    """The tokens of a stream that are decoded; in version 3 long silences are shortened."""
+class _AudibleInVersion3:
+    """Shortens long silences."""
 
-    def __init__(self, stream: TokenStream, *, shorten_silence: bool) -> None:
-        self._stream = stream
-        self._silence = SilentRun() if shorten_silence else None
-        self.tokens: list[int] = []
+    def __init__(self) -> None:
+        self._silence = SilentRun()
 
-    async def reach(self, count: int) -> None:
-        """Wait for so many tokens or the end of the stream; its error is raised after its tokens."""
-        while len(self.tokens) < count and (fresh := await self._stream.read(count - len(self.tokens))):
-            self.tokens += [token for token in fresh if self._audible(token)]
-
-    def _audible(self, token: int) -> bool:
-        if self._silence is None:
-            return True
+    def __call__(self, token: int) -> bool:
         self._silence = self._silence.after(token)
         return not self._silence.too_long
 
@@ -101,9 +74,8 @@ class SegmentSynthesizer:
         self._config = config
         self._adapter = adapter
         self._source = source
-        self._stage = stage
+        self._decoder = HopDecoder(stage)
         self._original = original
-        self._gathering = Gathering()
         self.block, self.ahead = config.flow.flow.block, config.flow.flow.ahead
 
     async def speak(
@@ -154,35 +126,12 @@ class SegmentSynthesizer:
         *,
         keep_silence: bool = False,
     ) -> AsyncGenerator[SegmentChunk]:
-        """Decode each hop as soon as its tokens and its lookahead are known, whether or not more follow, so that chunk
-        boundaries depend on nothing but the tokens.
-        """
-        async with tokens as stream:
-            audible = _AudibleTokens(stream, shorten_silence=self._config.version == 3 and not keep_silence)
-            await audible.reach(hops.needed - _NEARLY)
-            with self._gathering.arriving():
-                await audible.reach(hops.needed)
-            await self._gathering.wait(GATHER_SECONDS)
-            state, done, final = replace(await asyncio.shield(segment.base), seed=segment.seed), 0, False
-            while not final:
-                await audible.reach(hops.needed)
-                final = len(audible.tokens) < hops.needed
-                known = len(audible.tokens) if final else hops.needed
-                end = known if final else hops.end
-                hop = Hop(tuple(audible.tokens[done:known]), state, final)
-                result = await self._stage(hop, due=playhead.due)
-                state, done = result.state, known
-                yield SegmentChunk(
-                    result.pcm,
-                    end - hops.done,
-                    result.frames,
-                    result.device_seconds,
-                    0 if final else state.nbytes,
-                    first=hops.done == 0,
-                    last=final,
-                    stages=StageSeconds(stream.lap(), result.flow_seconds, result.vocoder_seconds),
-                )
-                hops = hops.after()
+        given = SegmentTokens(tokens)
+        if self._config.version == 3 and not keep_silence:
+            given = SegmentTokens(tokens, _AudibleInVersion3())
+        async with aclosing(self._decoder.decode(given, segment.base, segment.seed, hops, playhead)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def _sampling(self, segment: SegmentContext) -> SamplingParams:
         return replace(default_sampling(self._config), seed=segment.seed)

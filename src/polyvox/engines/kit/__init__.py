@@ -1,1 +1,1 @@
-"""Parts that engines share: chunk progress, player clock, seeds, capture fall-back, tuning, fit protocol."""
+"""Parts that engines share: lifecycle, threads, settings, checks, codec streams, chunks, seeds, captures, tuning."""

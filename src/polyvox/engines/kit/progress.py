@@ -2,15 +2,20 @@
 
 import time
 
+from polyvox.audio.pcm import silence
+from polyvox.engines.kit.playhead import Playhead
+from polyvox.text.spoken import Pause
 from polyvox.types import NO_STAGES, AudioChunk, ChunkPolicy, Pcm, Span, StageSeconds, WordTiming
 
 
 class ChunkLedger:
     """Counts the chunks, samples, tokens and frames of one utterance, and makes its `AudioChunk`s."""
 
-    def __init__(self, sample_rate: int, policy: ChunkPolicy | None) -> None:
+    def __init__(self, sample_rate: int, policy: ChunkPolicy | None, playhead: Playhead | None = None) -> None:
+        """`playhead` plays each chunk as it is made."""
         self.sample_rate = sample_rate
         self.policy = policy
+        self._playhead = playhead
         self.index = self.samples = self.tokens = self.frames = 0
         self._asked = time.perf_counter()
 
@@ -46,4 +51,9 @@ class ChunkLedger:
         )
         self.index, self.samples, self._asked = self.index + 1, result.end, now
         self.tokens, self.frames = self.tokens + tokens, self.frames + (frames or 0)
+        if self._playhead is not None:
+            self._playhead.push(result.duration)
         return result
+
+    def pause(self, pause: Pause) -> AudioChunk:
+        return self.chunk(silence(pause.seconds, self.sample_rate))

@@ -1,9 +1,12 @@
 """Work that is captured ahead, as CUDA graphs or by a compiler, with one fall-back where that fails."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
+
+if TYPE_CHECKING:
+    from polyvox.runtime.executors.cuda_graphs import Replay
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -23,6 +26,21 @@ def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T
     # Outside the handler: the error's traceback would keep the memory of the failed capture.
     log.warning(warning)
     return eager(), warning
+
+
+def captured_with(
+    recorder: "Callable[[], Replay] | None", what: str, make: "Callable[[Replay | None], T]", warm: Callable[[T], None]
+) -> tuple[T, str]:
+    """As `captured_or_eager`, for what `make` gives and `warm` captures; `make(None)` where there is no recorder."""
+    if recorder is None:
+        return make(None), ""
+
+    def captured() -> T:
+        made = make(recorder())
+        warm(made)
+        return made
+
+    return captured_or_eager(what, captured, lambda: make(None))
 
 
 async def captured_or_eager_async(

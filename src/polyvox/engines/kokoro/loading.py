@@ -15,7 +15,7 @@ from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 
 if TYPE_CHECKING:
-    from polyvox.engines.kokoro.native import NativeKokoro
+    from polyvox.engines.kokoro.native.network import NativeKokoro
 
 _DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
@@ -38,7 +38,7 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
         return on_cpu(settings, bundle)
     if not TORCH.installed:
         raise UnavailableError(f"Kokoro needs PyTorch to run natively; install it with: {install_hint('torch')}")
-    from polyvox.engines.kokoro.native_loading import load_anywhere, load_on_gpu
+    from polyvox.engines.kokoro.native.loading import load_anywhere, load_on_gpu
 
     if executor == "native":
         return _native(*load_anywhere(settings, bundle))
@@ -91,7 +91,7 @@ def _wren_workers(settings: KokoroSettings) -> tuple[int, int]:
 
 
 def _native(network: "NativeKokoro", warning: str = "") -> LoadedNetwork:
-    from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
+    from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
 
     return LoadedNetwork(
         lambda observer: BatchedSynthesis(network, observer), network.runs_on, warning, str(network.device)

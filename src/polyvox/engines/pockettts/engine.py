@@ -14,7 +14,10 @@ import torch
 
 from polyvox.audio.resample import resampled
 from polyvox.config import Settings
-from polyvox.engines.kit.recording import captured_or_eager
+from polyvox.engines.kit.checks import check_recording, known_voice, nothing_to_say
+from polyvox.engines.kit.engine_threads import EngineThreads
+from polyvox.engines.kit.lifecycle import Lifecycle
+from polyvox.engines.kit.recording import captured_with
 from polyvox.engines.kit.seeds import request_seed
 from polyvox.engines.pockettts.bundle import (
     ModelRules,
@@ -24,10 +27,10 @@ from polyvox.engines.pockettts.bundle import (
     load_networks,
     read_config,
 )
-from polyvox.engines.pockettts.codec_streams import CodecHop, CodecStreams, DecodedHop, Decoder, OrtDecoder
+from polyvox.engines.pockettts.codec_streams import CodecStreams, Decoder, OrtDecoder
 from polyvox.engines.pockettts.flow_steps import Floats, FlowSteps, OrtSteps, TorchSteps
 from polyvox.engines.pockettts.frame_scheduler import FrameScheduler
-from polyvox.engines.pockettts.recordings import check_recording, ending_on_pause
+from polyvox.engines.pockettts.recordings import ending_on_pause
 from polyvox.engines.pockettts.settings import PocketTtsSettings
 from polyvox.engines.pockettts.synthesis import Passage, Sampling, SynthesisParts, UtteranceSynthesis
 from polyvox.engines.pockettts.text import MOST_TOKENS, TextChunk, TextDivider
@@ -35,20 +38,18 @@ from polyvox.engines.pockettts.tuning import PocketTtsTuning
 from polyvox.engines.pockettts.variants import Variant
 from polyvox.engines.pockettts.voice_state import MAX_POSITIONS, VoiceState, read_voice
 from polyvox.engines.pockettts.voices import FOLDER, listed_voices
-from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnknownVoiceError
+from polyvox.errors import InvalidRequestError, NotServedError
 from polyvox.models.pockettts.codec_encoder import CodecEncoder
 from polyvox.models.pockettts.config import PocketConfig
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import DeviceRequest, Placement, place_models
-from polyvox.runtime.stage import Observer, Stage
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import (
     AudioChunk,
     Capabilities,
-    ChunkPolicy,
     EngineLocation,
     NormalizationOptions,
     PreparedVoice,
@@ -76,26 +77,24 @@ class _Running:
     divider: TextDivider
     rules: ModelRules
     parts: SynthesisParts
-    text: DeviceExecutor
-    hearing: DeviceExecutor
-    executors: tuple[DeviceExecutor, ...]
+    threads: EngineThreads
+
+    async def close(self) -> None:
+        await self.parts.scheduler.close()
+        await self.parts.codec.close()
+        await self.threads.close()
 
 
-class PocketTtsEngine:
+class PocketTtsEngine(Lifecycle[_Running]):
     """Streams of all sessions share the language model, and their hops share the codec."""
 
     def __init__(self, variant: Variant, settings: Settings) -> None:
+        super().__init__(variant.name)
         self._variant = variant
-        self.name = variant.name
         self._settings = settings.section(PocketTtsSettings)
-        self._folder = self._settings.dirs.get(variant.name) or settings.models_dir / variant.name
+        self._folder = self._settings.folder(variant.name, settings.models_dir)
         self._frontend = GraphemeFrontend()
-        self._observer: Observer | None = None
-        self._running: _Running | None = None
         self._ready: OrderedDict[str, VoiceState] = OrderedDict()
-        self.location = EngineLocation()
-        self.warning = ""
-        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
         self.capabilities = Capabilities(
             languages=frozenset({variant.language}),
             sample_rate=24_000,
@@ -105,19 +104,11 @@ class PocketTtsEngine:
             stochastic=True,
             reads_markup=True,
         )
-        self._policy = ChunkPolicy(
-            self._settings.first_frames,
-            self._settings.chunk_growth,
-            max(self._settings.first_frames, self._settings.most_frames),
-        )
 
     @property
     def voices(self) -> Sequence[Voice]:
         """The published voices in the model's folder."""
         return listed_voices(self._folder, self._variant)
-
-    def observe(self, observer: Observer) -> None:
-        self._observer = observer
 
     async def start(self) -> None:
         networks, divider, rules, warning = await asyncio.to_thread(self._load)
@@ -141,43 +132,21 @@ class PocketTtsEngine:
     ) -> None:
         """As `start`, with networks that are loaded already."""
         on_gpu = networks.device.type == "cuda"
-        niceness = 0 if on_gpu else DeviceExecutor.LOW
-        codec_thread, lm_thread, hearing = (
-            DeviceExecutor(f"{self.name}-{part}", 1, niceness=niceness) for part in ("codec", "lm", "voices")
-        )
-        text = DeviceExecutor(f"{self.name}-text", 1)
-        for thread, urgent in ((codec_thread, False), (lm_thread, True), (hearing, False)):
-            await thread.run(partial(use_own_stream, networks.device, urgent=urgent))
+        threads = await EngineThreads.start(self.name, networks.device, 0 if on_gpu else DeviceExecutor.LOW)
         self.location = EngineLocation(str(networks.device))
         recorder = CudaGraphs if on_gpu and self._settings.graphs else None
-        streams, codec_warning = await codec_thread.run(partial(self._streams, networks, recorder))
-        steps, lm_warning = await lm_thread.run(partial(self._steps, networks, recorder))
-        codec = Stage[CodecHop, DecodedHop](
-            f"{self.name} codec",
-            streams.decode,
-            executor=codec_thread,
-            max_batch=self._settings.streams,
-            key=streams.key,
-            observer=self._observer,
-        )
-        scheduler = FrameScheduler(self.name, steps, lm_thread, self._observer)
+        streams, codec_warning = await threads.codec.run(partial(self._streams, networks, recorder))
+        steps, lm_warning = await threads.lm.run(partial(self._steps, networks, recorder))
+        codec = streams.stage(f"{self.name} codec", threads.codec, self._observer)
+        scheduler = FrameScheduler(self.name, steps, threads.lm, self._observer)
         parts = SynthesisParts(scheduler, codec, streams, networks.config.codec.sample_rate)
         self.warning = " ".join(filter(None, (warning, lm_warning, codec_warning)))
-        executors = (codec_thread, lm_thread, text, hearing)
         self._running = _Running(
-            networks.config,
-            networks.encoder,
-            networks.fingerprint,
-            divider,
-            rules,
-            parts,
-            text,
-            hearing,
-            executors,
+            networks.config, networks.encoder, networks.fingerprint, divider, rules, parts, threads
         )
         # The rules of the language are read when they are first needed.
         segments = self._frontend.segments(_WARM_UP, NormalizationOptions(), self._variant.language)
-        await text.run(partial(list, segments))
+        await threads.text.run(partial(list, segments))
         if self.voices:
             async for _ in self.speak(Utterance(_WARM_UP, self.voices[0].id, seed=0, tuning=_SHORTEST)):
                 continue
@@ -196,15 +165,7 @@ class PocketTtsEngine:
         if networks.device.type == "cpu" and self._settings.executor != "torch":
             threads = self._settings.threads
             return make(OrtDecoder(networks.decoder, _MAX_FRAMES + 1, threads, eight_bits=self._eight_bits)), ""
-        if recorder is None:
-            return make(networks.decoder), ""
-
-        def captured() -> CodecStreams:
-            streams = make(networks.decoder, recorder())
-            streams.warm()
-            return streams
-
-        return captured_or_eager("The codec's decoder", captured, partial(make, networks.decoder))
+        return captured_with(recorder, "The codec's decoder", partial(make, networks.decoder), CodecStreams.warm)
 
     def _steps(self, networks: PocketNetworks, recorder: Callable[[], Replay] | None) -> tuple[FlowSteps, str]:
         settings, rows = self._settings, self._settings.streams + 1
@@ -212,23 +173,11 @@ class PocketTtsEngine:
         if networks.device.type == "cpu" and settings.executor != "torch":
             steps = OrtSteps(*given, steps=settings.steps, threads=settings.threads, eight_bits=self._eight_bits)
             return steps, ""
-        if recorder is None:
-            return TorchSteps(*given, steps=settings.steps), ""
 
-        def captured() -> TorchSteps:
-            steps = TorchSteps(*given, steps=settings.steps, replay=recorder())
-            steps.warm()
-            return steps
+        def make(replay: Replay | None) -> TorchSteps:
+            return TorchSteps(*given, steps=settings.steps, replay=replay)
 
-        return captured_or_eager("The language model", captured, lambda: TorchSteps(*given, steps=settings.steps))
-
-    async def close(self) -> None:
-        if self._running is not None:
-            running, self._running = self._running, None
-            await running.parts.scheduler.close()
-            await running.parts.codec.close()
-            for executor in running.executors:
-                await asyncio.to_thread(executor.close)
+        return captured_with(recorder, "The language model", make, TorchSteps.warm)
 
     def check(self, utterance: Utterance) -> None:
         PocketTtsTuning.of(utterance.tuning)
@@ -251,7 +200,7 @@ class PocketTtsEngine:
                 "you to accept their terms first."
             )
         check_recording(prompt)
-        latents = await running.hearing.run(partial(_heard, running.encoder, prompt))
+        latents = await running.threads.voices.run(partial(_heard, running.encoder, prompt))
         voice = await running.parts.scheduler.prepare(latents)
         return voice.pack(self.name, prompt.digest, running.fingerprint)
 
@@ -262,11 +211,11 @@ class PocketTtsEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()
         self.check(utterance)
-        voice = await running.text.run(partial(self._voice, running, utterance))
-        synthesis = UtteranceSynthesis(running.parts, voice, self._sampling(running, utterance), self._policy)
+        voice = await running.threads.text.run(partial(self._voice, running, utterance))
+        synthesis = UtteranceSynthesis(running.parts, voice, self._sampling(running, utterance), self._settings.policy)
         segments = self._frontend.segments(utterance.text, utterance.normalization, self._variant.language)
         read = partial(_next_passages, segments, utterance.text, running.divider)
-        while (given := await running.text.run(read)) is not None:
+        while (given := await running.threads.text.run(read)) is not None:
             if isinstance(given, Pause):
                 yield synthesis.pause(given)
                 continue
@@ -275,7 +224,7 @@ class PocketTtsEngine:
                     async for chunk in chunks:
                         yield chunk
         if not synthesis.passages:
-            raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+            raise nothing_to_say()
 
     def _sampling(self, running: _Running, utterance: Utterance) -> Sampling:
         tuning, rules = PocketTtsTuning.of(utterance.tuning), running.rules
@@ -296,16 +245,8 @@ class PocketTtsEngine:
         return self._ready[path.stem]
 
     def _ready_voice(self, name: str) -> Path:
-        known = [voice.id for voice in self.voices]
-        if name.lower() not in known:
-            remedy = f"use one of {', '.join(known)}" if known else "none is installed: register a recording"
-            raise UnknownVoiceError(f"There is no voice {name[:80]!r}; {remedy}.", field="voice")
-        return self._folder / FOLDER / f"{name.lower()}.safetensors"
-
-    def _started(self) -> _Running:
-        if self._running is None:
-            raise EngineError(f"The engine {self.name!r} is not running.")
-        return self._running
+        known = known_voice(name, self.voices, "none is installed: register a recording")
+        return self._folder / FOLDER / f"{known}.safetensors"
 
 
 @torch.inference_mode()

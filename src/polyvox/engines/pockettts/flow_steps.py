@@ -4,6 +4,8 @@ The streams are the first rows of one KV cache, so that a step works on views of
 ends is filled by the last one.
 """
 
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +24,9 @@ from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 Floats = npt.NDArray[np.float32]
 _SHORTEST = 256
 """Positions that the shortest captured step reads."""
+_DEVICE_BEGINS = 16
+_DEVICE_VOICES = 32
+"""Voices that stay on the device, 3 MB each."""
 
 
 class FlowSteps(Protocol):
@@ -29,16 +34,15 @@ class FlowSteps(Protocol):
 
     rows: int
     capacity: int
+    begins: int
+    """Streams that are worth beginning together."""
 
     @property
     def first_latent(self) -> Floats:
         """The latent in front of the first frame."""
 
-    def place(self, row: int, voice: VoiceState) -> None:
-        """Begin a row with a voice."""
-
-    def read_text(self, row: int, ids: tuple[int, ...]) -> None:
-        """Read ids behind what the row has."""
+    def begin(self, row: int, voices: Sequence[VoiceState], texts: Sequence[tuple[int, ...]]) -> None:
+        """Begin the rows from `row` on, each with a voice and the ids of a text."""
 
     def read_voice(self, row: int, latents: Floats) -> VoiceState:
         """Begin a row with the encoder's latents [n, latent]; the voice that it has then."""
@@ -64,38 +68,59 @@ class TorchSteps:
         self._device = embedding.device
         self._cache = KvRows.empty(lm.config, rows, capacity, embedding.device, embedding.dtype)
         self._lengths = np.zeros(rows, np.int64)
+        self.begins = 1 if embedding.device.type == "cpu" else _DEVICE_BEGINS
         self._batches = buckets(rows)
         self._spans = buckets(capacity, start=_SHORTEST)
+        self._voices: OrderedDict[int, tuple[VoiceState, KvRows]] = OrderedDict()
 
     @property
     def first_latent(self) -> Floats:
         return _numpy(self._lm.embedding.bos_emb)
 
     @torch.inference_mode()
-    def place(self, row: int, voice: VoiceState) -> None:
-        for kept, given in ((self._cache.keys, voice.keys), (self._cache.values, voice.values)):
-            kept[:, row, :, : voice.positions] = torch.from_numpy(given).to(self._device, kept.dtype)
-        self._lengths[row] = voice.positions
+    def begin(self, row: int, voices: Sequence[VoiceState], texts: Sequence[tuple[int, ...]]) -> None:
+        for index, voice in enumerate(voices, row):
+            given = self._placed(voice)
+            self._cache.keys[:, index, :, : voice.positions] = given.keys
+            self._cache.values[:, index, :, : voice.positions] = given.values
+            self._lengths[index] = voice.positions
+        # Behind a shorter text lies padding; the first frames are written over it before anything reads that far.
+        ids = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
+        for line, text in zip(ids, texts, strict=True):
+            line[: len(text)] = torch.tensor(text)
+        self._read(row, self._lm.embedding.of_text(ids.to(self._device)), [len(text) for text in texts])
 
-    @torch.inference_mode()
-    def read_text(self, row: int, ids: tuple[int, ...]) -> None:
-        self._read(row, self._lm.embedding.of_text(torch.tensor([ids], device=self._device)))
+    def _placed(self, voice: VoiceState) -> KvRows:
+        """A voice on the device; the last ones used stay there."""
+        key = id(voice.keys)
+        if key not in self._voices:
+            halves = (
+                torch.from_numpy(each).to(self._device, self._cache.keys.dtype) for each in (voice.keys, voice.values)
+            )
+            self._voices[key] = voice, KvRows(*halves)
+            while len(self._voices) > _DEVICE_VOICES:
+                self._voices.popitem(last=False)
+        self._voices.move_to_end(key)
+        return self._voices[key][1]
 
     @torch.inference_mode()
     def read_voice(self, row: int, latents: Floats) -> VoiceState:
         self._lengths[row] = 0
-        self._read(row, self._lm.embedding.of_voice(torch.from_numpy(latents)[None].to(self._device)))
+        rows = self._lm.embedding.of_voice(torch.from_numpy(latents)[None].to(self._device))
+        self._read(row, rows, [rows.shape[1]])
         keys, values = (
             _numpy(each[:, row, :, : self._lengths[row]]) for each in (self._cache.keys, self._cache.values)
         )
         return VoiceState(keys, values)
 
-    def _read(self, row: int, rows: Tensor) -> None:
-        before = torch.tensor([self._lengths[row]], device=self._device)
-        end = int(self._lengths[row]) + rows.shape[1]
-        cache = KvRows(self._cache.keys[:, row : row + 1, :, :end], self._cache.values[:, row : row + 1, :, :end])
-        self._lm(rows, before, cache)
-        self._lengths[row] = end
+    def _read(self, row: int, rows: Tensor, lengths: Sequence[int]) -> None:
+        """Read rows [n, length, width], of which `lengths` count, behind what the rows from `row` on have."""
+        last = row + len(rows)
+        before = self._lengths[row:last]
+        end = int(before.max()) + rows.shape[1]
+        cache = KvRows(self._cache.keys[:, row:last, :, :end], self._cache.values[:, row:last, :, :end])
+        self._lm(rows, torch.from_numpy(before.copy()).to(self._device), cache)
+        self._lengths[row:last] += lengths
 
     @torch.inference_mode()
     def step(self, latents: Floats, noise: Floats) -> tuple[Floats, Floats]:
@@ -145,6 +170,8 @@ class TorchSteps:
 class OrtSteps:
     """Steps as an ONNX graph on the CPU, its linear layers in 8 bits where asked; the KV cache is written in place."""
 
+    begins = 1
+
     def __init__(
         self,
         lm: FlowLm,
@@ -172,15 +199,14 @@ class OrtSteps:
     def first_latent(self) -> Floats:
         return _numpy(self._embedding.bos_emb)
 
-    def place(self, row: int, voice: VoiceState) -> None:
-        for kept, given in ((self._keys, voice.keys), (self._values, voice.values)):
-            for layer, new in zip(kept, given, strict=True):
-                layer[row, :, : voice.positions] = new
-        self._lengths[row] = voice.positions
-
     @torch.inference_mode()
-    def read_text(self, row: int, ids: tuple[int, ...]) -> None:
-        self._read(row, _numpy(self._embedding.of_text(torch.tensor([ids]))))
+    def begin(self, row: int, voices: Sequence[VoiceState], texts: Sequence[tuple[int, ...]]) -> None:
+        for index, (voice, ids) in enumerate(zip(voices, texts, strict=True), row):
+            for kept, given in ((self._keys, voice.keys), (self._values, voice.values)):
+                for layer, new in zip(kept, given, strict=True):
+                    layer[index, :, : voice.positions] = new
+            self._lengths[index] = voice.positions
+            self._read(index, _numpy(self._embedding.of_text(torch.tensor([ids]))))
 
     @torch.inference_mode()
     def read_voice(self, row: int, latents: Floats) -> VoiceState:

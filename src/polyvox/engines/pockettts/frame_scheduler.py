@@ -147,25 +147,32 @@ class FrameScheduler:
             self._fail(UnavailableError(f"The engine {self._name!r} is shutting down."))
 
     async def _admit(self) -> None:
-        """Begin one stream that waits: the others go on before the next one is read."""
-        while self._waiting and self._waiting[0].closed:
-            self._waiting.popleft()
-        if not self._waiting or len(self._running) >= self._streams_most:
+        """Begin streams that wait, as many together as the steps take: the others go on before the next are read."""
+        streams = self._next_streams()
+        if not streams:
             return
-        stream = self._waiting.popleft()
         started = time.perf_counter()
         try:
-            await self._executor.run(partial(self._begin, len(self._running), stream.request))
-        except Exception as error:  # noqa: BLE001 - the fault of this stream alone
-            stream.fail(error)
+            await self._executor.run(partial(self._begin, len(self._running), [each.request for each in streams]))
+        except Exception as error:  # noqa: BLE001 - the fault of these streams alone
+            for stream in streams:
+                stream.fail(error)
             return
-        self._running.append(stream)
+        self._running += streams
         now = time.perf_counter()
-        self._report("prefill", len(stream.request.ids), started - stream.arrived, now - started)
+        for stream in streams:
+            self._report("prefill", len(stream.request.ids), started - stream.arrived, (now - started) / len(streams))
 
-    def _begin(self, row: int, request: FrameRequest) -> None:
-        self._steps.place(row, request.voice)
-        self._steps.read_text(row, request.ids)
+    def _next_streams(self) -> list[FrameStream]:
+        most, streams = min(self._steps.begins, self._streams_most - len(self._running)), list[FrameStream]()
+        while self._waiting and len(streams) < most:
+            stream = self._waiting.popleft()
+            if not stream.closed:
+                streams.append(stream)
+        return streams
+
+    def _begin(self, row: int, requests: list[FrameRequest]) -> None:
+        self._steps.begin(row, [each.voice for each in requests], [each.ids for each in requests])
 
     async def _step(self) -> None:
         if not self._running:

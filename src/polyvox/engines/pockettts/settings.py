@@ -1,26 +1,17 @@
 """Settings of Pocket TTS."""
 
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from polyvox.config import SettingsSection
+from polyvox.engines.kit.settings import FrameSettings
 
 
-class PocketTtsSettings(SettingsSection):
+class PocketTtsSettings(FrameSettings):
     """`POLYVOX_POCKETTTS_…`."""
 
     section: ClassVar[str] = "pockettts"
 
-    dirs: dict[str, Path] = Field(
-        default_factory=dict,
-        description="Folders of models by their names, as JSON; a model that is not in it is in the folder of models, "
-        "under its name.",
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
-    )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
         description="Of the language model on a GPU; `auto`: bfloat16. Its head and the codec stay float32.",
@@ -36,7 +27,3 @@ class PocketTtsSettings(SettingsSection):
     streams: int = Field(8, ge=1, le=512, description="Sentences that are spoken at once.")
     steps: int = Field(1, ge=1, le=64, description="Steps of the flow head for each frame, where it knows steps.")
     voice_states: int = Field(16, ge=1, le=1024, description="Ready voices that are kept in memory, 6 MB each.")
-    first_frames: int = Field(1, ge=1, le=25, description="Frames of the first chunk; fewer start sooner.")
-    chunk_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
-    most_frames: int = Field(8, ge=1, le=64, description="Frames of the longest chunk.")
-    graphs: bool = Field(True, description="Capture a GPU's work as CUDA graphs; the start takes longer.")

@@ -76,8 +76,7 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, the weights fit, and so do {len(voices)} voices."]
 
 
-def _locate(model: str, settings: Settings) -> Path | None:
-    return settings.section(PocketTtsSettings).dirs.get(model)
+_CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
 
 
 POCKETTTS = EngineSpec(
@@ -86,7 +85,8 @@ POCKETTTS = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages={name: frozenset({variant.language}) for name, variant in VARIANTS.items()},
     voices=_voices,
-    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    cloning=_CLONING,
+    wordless=_CLONING,
     settings=PocketTtsSettings,
     tuning=PocketTtsTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
@@ -94,5 +94,5 @@ POCKETTTS = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(check=_check, locate=_locate),
+    tools=FolderTools(check=_check, locate=PocketTtsSettings.locate),
 )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from polyvox.audio.pcm import silence
+from polyvox.engines.kit.decoder_streams import DecodedHop
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed
-from polyvox.engines.pockettts.codec_streams import CodecHop, CodecStreams, DecodedHop
+from polyvox.engines.pockettts.codec_streams import CodecHop, CodecStreams
 from polyvox.engines.pockettts.frame_scheduler import FrameRequest, FrameScheduler
 from polyvox.engines.pockettts.text import TextChunk
 from polyvox.engines.pockettts.voice_state import VoiceState
@@ -61,8 +61,8 @@ class UtteranceSynthesis:
 
     def __init__(self, parts: SynthesisParts, voice: VoiceState, sampling: Sampling, policy: ChunkPolicy) -> None:
         self._parts, self._voice, self._sampling, self._policy = parts, voice, sampling, policy
-        self._ledger = ChunkLedger(parts.sample_rate, policy)
         self._playhead = Playhead(asyncio.get_running_loop().time)
+        self._ledger = ChunkLedger(parts.sample_rate, policy, self._playhead)
         self._passages = 0
         self._previous: int | None = None
         """Frames of the last hop; the next one may be longer."""
@@ -73,7 +73,7 @@ class UtteranceSynthesis:
         return self._passages
 
     def pause(self, pause: Pause) -> AudioChunk:
-        return self._played(self._ledger.chunk(silence(pause.seconds, self._parts.sample_rate)))
+        return self._ledger.pause(pause)
 
     async def speak(self, passage: Passage) -> AsyncGenerator[AudioChunk]:
         """The chunks of a passage; the first carries its text."""
@@ -92,7 +92,7 @@ class UtteranceSynthesis:
                 spent = StageSeconds(
                     lm=Seconds(read - asked), vocoder=Seconds(time.perf_counter() - read, done.seconds)
                 )
-                yield self._played(self._chunk(done, len(latents), passage if first else None, spent))
+                yield self._chunk(done, len(latents), passage if first else None, spent)
                 first = False
             if stream.cut:
                 log.warning("speech reached its greatest length before its end", frames=request.max_frames)
@@ -118,10 +118,6 @@ class UtteranceSynthesis:
             device_seconds=done.seconds,
             stages=spent,
         )
-
-    def _played(self, chunk: AudioChunk) -> AudioChunk:
-        self._playhead.push(chunk.duration)
-        return chunk
 
 
 def _faded_in(pcm: Pcm) -> Pcm:

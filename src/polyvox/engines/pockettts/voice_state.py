@@ -10,7 +10,8 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from polyvox.errors import BundleError, InvalidRequestError, PromptError
+from polyvox.engines.kit.checks import check_engine
+from polyvox.errors import BundleError, PromptError
 from polyvox.models.pockettts.config import PocketConfig
 from polyvox.types import PreparedVoice
 
@@ -34,10 +35,7 @@ class VoiceState:
 
     @classmethod
     def unpack(cls, voice: PreparedVoice, engine: str, fingerprint: str) -> "VoiceState":
-        if voice.engine != engine:
-            raise InvalidRequestError(
-                f"This voice was prepared for {voice.engine!r}, not for {engine!r}.", field="voice"
-            )
+        check_engine(voice, engine)
         if cls.made_for(voice) != fingerprint:
             raise PromptError("This voice was prepared for other weights; register it again.", field="voice")
         return cls(voice.arrays["keys"], voice.arrays["values"])

@@ -8,7 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from polyvox.config import Settings
-from polyvox.engines.kit.recording import captured_or_eager
+from polyvox.engines.kit.checks import check_recording, known_voice, nothing_to_say
+from polyvox.engines.kit.engine_threads import EngineThreads
+from polyvox.engines.kit.lifecycle import Lifecycle
+from polyvox.engines.kit.recording import captured_with
 from polyvox.engines.kit.seeds import request_seed
 from polyvox.engines.qwen3tts.arriving_text import ArrivingText
 from polyvox.engines.qwen3tts.bundle import (
@@ -20,7 +23,7 @@ from polyvox.engines.qwen3tts.bundle import (
     read_config,
     read_sampling,
 )
-from polyvox.engines.qwen3tts.codec_streams import CodecHop, CodecStreams, DecodedHop
+from polyvox.engines.qwen3tts.codec_streams import CodecStreams
 from polyvox.engines.qwen3tts.conditioning import Condition, Conditioner, model_language
 from polyvox.engines.qwen3tts.frame_steps import PredictorSteps
 from polyvox.engines.qwen3tts.room import fitting_streams, stream_bytes
@@ -28,14 +31,13 @@ from polyvox.engines.qwen3tts.settings import Qwen3TtsSettings
 from polyvox.engines.qwen3tts.synthesis import SAMPLE_RATE, Passage, SynthesisParts, UtteranceSynthesis
 from polyvox.engines.qwen3tts.tuning import Qwen3TtsTuning
 from polyvox.engines.qwen3tts.variants import CUSTOM_VOICE, LANGUAGES, VOICE_DESIGN, Variant, built_in_voices
-from polyvox.engines.qwen3tts.voice import ClonedVoice, check_recording, clone
-from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnknownVoiceError
+from polyvox.engines.qwen3tts.voice import ClonedVoice, clone
+from polyvox.errors import InvalidRequestError
 from polyvox.models.qwen3tts.talker_lm import TalkerLm
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
-from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSchedulerConfig
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.placement import DeviceRequest, Placement, place_models
-from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.text.detect import detect_language
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
@@ -43,7 +45,6 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import (
     AudioChunk,
     Capabilities,
-    ChunkPolicy,
     EngineLocation,
     PreparedVoice,
     Streaming,
@@ -70,25 +71,23 @@ class _Running:
     encoder: TextEncoder
     sampling: SamplingDefaults
     parts: SynthesisParts
-    text: DeviceExecutor
-    hearing: DeviceExecutor
-    executors: tuple[DeviceExecutor, ...]
+    threads: EngineThreads
+
+    async def close(self) -> None:
+        await self.parts.scheduler.close()
+        await self.parts.codec.close()
+        await self.threads.close()
 
 
-class Qwen3TtsEngine:
+class Qwen3TtsEngine(Lifecycle[_Running]):
     """Sequences of all sessions share the language model, and their hops share the codec."""
 
     def __init__(self, variant: Variant, settings: Settings) -> None:
+        super().__init__(variant.name)
         self._variant = variant
-        self.name = variant.name
         self._settings = settings.section(Qwen3TtsSettings)
-        self._folder = self._settings.dirs.get(variant.name) or settings.models_dir / variant.name
+        self._folder = self._settings.folder(variant.name, settings.models_dir)
         self._frontend = GraphemeFrontend()
-        self._observer: Observer | None = None
-        self._running: _Running | None = None
-        self.location = EngineLocation()
-        self.warning = ""
-        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
         self.capabilities = Capabilities(
             languages=LANGUAGES,
             sample_rate=SAMPLE_RATE,
@@ -100,11 +99,6 @@ class Qwen3TtsEngine:
             stochastic=True,
             reads_markup=True,
         )
-        self._policy = ChunkPolicy(
-            self._settings.first_frames,
-            self._settings.chunk_growth,
-            max(self._settings.first_frames, self._settings.most_frames),
-        )
 
     @property
     def voices(self) -> Sequence[Voice]:
@@ -114,9 +108,6 @@ class Qwen3TtsEngine:
             return list(known.values())
         speakers = self._running.networks.config.codec_ids.speakers
         return [known.get(name) or Voice(name, name.replace("_", " ").title(), "en") for name in speakers]
-
-    def observe(self, observer: Observer) -> None:
-        self._observer = observer
 
     async def start(self) -> None:
         networks, warning = await asyncio.to_thread(self._load)
@@ -138,29 +129,19 @@ class Qwen3TtsEngine:
     async def start_with(self, networks: Qwen3TtsNetworks, folder: Path, warning: str = "") -> None:
         """As `start`, with networks that are loaded already; `folder` has the tokenizer."""
         encoder, sampling = TextEncoder(folder), read_sampling(folder)
-        codec_thread, lm_thread = DeviceExecutor(f"{self.name}-codec", 1), DeviceExecutor(f"{self.name}-lm", 1)
-        text, hearing = DeviceExecutor(f"{self.name}-text", 1), DeviceExecutor(f"{self.name}-voices", 1)
-        for thread, urgent in ((codec_thread, False), (lm_thread, True), (hearing, False)):
-            await thread.run(partial(use_own_stream, networks.device, urgent=urgent))
+        threads = await EngineThreads.start(self.name, networks.device)
         self.location = EngineLocation(str(networks.device))
         recorder = CudaGraphs if networks.device.type == "cuda" and self._settings.graphs else None
         count, room_warning = self._fitting_streams(networks)
-        streams, codec_warning = await codec_thread.run(partial(self._streams, networks, count, recorder))
-        scheduler, lm_warning = await lm_thread.run(
-            partial(self._scheduler, networks, count, lm_thread, recorder, sampling)
+        streams, codec_warning = await threads.codec.run(partial(self._streams, networks, count, recorder))
+        scheduler, lm_warning = await threads.lm.run(
+            partial(self._scheduler, networks, count, threads.lm, recorder, sampling)
         )
         parts = SynthesisParts(
             scheduler=scheduler,
-            lm_thread=lm_thread,
-            conditioner=await lm_thread.run(partial(Conditioner, networks.talker, encoder)),
-            codec=Stage[CodecHop, DecodedHop](
-                f"{self.name} codec",
-                streams.decode,
-                executor=codec_thread,
-                max_batch=count,
-                key=streams.key,
-                observer=self._observer,
-            ),
+            lm_thread=threads.lm,
+            conditioner=await threads.lm.run(partial(Conditioner, networks.talker, encoder)),
+            codec=streams.stage(f"{self.name} codec", threads.codec, self._observer),
             streams=streams,
             groups=networks.config.groups,
             stop=frozenset({networks.config.codes}),
@@ -168,8 +149,7 @@ class Qwen3TtsEngine:
             max_text=MAX_TEXT,
         )
         self.warning = " ".join(filter(None, (warning, room_warning, lm_warning, codec_warning)))
-        executors = (codec_thread, lm_thread, text, hearing)
-        self._running = _Running(networks, encoder, sampling, parts, text, hearing, executors)
+        self._running = _Running(networks, encoder, sampling, parts, threads)
         if self.voices:
             utterance = Utterance(_WARM_UP, self.voices[0].id, seed=0, tuning={"max_new_tokens": _WARM_UP_FRAMES})
             async for _ in self.speak(utterance):
@@ -188,15 +168,7 @@ class Qwen3TtsEngine:
         self, networks: Qwen3TtsNetworks, count: int, recorder: Callable[[], Replay] | None
     ) -> tuple[CodecStreams, str]:
         make = partial(CodecStreams, networks.decoder, 2 * count, count, kept_voices=self._settings.voice_states)
-        if recorder is None:
-            return make(), ""
-
-        def captured() -> CodecStreams:
-            streams = make(recorder())
-            streams.warm()
-            return streams
-
-        return captured_or_eager("The tokenizer's decoder", captured, make)
+        return captured_with(recorder, "The tokenizer's decoder", make, CodecStreams.warm)
 
     def _scheduler(
         self,
@@ -222,23 +194,7 @@ class Qwen3TtsEngine:
             lm = TalkerLm(networks.talker)
             return LmScheduler(lm, config, executor=thread, observer=self._report, replay=replay, frames=frames)
 
-        if recorder is None:
-            return make(None), ""
-
-        def captured() -> LmScheduler:
-            scheduler = make(recorder())
-            scheduler.capture(sampling.first)
-            return scheduler
-
-        return captured_or_eager("The talker", captured, lambda: make(None))
-
-    async def close(self) -> None:
-        if self._running is not None:
-            running, self._running = self._running, None
-            await running.parts.scheduler.close()
-            await running.parts.codec.close()
-            for executor in running.executors:
-                await asyncio.to_thread(executor.close)
+        return captured_with(recorder, "The talker", make, lambda scheduler: scheduler.capture(sampling.first))
 
     def check(self, utterance: Utterance) -> None:
         Qwen3TtsTuning.of(utterance.tuning)
@@ -256,7 +212,7 @@ class Qwen3TtsEngine:
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
         check_recording(prompt)
-        voice = await running.hearing.run(partial(clone, running.networks, prompt))
+        voice = await running.threads.voices.run(partial(clone, running.networks, prompt))
         return voice.pack(self.name)
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
@@ -267,7 +223,7 @@ class Qwen3TtsEngine:
         streaming = self._settings.layout == "streaming" or (self._settings.layout == "auto" and self._variant.cloning)
         segments = self._frontend.segments(utterance.text, utterance.normalization, language)
         read = partial(_next_passage, segments, utterance.text, running.encoder)
-        while (given := await running.text.run(read)) is not None:
+        while (given := await running.threads.text.run(read)) is not None:
             if isinstance(given, Pause):
                 yield synthesis.pause(given)
                 continue
@@ -275,13 +231,13 @@ class Qwen3TtsEngine:
                 async for chunk in chunks:
                     yield chunk
         if not synthesis.passages:
-            raise _nothing_to_say()
+            raise nothing_to_say()
 
     async def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
         """Speak a text while it arrives: text and frames advance together, as the model was trained."""
         running = self._started()
         self.check(utterance)
-        arriving = ArrivingText(self._frontend, running.encoder, running.text, utterance)
+        arriving = ArrivingText(self._frontend, running.encoder, running.threads.text, utterance)
         async with aclosing(arriving.passages(pieces)) as passages:
             synthesis: UtteranceSynthesis | None = None
             async for phrases in passages:
@@ -291,7 +247,7 @@ class Qwen3TtsEngine:
                     async for chunk in chunks:
                         yield chunk
         if synthesis is None or not synthesis.passages:
-            raise _nothing_to_say()
+            raise nothing_to_say()
 
     def _synthesis(self, running: _Running, utterance: Utterance) -> UtteranceSynthesis:
         tuning = Qwen3TtsTuning.of(utterance.tuning)
@@ -299,7 +255,7 @@ class Qwen3TtsEngine:
             running.parts,
             self._condition(utterance),
             tuning.applied(running.sampling),
-            self._policy,
+            self._settings.policy,
             request_seed(utterance.seed),
             tuning.max_new_tokens,
         )
@@ -317,33 +273,11 @@ class Qwen3TtsEngine:
         if utterance.prepared is not None:
             cloned = ClonedVoice.unpack(utterance.prepared, self.name)
             return Condition("", cloned, model_language(language, None), instruction)
-        known = [voice.id for voice in self.voices]
-        if utterance.voice.lower() not in known:
-            remedy = f"use one of {', '.join(known)}" if known else "this model has none built in: register a recording"
-            raise UnknownVoiceError(f"There is no voice {utterance.voice[:80]!r}; {remedy}.", field="voice")
+        speaker = known_voice(utterance.voice, self.voices, "this model has none built in: register a recording")
         if self._variant.kind == VOICE_DESIGN:
             return Condition("", None, model_language(language, None), instruction)
-        speaker = utterance.voice.lower()
         dialect = None if self._running is None else self._running.networks.config.codec_ids.dialects.get(speaker)
         return Condition(speaker, None, model_language(language, dialect), instruction)
-
-    def _report(self, report: LmReport) -> None:
-        """Report a step as two batches: prefilled positions, and generated frames."""
-        if self._observer is None:
-            return
-        if report.prompt_tokens:
-            self._observer(BatchReport(f"{self.name} prefill", report.prompt_tokens, 0.0, report.prefill_seconds))
-        frames, seconds = report.generated_tokens, report.decode_seconds
-        self._observer(BatchReport(f"{self.name} decode", frames, 0.0, seconds, report.running, report.slots))
-
-    def _started(self) -> _Running:
-        if self._running is None:
-            raise EngineError(f"The engine {self.name!r} is not running.")
-        return self._running
-
-
-def _nothing_to_say() -> SilentTextError:
-    return SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
 
 def _next_passage(segments: Iterator[TrackedText | Pause], raw: str, encoder: TextEncoder) -> Passage | Pause | None:

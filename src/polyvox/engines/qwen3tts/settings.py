@@ -1,26 +1,17 @@
 """Settings of Qwen3-TTS."""
 
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from polyvox.config import SettingsSection
+from polyvox.engines.kit.settings import FrameSettings
 
 
-class Qwen3TtsSettings(SettingsSection):
+class Qwen3TtsSettings(FrameSettings):
     """`POLYVOX_QWEN3TTS_…`."""
 
     section: ClassVar[str] = "qwen3tts"
 
-    dirs: dict[str, Path] = Field(
-        default_factory=dict,
-        description="Folders of models by their names, as JSON; a model that is not in it is in the folder of models, "
-        "under its name.",
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
-    )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
         description="Of the language model; `auto`: bfloat16 on a GPU, float32 on the CPU. The codec stays float32.",
@@ -46,7 +37,3 @@ class Qwen3TtsSettings(SettingsSection):
         512, ge=16, le=16_384, description="Positions of new prompts that are read between two frames of the others."
     )
     voice_states: int = Field(32, ge=1, le=1024, description="Cloned voices whose decoder state is kept, 5 MB each.")
-    first_frames: int = Field(1, ge=1, le=25, description="Frames of the first chunk; fewer start sooner.")
-    chunk_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
-    most_frames: int = Field(8, ge=1, le=64, description="Frames of the longest chunk.")
-    graphs: bool = Field(True, description="Capture a GPU's work as CUDA graphs; the start takes longer.")

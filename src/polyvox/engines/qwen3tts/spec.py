@@ -66,8 +66,7 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{recognized.model}: all files are there, and the weights fit."]
 
 
-def _locate(model: str, settings: Settings) -> Path | None:
-    return settings.section(Qwen3TtsSettings).dirs.get(model)
+_CLONING = frozenset(name for name, variant in VARIANTS.items() if variant.cloning)
 
 
 QWEN3TTS = EngineSpec(
@@ -76,7 +75,8 @@ QWEN3TTS = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     voices=_voices,
-    cloning=frozenset(name for name, variant in VARIANTS.items() if variant.cloning),
+    cloning=_CLONING,
+    wordless=_CLONING,
     voice_design=frozenset(name for name, variant in VARIANTS.items() if variant.kind == VOICE_DESIGN),
     settings=Qwen3TtsSettings,
     tuning=Qwen3TtsTuning,
@@ -84,5 +84,5 @@ QWEN3TTS = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(check=_check, locate=_locate),
+    tools=FolderTools(check=_check, locate=Qwen3TtsSettings.locate),
 )

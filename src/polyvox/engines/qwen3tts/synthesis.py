@@ -9,12 +9,12 @@ from functools import partial
 
 import structlog
 
-from polyvox.audio.pcm import silence
+from polyvox.engines.kit.decoder_streams import DecodedHop
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.engines.qwen3tts.bundle import SamplingDefaults
-from polyvox.engines.qwen3tts.codec_streams import CodecHop, CodecStreams, DecodedHop
+from polyvox.engines.qwen3tts.codec_streams import CodecHop, CodecStreams
 from polyvox.engines.qwen3tts.conditioning import Condition, Conditioner
 from polyvox.errors import InvalidRequestError
 from polyvox.runtime.block_allocator import BlockLease
@@ -78,9 +78,9 @@ class UtteranceSynthesis:
         """`max_frames` of a passage are what the caller allows, if anything."""
         self._max_frames = max_frames
         self._parts, self._condition, self._sampling, self._seed = parts, condition, sampling, seed
-        self._ledger = ChunkLedger(SAMPLE_RATE, policy)
-        self._policy = policy
         self._playhead = Playhead(asyncio.get_running_loop().time)
+        self._ledger = ChunkLedger(SAMPLE_RATE, policy, self._playhead)
+        self._policy = policy
         self._passages = 0
         self._previous: int | None = None
         """Frames of the last hop; the next one may be longer."""
@@ -91,7 +91,7 @@ class UtteranceSynthesis:
         return self._passages
 
     def pause(self, pause: Pause) -> AudioChunk:
-        return self._played(self._ledger.chunk(silence(pause.seconds, SAMPLE_RATE)))
+        return self._ledger.pause(pause)
 
     async def speak(self, passage: Passage, *, streaming: bool) -> AsyncGenerator[AudioChunk]:
         """The chunks of a passage that is there whole; the first carries its text."""
@@ -198,7 +198,7 @@ class UtteranceSynthesis:
             done = await self._parts.codec(given, due=self._playhead.due)
             spent = StageSeconds(lm=stream.lap(), vocoder=Seconds(time.perf_counter() - asked, done.seconds))
             text = last() if last and ended and not codes else first if begins else None
-            yield self._played(self._chunk(done, given.count, text, spent))
+            yield self._chunk(done, given.count, text, spent)
             begins = False
         if self._max_frames is None and frames >= self._parts.max_frames:
             log.warning("speech reached its greatest length before its end", frames=frames)
@@ -212,7 +212,3 @@ class UtteranceSynthesis:
             device_seconds=done.seconds,
             stages=spent,
         )
-
-    def _played(self, chunk: AudioChunk) -> AudioChunk:
-        self._playhead.push(chunk.duration)
-        return chunk

@@ -7,13 +7,11 @@ import numpy.typing as npt
 import torch
 
 from polyvox.audio.resample import resampled
+from polyvox.engines.kit.checks import check_engine
 from polyvox.engines.qwen3tts.bundle import Qwen3TtsNetworks
-from polyvox.errors import InvalidRequestError, NotServedError, PromptError
+from polyvox.errors import NotServedError
 from polyvox.models.qwen3tts.speaker_encoder import RATE
 from polyvox.types import PreparedVoice, VoicePrompt
-
-MAX_SECONDS = 30.0
-_LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +25,7 @@ class ClonedVoice:
 
     @classmethod
     def unpack(cls, voice: PreparedVoice, engine: str) -> "ClonedVoice":
-        if voice.engine != engine:
-            raise InvalidRequestError(
-                f"This voice was prepared for {voice.engine!r}, not for {engine!r}.", field="voice"
-            )
+        check_engine(voice, engine)
         arrays = voice.arrays
         words = bytes(arrays["transcript"]).decode()
         return cls(arrays["speaker"].astype(np.float32), arrays["frames"].astype(np.int32), words, voice.digest)
@@ -38,17 +33,6 @@ class ClonedVoice:
     def pack(self, engine: str) -> PreparedVoice:
         words = np.frombuffer(self.transcript.encode(), np.uint8)
         return PreparedVoice(engine, self.digest, {"speaker": self.speaker, "frames": self.frames, "transcript": words})
-
-
-def check_recording(prompt: VoicePrompt) -> None:
-    """Refuse a recording that is too long or too short, before any work."""
-    seconds = len(prompt.pcm) / prompt.sample_rate
-    if seconds > MAX_SECONDS:
-        raise PromptError(
-            f"The recording has {seconds:.1f} seconds; {MAX_SECONDS:g} are the most. Cut it.", field="voice"
-        )
-    if seconds < _LEAST_SECONDS:
-        raise PromptError("The recording is too short to hear a voice in it; send a second or more.", field="voice")
 
 
 @torch.inference_mode()

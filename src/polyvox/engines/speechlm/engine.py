@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from polyvox.config import Settings
+from polyvox.engines.kit.checks import nothing_to_say
+from polyvox.engines.kit.lifecycle import Lifecycle
 from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
 from polyvox.engines.speechlm.encoder import check_prompt, encode_prompts
 from polyvox.engines.speechlm.execution import capture_decoder, capture_scheduler
@@ -16,15 +18,15 @@ from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
-from polyvox.errors import EngineError, NotServedError, SilentTextError, UnknownVoiceError
+from polyvox.errors import EngineError, NotServedError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
 from polyvox.runtime.kv_cache import slots_within
-from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSchedulerConfig
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
-from polyvox.runtime.stage import BatchReport, Observer, Stage
+from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Prompt, TokenSource
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
@@ -62,11 +64,18 @@ class _Running:
     def source(self) -> TokenSource:
         return self.stages.source
 
+    async def close(self) -> None:
+        await self.source.close()
+        await self.stages.codec.close()
+        if self.encoder is not None:
+            await self.encoder.close()
+        for executor in self.executors:
+            await asyncio.to_thread(executor.close)
 
-class SpeechLmEngine:
+
+class SpeechLmEngine(Lifecycle[_Running]):
     """Sequences of all sessions share the language model, here or on a server; their windows share the codec."""
 
-    name = NAME
     capabilities = Capabilities(
         languages=LANGUAGES,
         sample_rate=SAMPLE_RATE,
@@ -77,14 +86,10 @@ class SpeechLmEngine:
     )
 
     def __init__(self, settings: Settings) -> None:
+        super().__init__(NAME)
         self._server_settings = settings
         self._settings = settings.section(SpeechLmSettings)
         self._frontend = GraphemeFrontend()
-        self._observer: Observer | None = None
-        self._running: _Running | None = None
-        self.location = EngineLocation()
-        self.warning = ""
-        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
 
     @property
     def voices(self) -> Sequence[Voice]:
@@ -95,9 +100,6 @@ class SpeechLmEngine:
         """The reason why the language model's server gives no tokens now."""
         source = None if self._running is None else self._running.source
         return source.obstacle if isinstance(source, RemoteLm) else ""
-
-    def observe(self, observer: Observer) -> None:
-        self._observer = observer
 
     async def start(self) -> None:
         await self.start_with(await asyncio.to_thread(load_networks, self._server_settings))
@@ -136,16 +138,6 @@ class SpeechLmEngine:
         if networks.lm is not None and self.voices:
             async for _ in self.speak(replace(_WARM_UP, voice=self.voices[0].id)):
                 continue
-
-    async def close(self) -> None:
-        if self._running is not None:
-            running, self._running = self._running, None
-            await running.source.close()
-            await running.stages.codec.close()
-            if running.encoder is not None:
-                await running.encoder.close()
-            for executor in running.executors:
-                await asyncio.to_thread(executor.close)
 
     def check(self, utterance: Utterance) -> None:
         SynthesisOptions.of(utterance.tuning, utterance.seed, self._settings)
@@ -188,7 +180,7 @@ class SpeechLmEngine:
                 async for chunk in chunks:
                     yield chunk
         if not found:
-            raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+            raise nothing_to_say()
         if not synthesis.tokens:
             raise EngineError("The language model ended before it spoke; ask again, or with another seed.")
 
@@ -247,20 +239,6 @@ class SpeechLmEngine:
     def _recorder(self, networks: SpeechLmNetworks) -> Callable[[], Replay] | None:
         """The recorder of CUDA graphs, where the device and the settings allow it."""
         return CudaGraphs if networks.device.type == "cuda" and self._settings.graph_seconds else None
-
-    def _report(self, report: LmReport) -> None:
-        """Report a step as two batches: prefilled positions, and generated tokens."""
-        if self._observer is None:
-            return
-        if report.prompt_tokens:
-            self._observer(BatchReport(f"{NAME} prefill", report.prompt_tokens, 0.0, report.prefill_seconds))
-        tokens, seconds = report.generated_tokens, report.decode_seconds
-        self._observer(BatchReport(f"{NAME} decode", tokens, 0.0, seconds, report.running, report.slots))
-
-    def _started(self) -> _Running:
-        if self._running is None:
-            raise EngineError("The engine 'speechlm' is not running.")
-        return self._running
 
 
 def _next_prompt(

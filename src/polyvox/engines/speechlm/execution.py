@@ -5,7 +5,7 @@ Both functions must be called on the thread that will use what they return.
 
 from collections.abc import Callable
 
-from polyvox.engines.kit.recording import captured_or_eager
+from polyvox.engines.kit.recording import captured_or_eager, captured_with
 from polyvox.engines.speechlm.codec_decoder import CodecDecoder, CodecShapes
 from polyvox.engines.speechlm.loading import SpeechLmNetworks
 from polyvox.engines.speechlm.settings import SpeechLmSettings
@@ -21,15 +21,9 @@ def capture_scheduler(
     make: Callable[[Replay | None], LmScheduler], recorder: Recorder | None
 ) -> tuple[LmScheduler, str]:
     """The scheduler with all its usual steps captured, and a warning or ""."""
-    if recorder is None:
-        return make(None), ""
-
-    def captured() -> LmScheduler:
-        scheduler = make(recorder())
-        scheduler.capture(SamplingParams())
-        return scheduler
-
-    return captured_or_eager("The codec language model", captured, lambda: make(None))
+    return captured_with(
+        recorder, "The codec language model", make, lambda scheduler: scheduler.capture(SamplingParams())
+    )
 
 
 def capture_decoder(

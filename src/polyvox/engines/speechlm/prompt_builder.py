@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from polyvox.engines.kit.checks import check_engine
 from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
-from polyvox.errors import InvalidRequestError, PromptError
+from polyvox.errors import PromptError
 from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.tokens import Prompt
 from polyvox.types import PreparedVoice
@@ -61,10 +62,7 @@ class CodeVoice:
 
     @classmethod
     def unpack(cls, voice: PreparedVoice, engine: str) -> "CodeVoice":
-        if voice.engine != engine:
-            raise InvalidRequestError(
-                f"This voice was prepared for {voice.engine!r}, not for {engine!r}.", field="voice"
-            )
+        check_engine(voice, engine)
         return cls(voice.arrays["codes"].astype(np.int32), bytes(voice.arrays["transcript"]).decode())
 
     def pack(self, engine: str, digest: str) -> PreparedVoice:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import structlog
 
-from polyvox.audio.pcm import silence
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
@@ -44,8 +43,8 @@ class UtteranceSynthesis:
         self._text = text
         self._options = options
         self._stages = stages
-        self._ledger = ChunkLedger(SAMPLE_RATE, options.windows.chunks)
         self._playhead = Playhead(asyncio.get_running_loop().time)
+        self._ledger = ChunkLedger(SAMPLE_RATE, options.windows.chunks, self._playhead)
         self._segments = 0
         self._window_size: int | None = None
         """Tokens of the last window; the next one may be longer."""
@@ -61,7 +60,7 @@ class UtteranceSynthesis:
         return self._options.max_tokens is not None and self.tokens >= self._options.max_tokens
 
     def pause(self, pause: Pause) -> AudioChunk:
-        return self._played(self._ledger.chunk(silence(pause.seconds, SAMPLE_RATE)))
+        return self._ledger.pause(pause)
 
     async def speak(self, segment: TrackedText, prompt: Prompt) -> AsyncGenerator[AudioChunk]:
         """The chunks of one segment; the first carries its text."""
@@ -81,22 +80,16 @@ class UtteranceSynthesis:
                 vocoder = Seconds(time.perf_counter() - asked, decoded.seconds)
                 span = segment.span(0, len(segment)) if window.new.start == 0 else None
                 self._window_size = len(window.new)
-                yield self._played(
-                    self._ledger.chunk(
-                        crossfade.push(window, decoded.pcm),
-                        text=self._text[span.start : span.end] if span else "",
-                        span=span,
-                        tokens=len(window.new),
-                        device_seconds=decoded.seconds,
-                        stages=StageSeconds(lm=stream.lap(), vocoder=vocoder),
-                    )
+                yield self._ledger.chunk(
+                    crossfade.push(window, decoded.pcm),
+                    text=self._text[span.start : span.end] if span else "",
+                    span=span,
+                    tokens=len(window.new),
+                    device_seconds=decoded.seconds,
+                    stages=StageSeconds(lm=stream.lap(), vocoder=vocoder),
                 )
         if self.tokens - first >= allowed:
             log.warning("speech reached its greatest length before its end", tokens=allowed, chars=len(segment))
-
-    def _played(self, chunk: AudioChunk) -> AudioChunk:
-        self._playhead.push(chunk.duration)
-        return chunk
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import CachedTensors, LayerCache, PackedCache, PackedLayerCache, nbytes
-from polyvox.models.cosyvoice.ode_solver import FlowPoint, cosine_schedule, solve
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, Schedule, cosine_schedule, solve, uniform_schedule
 from polyvox.models.loading import Rules, StateDict, load, renamed, under
 
 FRAMES_PER_TOKEN = 2
@@ -32,7 +32,14 @@ class FlowConfig:
     """Tokens of one block of the streaming attention mask; version 1 has none and streams in chunks of any length."""
     steps: int = 10
     guidance: float = 0.7
-    """Scale of the classifier-free guidance."""
+    """Scale of the classifier-free guidance; 0: none."""
+    meanflow: bool = False
+    """True if the estimator gives the mean velocity of a step, from its start and its end: then steps are equal."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of the solver."""
+        return uniform_schedule(self.steps) if self.meanflow else cosine_schedule(self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,7 @@ class FlowNetwork(nn.Module):
         self.estimator = estimator
         self.speaker = nn.Linear(config.speaker, config.bins)
         self.register_buffer("time", time)
-        self.deltas: list[float] = cosine_schedule(config.steps).deltas.tolist()
+        self.deltas: list[float] = config.schedule.deltas.tolist()
 
     def embed_speaker(self, embedding: Tensor) -> Tensor:
         """Project speaker embeddings [batch, 192] to [batch, bins]."""
@@ -245,7 +252,9 @@ class FlowParts:
     token_encoder_names: Rules
     estimator: Callable[[], nn.Module]
     time: Callable[[], nn.Module]
-    """The estimator's time conditioning, a function of times [n]; its names begin with `time.`."""
+    """The estimator's time conditioning, a function of times [n], or of spans [n, 2] for mean velocities.
+
+    Its names begin with `time.`."""
     estimator_names: Rules
 
 
@@ -266,7 +275,8 @@ def load_network(
         parts.token_encoder_names, {name: each for name, each in state.items() if not name.startswith(_ESTIMATOR)}
     )
     time = load(parts.time, under("time.", estimator))
-    table: Tensor = time(cosine_schedule(config.steps).times.to(next(time.parameters()).device))
+    steps = config.schedule.spans if config.meanflow else config.schedule.times
+    table: Tensor = time(steps.to(next(time.parameters()).device))
     ours = {"time": table}
     ours |= {f"estimator.{name}": each for name, each in estimator.items() if not name.startswith("time.")}
     ours |= {f"token_encoder.{name}": each for name, each in rest.items() if not name.startswith(_SPEAKER)}

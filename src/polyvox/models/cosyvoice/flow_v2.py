@@ -11,7 +11,7 @@ from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import conformer, unet
 from polyvox.models.cosyvoice.conformer import Conformer, ConformerConfig
 from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowParts, load_flow
-from polyvox.models.cosyvoice.unet import UNet, UNetConfig, UNetTime
+from polyvox.models.cosyvoice.unet import MeanVelocityTime, UNet, UNetConfig, UNetTime
 from polyvox.models.loading import StateDict
 from polyvox.models.lookup import lookup
 
@@ -54,7 +54,7 @@ def load_flow2(config: Flow2Config, state: StateDict, dtype: torch.dtype = torch
         token_encoder=lambda: ConformerTokenEncoder(config),
         token_encoder_names=conformer.RENAMED,
         estimator=lambda: UNet(config.estimator),
-        time=lambda: UNetTime(config.estimator),
+        time=lambda: (MeanVelocityTime if config.flow.meanflow else UNetTime)(config.estimator),
         estimator_names=unet.RENAMED,
     )
     return load_flow(config.flow, parts, state, dtype)

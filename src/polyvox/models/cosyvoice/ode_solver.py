@@ -1,8 +1,8 @@
-"""Euler solver of the flow's ordinary differential equation, with classifier-free guidance."""
+"""Euler solver of the flow's ordinary differential equation, with classifier-free guidance or without."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -32,6 +32,11 @@ class Schedule:
     times: Tensor
     deltas: Tensor
 
+    @property
+    def spans(self) -> Tensor:
+        """The start and the end of each step, [steps, 2]."""
+        return torch.stack((self.times, self.times + self.deltas), dim=1)
+
 
 def cosine_schedule(steps: int) -> Schedule:
     """A cosine schedule, small steps first; times are sums of the steps before them, as the original rounds them."""
@@ -41,6 +46,12 @@ def cosine_schedule(steps: int) -> Schedule:
         deltas.append(target - times[-1])
         times.append(times[-1] + deltas[-1])
     return Schedule(torch.stack(times[:-1]), torch.stack(deltas))
+
+
+def uniform_schedule(steps: int) -> Schedule:
+    """Steps of equal length."""
+    grid = torch.linspace(0, 1, steps + 1, device="cpu")
+    return Schedule(grid[:-1], grid.diff())
 
 
 def timestep_embedding(times: Tensor, width: int) -> Tensor:
@@ -55,9 +66,17 @@ Velocity = Callable[[int, FlowPoint], Tensor]
 
 
 def solve(start: FlowPoint, deltas: Sequence[float], guidance: float, velocity: Velocity) -> Tensor:
-    """Integrate `velocity(step, point)` from noise to mel, in single precision also where the velocity is in half."""
+    """Integrate `velocity(step, point)` from noise to mel, in single precision also where the velocity is in half.
+
+    Without guidance (0) the velocity is computed with the conditions alone.
+    """
     precision = torch.promote_types(start.mu.dtype, torch.float32)
-    mel, fixed = start.mel.to(precision), start.with_unconditional()
+    mel = start.mel.to(precision)
+    if not guidance:
+        for step, delta in enumerate(deltas):
+            mel = mel + delta * velocity(step, replace(start, mel=mel.to(start.mu.dtype))).to(precision)
+        return mel
+    fixed = start.with_unconditional()
     for step, delta in enumerate(deltas):
         point = FlowPoint(torch.cat((mel, mel)).to(fixed.mu.dtype), fixed.mu, fixed.speaker, fixed.condition)
         conditional, unconditional = velocity(step, point).to(precision).chunk(2)

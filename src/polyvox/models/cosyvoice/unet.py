@@ -26,6 +26,7 @@ RENAMED = (
     (r"\.ff\.net\.0\.proj\.", ".ff_in."),
     (r"\.ff\.net\.2\.", ".ff_out."),
     (r"^time_mlp\.", "time."),
+    (r"^time_embed_mixer\.", "time.mixer."),
     (r"^(.*)\.residual\.mlp\.1\.", r"time.\1."),
 )
 """Parameter names: published and ours; those under `time.` belong to `UNetTime`."""
@@ -75,6 +76,21 @@ class UNetTime(TimeEmbedding):
         """Conditioning vectors [n, blocks, channels] of times [n]."""
         activated = functional.mish(self.embed(times))
         return torch.stack([linear(activated) for linear in (self.down, *self.middle, self.up)], dim=1)
+
+
+class MeanVelocityTime(UNetTime):
+    """Time conditioning of an estimator of mean velocities: of the start and the end of a step, mixed into one."""
+
+    def __init__(self, config: UNetConfig) -> None:
+        super().__init__(config)
+        inner = 4 * config.channels
+        self.mixer = nn.Linear(2 * inner, inner, bias=False)
+
+    def embed(self, times: Tensor) -> Tensor:
+        """Embed spans [n, 2] as [n, 4 * channels]."""
+        embedded = super().embed(times.flatten())
+        out: Tensor = self.mixer(embedded.view(len(times), -1))
+        return out
 
 
 class UNet(nn.Module):

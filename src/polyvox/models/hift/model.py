@@ -1,4 +1,4 @@
-"""CosyVoice 1's and 2's vocoder: mel to samples, in one call or in chunks that are crossfaded."""
+"""CosyVoice 1's and 2's vocoder, and Chatterbox's: mel to samples, in one call or in chunks that are crossfaded."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -44,6 +44,8 @@ class HiftState:
     mel: Tensor
     source: Tensor
     samples: Tensor
+    phase: Tensor | None = None
+    """Of each harmonic at the end of the source, in cycles [batch, 1, harmonics], where they are summed per sample."""
 
 
 class Hift(nn.Module):
@@ -59,17 +61,29 @@ class Hift(nn.Module):
     ) -> Tensor:
         """The source [batch, 480 frames] of mel [batch, bins, frames]; `noise` [batch, 480 frames, harmonics].
 
-        `start` [batch, 1, harmonics] is the phase, in cycles, that version 1's harmonics begin with.
+        `start` [batch, 1, harmonics] is the phase, in cycles, that harmonics begin with which are summed per sample.
         """
+        return self._excited(mel, noise, padding, start, None)[0]
+
+    def _excited(
+        self, mel: Tensor, noise: Tensor, padding: Tensor | None, start: Tensor | None, state: HiftState | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The source, and its phases at the end where the next chunk goes on with them."""
         pitch = self.pitch(mel, _cache(mel, padding))
         cycles = self.source.cycles(pitch, start)
-        if padding is not None:
+        if start is None and state is not None and state.phase is not None:
+            behind = state.source.shape[1]
+            cycles = cycles - cycles[:, behind - 1 : behind] + state.phase
+        if padding is not None and self.source.interpolate:
             # Phases are interpolated between frames, and hold behind the last one.
             frames = torch.arange(cycles.shape[1], device=cycles.device)
             held = frames.minimum(cycles.shape[1] - 1 - padding[:, None])
             cycles = cycles.gather(1, held[..., None].expand_as(cycles))
         excitation: Tensor = self.source(pitch, cycles, noise)
-        return excitation
+        if not self.config.source.per_sample:
+            return excitation, None
+        samples = None if padding is None else padding * self.config.source.samples_per_frame
+        return excitation, last_before(cycles.transpose(1, 2), 1, samples).transpose(1, 2).float() % 1
 
     def forward(self, mel: Tensor, source: Tensor, padding: Tensor | None = None) -> Tensor:
         """The samples [batch, 480 frames]."""
@@ -101,10 +115,15 @@ class Hift(nn.Module):
 
         `noise` covers the frames of this call and those repeated from the last. The last `padding` [batch] frames of
         each row may be zeros; their samples are undefined, and all else is as it would be without padding.
+
+        Harmonics that are summed per sample go on from chunk to chunk, unless `start` says where they begin in this
+        one; in the first, that follows from the noise.
         """
         if state is not None:
             mel = torch.cat((state.mel, mel), dim=2)
-        source = self.excitation(mel, noise, padding, start)
+        elif start is None and self.config.source.per_sample:
+            start = _start_of(noise)
+        source, phase = self._excited(mel, noise, padding, start, state)
         if state is not None:
             source = torch.cat((state.source, source[:, state.source.shape[1] :]), dim=1)
         samples: Tensor = self(mel, source, padding)
@@ -118,6 +137,7 @@ class Hift(nn.Module):
             last_before(mel, self.config.overlap, padding),
             last_before(source, overlap, samples_padding),
             last_before(samples, overlap, samples_padding),
+            phase,
         )
         return samples[:, :-overlap], after
 
@@ -137,6 +157,16 @@ class _PaddedCache(LayerCache):
 
 def _cache(mel: Tensor, padding: Tensor | None) -> LayerCache:
     return LayerCache(update=False) if padding is None else _PaddedCache(mel.shape[2], padding)
+
+
+def _start_of(noise: Tensor) -> Tensor:
+    """Random phases in cycles, [batch, 1, harmonics], but zero for the fundamental: the noise's first sample.
+
+    Modulo a cycle, Gaussian numbers of unit deviation are as good as uniform ones: they differ by some 1e-8.
+    """
+    first = noise[:, :1].clone()
+    first[:, :, 0] = 0.0
+    return first
 
 
 def crossfade(before: Tensor, after: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ class SourceConfig:
     voiced_above: float = 10.0
     samples_per_frame: int = 480
     per_sample: bool = False
-    """True if phases are summed sample by sample from a random start, as at 22.05 kHz."""
+    """True if phases are summed sample by sample from a random start, as in version 1 and in Chatterbox."""
 
 
 class F0Predictor(nn.Module):
@@ -89,7 +89,7 @@ class HarmonicSource(nn.Module):
 
 
 class SampledHarmonicSource(HarmonicSource):
-    """Version 1's source, at 22.05 kHz: phases are summed sample by sample, and where they begin is heard."""
+    """The source of version 1 and of Chatterbox: phases are summed by sample, and where they begin is heard."""
 
     def __init__(self, config: SourceConfig) -> None:
         super().__init__(config, interpolate=False)

@@ -1,15 +1,14 @@
 """The codec's decoder: latents to samples, causal and without look-ahead, its state passed in and out."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.cache import CachedTensors, LayerCache
+from polyvox.models.cache import LayerCache
 from polyvox.models.loading import StateDict, WeightsError, load, renamed
 from polyvox.models.pockettts.codec_layers import Convolution, Expansion, Residual, WindowedTransformer, as_expansion
 from polyvox.models.pockettts.config import CodecConfig
+from polyvox.models.stream_state import StreamState
 
 LAYER_NAMES = (
     (r"\.layer_scale_([12])\.scale$", r".scale\1"),
@@ -19,17 +18,6 @@ LAYER_NAMES = (
 )
 _ENTER = 3
 """Entries of a stage in the published list: activation, transposed convolution, residual block."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecoderState:
-    """State of streams: columns so far [batch], and each layer's keys or last inputs.
-
-    All shapes are fixed, so that streams of any age share a batch. Never written to.
-    """
-
-    columns: Tensor
-    kept: CachedTensors
 
 
 class CodecDecoder(nn.Module):
@@ -50,11 +38,11 @@ class CodecDecoder(nn.Module):
             self.stages.append(_Stage(2 * width, width, ratio, sizes.residual_kernel, sizes.compress))
         self.last = Convolution(width, 1, sizes.last_kernel)
 
-    def begin(self, batch: int) -> DecoderState:
+    def begin(self, batch: int) -> StreamState:
         """The state of streams before their first frame."""
         device = self.upsample.device
         kept = tuple(torch.zeros(batch, *shape, device=device) for shape in self.state_shapes())
-        return DecoderState(torch.zeros(batch, dtype=torch.long, device=device), kept)
+        return StreamState(torch.zeros(batch, dtype=torch.long, device=device), kept)
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Shapes of a stream's kept tensors, in the order in which the layers run."""
@@ -65,16 +53,16 @@ class CodecDecoder(nn.Module):
             shapes += stage.expand.state_shapes + stage.residual.state_shapes
         return shapes + self.last.state_shapes
 
-    def forward(self, latents: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    def forward(self, latents: Tensor, state: StreamState) -> tuple[Tensor, StreamState]:
         """Samples [batch, frames * frame] of latents [batch, frames, latent], and the streams' next state."""
         cache = LayerCache(state.kept, window=self.transformer.past)
         columns = self._upsampled(self.enter(latents).transpose(1, 2), cache)
         count = columns.shape[2]
-        columns = self.first(self.transformer(columns, cache, state.columns), cache)
+        columns = self.first(self.transformer(columns, cache, state.positions), cache)
         for stage in self.stages:
             columns = stage(columns, cache)
         samples: Tensor = self.last(functional.elu(columns), cache)
-        return samples[:, 0], DecoderState(state.columns + count, cache.tensors())
+        return samples[:, 0], StreamState(state.positions + count, cache.tensors())
 
     def _upsampled(self, frames: Tensor, cache: LayerCache) -> Tensor:
         """Columns of frames [batch, channels, frames]: each channel on its own, from a frame and the one before it."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from polyvox.models.attention import attend
 from polyvox.models.qwen.float8 import Float8Weight, Weight, activation_dtype, project
-from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
+from polyvox.models.qwen.model import Qwen, QwenConfig
 
 SHORT = 64
 """Positions of caches whose attention is one kernel with what stores them."""
@@ -111,7 +111,7 @@ class FusedQwen:
         self._whole[1] = 1.0
         positions = torch.arange(capacity, device=cache[0].device)
         half = config.head_width // 2
-        cosines, sines = rotary(positions, config.head_width, config.rope_theta, self._final_norm.dtype)
+        cosines, sines = config.rotation(positions, self._final_norm.dtype)
         self._rotation = cosines[0, :, :half].contiguous(), sines[0, :, :half].contiguous()
 
     def decode(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:

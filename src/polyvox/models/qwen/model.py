@@ -1,5 +1,6 @@
-"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, the KV cache passed in and out."""
+"""The Qwen2, Qwen3 and Llama decoders: grouped-query attention, rotary positions, the KV cache passed in and out."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,23 @@ from torch.nn import functional
 from polyvox.models.attention import attend, causal_mask, merge_heads, split_heads
 from polyvox.models.cache import CachedTensors, LayerCache
 from polyvox.models.lookup import lookup
+
+
+@dataclass(frozen=True, slots=True)
+class RopeScaling:
+    """Llama 3's slower rotation: by `factor` where a turn is longer than `positions / low`, not where it is shorter
+    than `positions / high`, and in between in part."""
+
+    factor: float = 8.0
+    low: float = 1.0
+    high: float = 4.0
+    positions: int = 8192
+
+    def scaled(self, frequencies: Tensor) -> Tensor:
+        """Radians a position, of those without scaling."""
+        turns = self.positions * frequencies / (2 * math.pi)
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+        return (1 - kept) * frequencies / self.factor + kept * frequencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +46,12 @@ class QwenConfig:
     """Qwen2 has biases on queries, keys and values; Qwen3 has none."""
     qk_norm: bool = False
     """Qwen3 normalises each head's queries and keys before they are rotated."""
+    rope_scaling: RopeScaling | None = None
+    """Llama 3 rotates slowly turning pairs more slowly still."""
+
+    def rotation(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """`rotary` of this decoder's heads."""
+        return rotary(positions, self.head_width, self.rope_theta, dtype, self.rope_scaling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +86,22 @@ class Qwen(nn.Module):
 
     def decode(self, rows: Tensor, memory: LayerCache, positions: Tensor, mask: Tensor | None) -> Tensor:
         """As `forward`, with the caller's KV cache, positions ([new] or [batch, new]) and attention mask."""
-        rotation = rotary(positions, self.config.head_width, self.config.rope_theta, rows.dtype)
+        rotation = self.config.rotation(positions, rows.dtype)
         for layer in self.layers:
             rows = layer(rows, memory, rotation, mask)
         hidden: Tensor = self.norm(rows)
         return hidden
 
 
-def rotary(positions: Tensor, width: int, theta: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def rotary(
+    positions: Tensor, width: int, theta: float, dtype: torch.dtype, scaling: RopeScaling | None = None
+) -> tuple[Tensor, Tensor]:
     """Cosines and sines of rotary embeddings for heads of this width, [..., 1, time, width]."""
     exponents = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32) / width
-    angles = (positions[..., None].float() * (1.0 / theta**exponents)).unsqueeze(-3)
+    frequencies = 1.0 / theta**exponents
+    if scaling is not None:
+        frequencies = scaling.scaled(frequencies)
+    angles = (positions[..., None].float() * frequencies).unsqueeze(-3)
     angles = torch.cat((angles, angles), dim=-1)
     return angles.cos().to(dtype), angles.sin().to(dtype)
 

@@ -1,17 +1,17 @@
 """The tokenizer's decoder: frames of codes to samples, causal and without look-ahead, its state passed in and out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.cache import CachedTensors, LayerCache
+from polyvox.models.cache import LayerCache
 from polyvox.models.loading import StateDict, load, renamed, under
 from polyvox.models.qwen3tts.codec_config import DecoderConfig, TransformerConfig
 from polyvox.models.qwen3tts.codec_layers import LayerScale, RotaryAttention, Rotation, codebooks, rotation_at
 from polyvox.models.qwen3tts.waveform import Activation, BiasedConv, Expand, SnakeBeta, Waveform
+from polyvox.models.stream_state import StreamState
 
 _CONVNEXT_EPS = 1e-6
 _TAPPED = 3
@@ -23,17 +23,6 @@ _NAMES = (
     (r"^decoder\.0\.", "waveform.enter."),
     (r"\.conv([12])\.bias$", r".bias\1"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CodecState:
-    """State of streams: the number of frames so far [batch], and each layer's keys or last inputs.
-
-    All shapes are fixed, so that streams of any age share a batch. Never written to.
-    """
-
-    frames: Tensor
-    kept: CachedTensors
 
 
 class CodecDecoder(nn.Module):
@@ -60,11 +49,11 @@ class CodecDecoder(nn.Module):
             if isinstance(module, SnakeBeta):
                 module.kernel = kernel
 
-    def begin(self, batch: int) -> CodecState:
+    def begin(self, batch: int) -> StreamState:
         """The state of streams before their first frame."""
         device = self.codebooks.device
         kept = tuple(torch.zeros(batch, *shape, device=device) for shape in self.state_shapes())
-        return CodecState(torch.zeros(batch, dtype=torch.long, device=device), kept)
+        return StreamState(torch.zeros(batch, dtype=torch.long, device=device), kept)
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Shapes of a stream's kept tensors, in the order in which the layers run."""
@@ -75,15 +64,15 @@ class CodecDecoder(nn.Module):
         shapes += [each.dwconv.state_shape for each in self.upsample if isinstance(each, _Upsample)]
         return shapes + self.waveform.state_shapes()
 
-    def forward(self, codes: Tensor, state: CodecState) -> tuple[Tensor, CodecState]:
+    def forward(self, codes: Tensor, state: StreamState) -> tuple[Tensor, StreamState]:
         """Samples [batch, frames * hop] of codes [batch, frames, groups], and the streams' next state."""
         cache = LayerCache(state.kept, window=self.config.window - 1)
         rows = self.pre_conv.behind(self._quantized(codes), cache)
-        rows = self._transform(rows, cache, state.frames)
+        rows = self._transform(rows, cache, state.positions)
         for upsample in self.upsample:
             rows = upsample(rows, cache)
         samples = self.waveform(rows, cache).clamp(-1.0, 1.0)
-        return samples, CodecState(state.frames + codes.shape[1], cache.tensors())
+        return samples, StreamState(state.positions + codes.shape[1], cache.tensors())
 
     def _quantized(self, codes: Tensor) -> Tensor:
         """The vectors that codes stand for, [batch, frames, channels]."""

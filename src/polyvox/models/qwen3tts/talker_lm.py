@@ -4,10 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from polyvox.models.loading import with_aligned_rows
 from polyvox.models.qwen.model import Qwen
 from polyvox.models.qwen3tts.talker import Talker
-
-_ALIGNMENT = 64
 
 
 class TalkerLm:
@@ -15,8 +14,7 @@ class TalkerLm:
 
     def __init__(self, talker: Talker) -> None:
         config, weight = talker.config, talker.head.weight
-        rest = weight.new_zeros(-(config.codes + 1) % _ALIGNMENT, weight.shape[1])
-        self._head = torch.cat((weight[: config.codes], weight[config.codec_ids.eos][None], rest))
+        self._head = with_aligned_rows(torch.cat((weight[: config.codes], weight[config.codec_ids.eos][None])))
         self.talker = talker
 
     @property

@@ -6,10 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.loading import StateDict, WeightsError, load, without_prefix
+from polyvox.models.loading import StateDict, WeightsError, aligned, load, with_aligned_rows, without_prefix
 from polyvox.models.qwen.model import Qwen, QwenConfig
-
-_ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class CodecLm(nn.Module):
         super().__init__()
         self.config = config
         self.backbone = Qwen(config.backbone)
-        self.head = nn.Parameter(torch.empty(_aligned(self.vocabulary), config.backbone.hidden))
+        self.head = nn.Parameter(torch.empty(aligned(self.vocabulary), config.backbone.hidden))
 
     @property
     def vocabulary(self) -> int:
@@ -55,11 +53,6 @@ class CodecLm(nn.Module):
         return functional.linear(hidden, self.head)[..., : self.vocabulary]
 
 
-def _aligned(rows: int) -> int:
-    """Round up: a matrix product with an odd number of rows takes a GPU several times as long."""
-    return -(-rows // _ALIGNMENT) * _ALIGNMENT
-
-
 def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CodecLm:
     """Load a published state dict; where it has no head of its own, the embeddings are tied."""
     embeddings = "model.embed_tokens.weight"
@@ -73,6 +66,5 @@ def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = 
         for name, tensor in without_prefix("model.", state).items()
         if name != "lm_head.weight"
     }
-    rest = codes.new_zeros(_aligned(config.codes + 1) - config.codes - 1, codes.shape[1])
-    renamed["head"] = torch.cat((codes, source[config.end : config.end + 1], rest))
+    renamed["head"] = with_aligned_rows(torch.cat((codes, source[config.end : config.end + 1])))
     return load(lambda: CodecLm(config), renamed, dtype)

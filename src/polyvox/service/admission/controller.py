@@ -14,7 +14,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from itertools import count
+from typing import Self
 
+from polyvox.config import Settings
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.service.admission.capacity import PLAYBACK_RATE, ThroughputEstimator
 from polyvox.service.admission.fair_share import FEW_STREAMS, FairShare
@@ -70,6 +72,17 @@ class AdmissionController:
         )
         self._numbers = count()
         self._timer: asyncio.TimerHandle | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, on_grant: Callable[[float], None]) -> Self:
+        """The controller of the settings."""
+        return cls(
+            settings.max_sessions,
+            settings.max_queue,
+            adaptive=settings.adaptive_sessions,
+            max_share=settings.max_share,
+            on_grant=on_grant,
+        )
 
     def now(self) -> float:
         """Seconds on the controller's clock."""
@@ -140,6 +153,30 @@ class AdmissionController:
                 self._withdraw(ticket)
                 raise
         return ticket
+
+    async def admit(
+        self,
+        model: str,
+        client: str,
+        *,
+        chars: int,
+        max_wait: float,
+        paced: bool,
+        background: bool,
+        continues: bool,
+        capacity: float | None,
+    ) -> Ticket:
+        """The same for a caller that would also wait for an admission elsewhere."""
+        return self.enter(
+            model,
+            client,
+            chars,
+            max_wait,
+            paced=paced,
+            background=background,
+            continues=continues,
+            capacity=capacity,
+        )
 
     def expired(self, ticket: Ticket) -> OverloadedError:
         """The refusal of a request that has waited as long as it accepts."""

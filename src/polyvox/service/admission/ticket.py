@@ -67,6 +67,35 @@ class Controller(Protocol):
     def leave(self, ticket: "Ticket") -> None: ...
 
 
+class SessionTicket(Protocol):
+    """The part of a ticket that a session asks and tells; `on_drop` is called where the session is to make room."""
+
+    on_drop: Callable[[], None]
+
+    @property
+    def seconds_ahead(self) -> float: ...
+
+    async def granted(self) -> None: ...
+
+    async def turn(self) -> None: ...
+
+    def produced(self, audio: float, seconds: float | None) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def idle(self) -> None: ...
+
+    async def text_came(self) -> None: ...
+
+    def read(self) -> None: ...
+
+    def finish(self) -> None: ...
+
+    def release(self) -> None: ...
+
+
 class Ticket:
     """A place in the queue that becomes an active slot, until it is released.
 
@@ -120,7 +149,8 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self._precedence = Precedence(background=background, makes_way=partial(_makes_way, ref(self)))
+        self.precedence = Precedence(background=background, makes_way=partial(_makes_way, ref(self)))
+        """That of the tasks which work for the stream."""
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
@@ -161,8 +191,8 @@ class Ticket:
                 async with asyncio.timeout(LONGEST_START_WAIT):
                     await self._begun.wait()
             self._controller.begin(self)
-        self._precedence.goes_first = self._controller.is_starved(self)
-        enter_precedence(self._precedence)
+        self.precedence.goes_first = self._controller.is_starved(self)
+        enter_precedence(self.precedence)
 
     def begin(self) -> None:
         """Called by the controller: the first chunk may be made."""
@@ -174,7 +204,7 @@ class Ticket:
         now = self._controller.now()
         is_first = not self.audio
         if is_first:
-            self._precedence.goes_first = False
+            self.precedence.goes_first = False
         self.audio += audio
         self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.paced:
@@ -250,6 +280,11 @@ class Ticket:
     def release(self) -> None:
         """Leave the queue, or free the slot for the next in it; idempotent."""
         self._controller.leave(self)
+
+    @property
+    def is_granted(self) -> bool:
+        """True if the request is admitted, so that `granted` does not wait."""
+        return self._admitted.is_set() and self._refusal is None
 
     def grant(self, now: float) -> None:
         self.granted_at = now

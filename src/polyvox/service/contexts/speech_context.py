@@ -83,8 +83,8 @@ class SpeechContext:
         call: CallContext,
         options: ContextOptions = ContextOptions(),
     ) -> None:
+        self.request = request
         self._service = service
-        self._request = request
         self._call = call
         self._options = options
         self._patience = Patience(service.settings.stall_seconds if options.patience is None else options.patience)
@@ -165,7 +165,7 @@ class SpeechContext:
         """Let another voice of the same model speak what is pushed from now on; what came before is flushed."""
         if self._generation.start < self._chars:
             self.flush()
-        self._request = self._generation.request = request
+        self.request = self._generation.request = request
 
     def touch(self) -> None:
         """Keep the context alive without text."""
@@ -194,7 +194,7 @@ class SpeechContext:
         began = time.monotonic()
         await self._stop()
         if is_first:
-            self._service.metrics.context_cancelled(self._request.door, time.monotonic() - began)
+            self._service.metrics.context_cancelled(self.request.door, time.monotonic() - began)
 
     async def _stop(self) -> None:
         self._cancelled = True
@@ -206,7 +206,7 @@ class SpeechContext:
             await asyncio.wait([self._session.task])
 
     async def __aenter__(self) -> Self:
-        self._service.metrics.context_opened(self._request.door)
+        self._service.metrics.context_opened(self.request.door)
         return self
 
     async def __aexit__(
@@ -215,7 +215,7 @@ class SpeechContext:
         try:
             await self._stop()
         finally:
-            self._service.metrics.context_closed(self._request.door)
+            self._service.metrics.context_closed(self.request.door)
 
     async def __aiter__(self) -> AsyncGenerator[ContextEvent]:
         while self._generations and not self._cancelled:
@@ -267,4 +267,4 @@ class SpeechContext:
         return self._session
 
     def _next_generation(self) -> _Generation:
-        return _Generation(TextFeed(self._patience), self._chars, self._request)
+        return _Generation(TextFeed(self._patience), self._chars, self.request)

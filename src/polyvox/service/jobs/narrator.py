@@ -57,7 +57,7 @@ class Narrator:
 
     async def check(self, voice: str | None = None) -> None:
         """Refuse a model, voice, language or speed with which nothing can be spoken, before a book is begun."""
-        await self._service.output(self._request(Passage("", voice, 0, self._options.seed)), self._call)
+        await self._service.output(await self._request(Passage("", voice, 0, self._options.seed)), self._call)
 
     async def speak(self, passage: Passage) -> AsyncIterator[AudioChunk]:
         """The chunks of a passage, when all of them are made; waits while the server has no room.
@@ -85,7 +85,7 @@ class Narrator:
                 log.warning("passage failed, tried again", index=passage.index, attempt=failed)
 
     async def _attempt(self, passage: Passage) -> list[AudioChunk]:
-        async with await self._service.open(self._request(passage), self._call) as session:
+        async with await self._service.open(await self._request(passage), self._call) as session:
             return [chunk async for chunk in session]
 
     def default_voice(self, language: str) -> str:
@@ -100,21 +100,22 @@ class Narrator:
             return ""
         return next((voice for voice, tongue in spoken.items() if tongue == wanted), "")
 
-    def _request(self, passage: Passage) -> SpeechRequest:
+    async def _request(self, passage: Passage) -> SpeechRequest:
         options = self._options
         voice = passage.voice or options.voice
         reference = RegisteredVoice(voice)
         utterance = Utterance(
             passage.text, voice, language=options.language, speed=options.speed, seed=passage.seed, whole=True
         )
+        model = await self._resolver.model_for(reference, self._owner, options.model, language=options.language)
         return SpeechRequest(
             utterance,
-            model=options.model,
+            model=model,
             door=self._door,
-            resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
+            resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=model),
             markup=MarkupRequest(
                 voice_tags=not self._service.settings.refuse_voice_tags,
-                resolve_voice=self._resolver.by_name(self._owner, options.model),
+                resolve_voice=self._resolver.by_name(self._owner, model),
             ),
             words=True,
             dictionary_names=options.dictionaries,

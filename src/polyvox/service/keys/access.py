@@ -10,7 +10,7 @@ from polyvox.voices.records import SHARED_OWNER
 NOBODY = "nobody"
 """Owner id of callers who may read lists without a key; nothing is ever registered under it."""
 
-_KEYLESS = frozenset({Scope.SPEAK})
+_KEYLESS = frozenset({Scope.SPEAK, Scope.LISTEN})
 """Scopes of callers whom a door without keys, Wyoming's, lets into a server that has some."""
 
 

@@ -1,6 +1,7 @@
 """Keys, limits and usage of one server, put together and kept going."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,18 +40,27 @@ def asks_for_keys(settings: Settings) -> bool:
 
 
 class Accounts:
-    """Accounts of a server's callers: keys, limits and use; `start` follows changes and writes usage."""
+    """Accounts of a server's callers: keys, limits and use; `start` follows changes and writes usage.
 
-    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+    `counters` and `ledger` are given where several processes count together.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        counters: Counters | None = None,
+        ledger: Callable[[KeyStore, DayClock], UsageLedger] = UsageLedger,
+    ) -> None:
         self._store = store = key_store(settings)
         self._keeps_usage = bool(settings.api_keys)
         self.keyring = Keyring([key.get_secret_value() for key in settings.api_keys], store)
         self.access = KeyAccess(self.keyring)
         self.calls = OpenCalls(self.keyring, self.access)
         self.keyring.after_read = self.calls.sweep
-        self.ledger = UsageLedger(store, DayClock())
-        self._counters = _counters(settings, metrics)
-        self.limiter = Limiter(settings, self.keyring, self.ledger, self._counters, metrics)
+        self.ledger = ledger(store, DayClock())
+        self.counters = _counters(settings, metrics) if counters is None else counters
+        self.limiter = Limiter(settings, self.keyring, self.ledger, self.counters, metrics)
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         metrics.watch_keys(lambda: not self.keyring.problem)
@@ -72,7 +82,7 @@ class Accounts:
         self._task = None
         await self.keyring.close()
         await self.ledger.write()
-        await self._counters.close()
+        await self.counters.close()
 
     def _make_file(self) -> None:
         """Make the file in which the use of keys of the settings is counted."""
@@ -87,7 +97,7 @@ class Accounts:
                 async with asyncio.timeout(WRITE_SECONDS):
                     await self._closing.wait()
             await self.ledger.write()
-            await self._counters.flush()
+            await self.counters.flush()
 
 
 def _counters(settings: Settings, metrics: Metrics) -> Counters:

@@ -1,13 +1,12 @@
-"""Names and addresses of clients, by which they take turns and limits are counted."""
+"""Names of clients, by which they take turns."""
 
 import ipaddress
-from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network
 
 from polyvox.voices.records import SHARED_OWNER
 
 _KEY, _JOB, _BATCH = "key ", "job ", " batch"
-_IPV6_NETWORK = 64  # what one household or machine is given
+IPV6_NETWORK = 64
+"""Bits of the network that one household or machine is given."""
 
 
 def client_name(owner: str, address: str) -> str:
@@ -20,7 +19,7 @@ def client_name(owner: str, address: str) -> str:
         return address
     if ip.version == 4:
         return str(ip)
-    return str(ip.ipv4_mapped or ipaddress.ip_network((int(ip), _IPV6_NETWORK), strict=False))
+    return str(ip.ipv4_mapped or ipaddress.ip_network((int(ip), IPV6_NETWORK), strict=False))
 
 
 def key_client(owner: str) -> str:
@@ -48,28 +47,3 @@ def owner_in(client: str) -> str | None:
 def address_in(client: str) -> str:
     """The client without what it does."""
     return client.removesuffix(_BATCH)
-
-
-class ClientAddresses:
-    """Tells which clients are one and the same for limits per address.
-
-    Behind a reverse proxy all clients have its address, and it may well run on this machine: connections from loopback
-    and from `trusted` networks are many people's, so that only the limit of all applies to them.
-    """
-
-    def __init__(self, trusted: Iterable[IPv4Network | IPv6Network] = ()) -> None:
-        self._trusted = tuple(trusted)
-
-    def group(self, host: str | None) -> str | None:
-        """The address to count a client under, of IPv6 its subnet; None where it must not be counted."""
-        try:
-            address = ipaddress.ip_address((host or "").partition("%")[0])
-        except ValueError:  # a Unix socket
-            return None
-        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
-        if address.is_loopback or any(address in network for network in self._trusted):
-            return None
-        if address.version == 4:
-            return str(address)
-        return str(ipaddress.ip_network((address, _IPV6_NETWORK), strict=False))

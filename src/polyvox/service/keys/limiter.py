@@ -7,7 +7,8 @@ from typing import Protocol
 from polyvox.config import Settings
 from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
 from polyvox.service.keys.access import ended_key
-from polyvox.service.keys.client_names import ClientAddresses, address_in, owner_in
+from polyvox.service.keys.client_addresses import ClientAddresses
+from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger

@@ -25,6 +25,7 @@ class Operation(Enum):
     SUBMIT_JOBS = Scope.SPEAK, "Have a book or a long text spoken in the background"
     CHANGE_JOBS = Scope.SPEAK, "Pause, resume, correct, cancel and delete one's own jobs"
     CHECK_PROVENANCE = Scope.SPEAK, "Have a file checked for where it comes from"
+    LISTEN = Scope.LISTEN, "Have a recording transcribed, or its words translated"
     ISSUE_KEYS = Scope.SPEAK, "Have an ephemeral key made that stands for one's own"
     CHANGE_VOICES = Scope.VOICES, "Register, change and delete one's own voices, and clear what is cached of them"
     FIT_VOICES = Scope.VOICES, "Fit a voice to a recording, and cancel a fit"

@@ -22,6 +22,7 @@ class Scope(StrEnum):
     """A use that a key is good for."""
 
     SPEAK = "speak"
+    LISTEN = "listen"
     VOICES = "voices"
     ADMIN = "admin"
 

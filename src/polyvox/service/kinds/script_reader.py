@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TypeVar
 
 from polyvox.config import Settings
@@ -13,6 +12,7 @@ from polyvox.errors import ForbiddenError, InvalidRequestError, MarkupError, Unk
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script import SpeakScript
+from polyvox.service.kinds.voice_aliases import VoiceAlias, VoiceAliases
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice
@@ -25,30 +25,6 @@ from polyvox.text.markup.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
 from polyvox.voices.mixing import parse_mix
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceAlias:
-    """A short name of a voice in one request, and the pace at which that voice speaks."""
-
-    voice: str
-    rate: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceAliases:
-    """The aliases of a request. A name spelled alike goes before one that differs in case."""
-
-    by_name: Mapping[str, VoiceAlias] = field(default_factory=lambda: MappingProxyType({}))
-
-    def find(self, name: str) -> VoiceAlias | None:
-        """The alias of a name; None where there is none."""
-        exact = self.by_name.get(name.strip())
-        if exact is not None:
-            return exact
-        folded = name.strip().casefold()
-        return next((alias for known, alias in self.by_name.items() if known.casefold() == folded), None)
-
 
 _PROBE = "a"
 _LONG_TEXT = 5_000
@@ -113,6 +89,8 @@ class ScriptReader:
         pronunciation: Pronunciation | None = None,
     ) -> RequestKind | None:
         """The kind that speaks the text as its markup and dictionaries say; None where it is spoken just as it is."""
+        if pronunciation is None and _is_plain(utterance.text, markup):
+            return None
         script = await self._on_thread(utterance.text, partial(self._parsed, utterance.text, markup, warnings))
         if script.plain and pronunciation is None:
             return None
@@ -235,6 +213,12 @@ class ScriptReader:
         known = {listed.id for listed in self._engine.voices} | self._settings.aliases.keys()
         mixed = parse_mix(voice) if self._engine.capabilities.voice_mixing and voice not in known else ()
         return all(term.voice in known for term in mixed) if mixed else not self._engine.voices or voice in known
+
+
+def _is_plain(text: str, markup: MarkupRequest) -> bool:
+    """True if nothing in a text can be markup, and nothing is asked of how it is read."""
+    asked = markup.ssml or markup.voice_tags or markup.rate != 1.0
+    return text != "" and not asked and not inline_tags.may_begin_in(text)
 
 
 def _with_voice(style: Style, found: Mapping[str, VoiceAlias]) -> Style:

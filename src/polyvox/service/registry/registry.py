@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from polyvox.bundles.offer import offer
 from polyvox.config import Settings
 from polyvox.engines.base import (
     Engine,
@@ -19,6 +20,7 @@ from polyvox.engines.base import (
 from polyvox.engines.spec import ModelOutline
 from polyvox.errors import ConflictError, InvalidRequestError, NotServedError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
+from polyvox.service.registry.cloning_choice import CloningModel, best_to_clone
 from polyvox.service.registry.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
 from polyvox.service.registry.model_slot import ModelSlot
 from polyvox.suggestions import did_you_mean
@@ -75,6 +77,12 @@ class ModelInfo:
         """True if it speaks with voices of the caller; false where it is not available."""
         known = self.outline if self.capabilities is None else self.capabilities
         return self.available and known.cloning
+
+    @property
+    def wordless(self) -> bool:
+        """True if it clones voices without a transcript; false where it is not available."""
+        known = self.outline if self.capabilities is None else self.capabilities
+        return self.available and known.cloning and known.wordless
 
     @property
     def voice_design(self) -> bool:
@@ -236,21 +244,61 @@ class Registry:
         """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
-        refusal = f"The model {engine.name!r} cannot clone voices"
         cloning = [info.id for info in self.models() if info.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
-        if registered and isinstance(engine, SupportsStyle):
-            remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
-        elif not cloning and (absent := self._absent_cloning()):
-            first, *others = absent
-            more = f" Others that clone: {', '.join(others[:_NAMED_MODELS])}." if others else ""
-            raise NotServedError(f"{refusal}; {remedy}. {absent[first]}{more}", field="model")
-        raise InvalidRequestError(f"{refusal}; {remedy}.", field="model")
+        refusal = f"The model {engine.name!r} cannot clone voices; {remedy}"
+        fits = registered and isinstance(engine, SupportsStyle)
+        if fits:
+            refusal += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
+        absent = {} if cloning else self._absent_cloning()
+        if not absent:
+            raise InvalidRequestError(f"{refusal}.", field="model")
+        first, *others = absent
+        about = f" It is {offer(first)}." if offer(first) else ""
+        more = f" Others that clone: {', '.join(others[:_NAMED_MODELS])}." if others else ""
+        error = InvalidRequestError if fits else NotServedError
+        raise error(f"{refusal}. {absent[first]}{about}{more}", field="model")
 
     def _absent_cloning(self) -> dict[str, str]:
-        """Known models that clone voices and are not here, each with what to do to have it."""
+        """Known models that clone voices and are not here, each with what to do to have it; the one to fetch first."""
         outline = self._outline
-        return {} if outline is None else {info.id: info.reason for info in self.absent() if outline(info.id).cloning}
+        if outline is None:
+            return {}
+        absent = [info for info in self.absent() if outline(info.id).cloning]
+        absent.sort(key=lambda info: not outline(info.id).first_to_clone)
+        return {info.id: info.reason for info in absent}
+
+    def clones_for(self, model: str | None) -> bool:
+        """Return whether a request for this model may bring a voice of its own: also where another one speaks it."""
+        return self.model(model).cloning or (not self.is_named(model) and any(i.cloning for i in self.models()))
+
+    def model_to_clone(self, model: str | None, language: str, *, worded: bool) -> str | None:
+        """The model that speaks a voice of the caller's: the one that is asked for, unless it was not named and cannot.
+
+        `language` is that of the speech or of the recording, empty where neither is known; a recording is `worded`
+        where it has a transcript.
+        """
+        if self.is_named(model) or self.model(model).cloning:
+            return model
+        found = self.cloning_model(language, worded=worded)
+        return model if found is None else found.name
+
+    def cloning_model(self, language: str = "", *, worded: bool = False) -> CloningModel | None:
+        """The model that speaks a voice of the caller's where none is named: the default one if it can, else the best.
+
+        None where no model here clones.
+        """
+        default = self._settings.default_model
+        cloning = {
+            info.id: CloningModel(info.id, info.wordless, info.languages, resident=info.resident)
+            for info in self.models()
+            if info.cloning
+        }
+        return cloning.get(default) or best_to_clone(cloning.values(), language, worded=worded)
+
+    def is_named(self, model: str | None) -> bool:
+        """Return whether a request names a model of this server, rather than leave the choice to it."""
+        return bool(model) and _OPENAI_NAME.fullmatch(model or "") is None
 
     def model(self, model: str | None) -> ModelInfo:
         """One model, available or not."""

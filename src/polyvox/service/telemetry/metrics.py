@@ -210,6 +210,28 @@ class Metrics:
             "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
         )
 
+        self._listening_waiting = Gauge(
+            "polyvox_listening_waiting", "Recordings that wait to be transcribed.", registry=registry
+        )
+        self._listening_running = Gauge(
+            "polyvox_listening_running", "Recordings that are transcribed now.", registry=registry
+        )
+        self._listening_requests = Counter(
+            "polyvox_listening_requests",
+            "Requests for transcripts, by the door and how they ended: ok, cancelled, or an error.",
+            ["door", "outcome"],
+            registry=registry,
+        )
+        self._heard_seconds = Counter(
+            "polyvox_heard_seconds", "Seconds of audio transcribed, by the model.", ["model"], registry=registry
+        )
+        self._listening_seconds = Counter(
+            "polyvox_listening_seconds",
+            "Seconds that transcription took, from a recording's turn to its transcript, by the model.",
+            ["model"],
+            registry=registry,
+        )
+
         self._slow_patterns = Counter(
             "polyvox_slow_patterns",
             "Regular expressions of dictionaries that were left out because they take too long.",
@@ -364,6 +386,20 @@ class Metrics:
 
     def slow_patterns(self, count: int) -> None:
         self._slow_patterns.inc(count)
+
+    def watch_listening(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
+        """Read the gauges of transcription from these functions at every scrape."""
+        self._listening_waiting.set_function(waiting)
+        self._listening_running.set_function(running)
+
+    def listened(self, door: str, outcome: str) -> None:
+        """Count a request for a transcript that has ended."""
+        self._listening_requests.labels(door, outcome).inc()
+
+    def heard(self, model: str, audio_seconds: float, seconds: float) -> None:
+        """Count a transcript: the length of its recording, and the time it took."""
+        self._heard_seconds.labels(model).inc(audio_seconds)
+        self._listening_seconds.labels(model).inc(seconds)
 
     def side_refused(self) -> None:
         self._side_refused.inc()

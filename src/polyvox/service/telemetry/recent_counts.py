@@ -3,13 +3,13 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Metric
 
 INTERVAL_SECONDS = 10.0
 KEPT_SECONDS = 300.0
@@ -39,15 +39,18 @@ class RecentCounts:
     """Keeps a snapshot every ten seconds, for five minutes. The first one is of the server's start."""
 
     def __init__(self, registry: CollectorRegistry, clock: Callable[[], float] = time.monotonic) -> None:
-        self._registry = registry.restricted_registry(SERIES)
+        self.source: Callable[[], Iterable[Metric]] = registry.restricted_registry(SERIES).collect
+        """Gives the metrics; several processes that are one server have theirs in common."""
         self._clock = clock
         self._kept = deque[Snapshot](maxlen=int(KEPT_SECONDS / INTERVAL_SECONDS) + 1)
 
     def take(self) -> None:
         """Keep the metrics as they are now."""
         sums: dict[str, dict[str, float]] = {name: {} for name in SERIES}
-        for metric in self._registry.collect():
+        for metric in self.source():
             for sample in metric.samples:
+                if sample.name not in SERIES:
+                    continue
                 label = SERIES[sample.name]
                 key = "" if label is None else sample.labels[label]
                 if sample.value or label == "le":

@@ -29,7 +29,7 @@ CONSENT_HEADER = "X-Voice-Consent"
 
 _HOW = (
     f"with the field 'consent' where this API has it, else with the header {CONSENT_HEADER} (gRPC: metadata of this "
-    "name), whose text says how and when"
+    "name; `polyvox say`: --consent), whose text says how and when"
 )
 _DENIALS = frozenset({"", "0", "false", "no"})
 

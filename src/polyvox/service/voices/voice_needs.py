@@ -10,24 +10,27 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, PolyvoxError
 from polyvox.extras import TORCH, install_hint
+from polyvox.service.registry.cloning_choice import CloningModel
 from polyvox.service.voices.fit_worker import installed_fitting
 from polyvox.service.voices.transcriber import ASR_BUNDLE
 
 
 @dataclass(frozen=True, slots=True)
 class MissingModel:
-    """A model that can be fetched; its size is None where nobody knows it beforehand."""
+    """A model that can be fetched; its size is None where nobody knows it beforehand, and then at most `max_bytes`."""
 
     name: str
     title: str
     code_licence: str
     weights_licence: str
     bytes: int | None
+    max_bytes: int
 
     @classmethod
     def of(cls, manifest: Manifest) -> "MissingModel":
         licence = manifest.licence
-        return cls(manifest.name, manifest.title, licence.code, licence.weights, manifest.download_bytes)
+        sizes = manifest.download_bytes, manifest.max_download_bytes
+        return cls(manifest.name, manifest.title, licence.code, licence.weights, *sizes)
 
     def public(self) -> dict[str, Any]:
         return {
@@ -35,6 +38,7 @@ class MissingModel:
             "title": self.title,
             "licence": {"code": self.code_licence, "weights": self.weights_licence},
             "bytes": self.bytes,
+            "max_bytes": self.max_bytes,
         }
 
 
@@ -42,12 +46,13 @@ class MissingModel:
 class VoiceNeed:
     """One purpose: `transcribe`, `clone` or `fit`. It is served unless models are missing, or there is a reason.
 
-    The reason is something that no pull mends.
+    The reason is something that no pull mends. Cloning names the model that serves it.
     """
 
     purpose: str
     missing: tuple[MissingModel, ...] = ()
     reason: str = ""
+    served_by: CloningModel | None = None
 
     def public(self) -> dict[str, Any]:
         return {
@@ -55,28 +60,31 @@ class VoiceNeed:
             "ready": not self.missing and not self.reason,
             "missing": [each.public() for each in self.missing],
             "reason": self.reason or None,
+            "model": None if self.served_by is None else self.served_by.name,
+            "wordless": self.served_by is not None and self.served_by.wordless,
         }
 
 
-def voice_needs(settings: Settings, *, clones: bool) -> list[VoiceNeed]:
-    """The needs of each purpose; `clones` says that a model that clones is available. Blocks."""
+def voice_needs(settings: Settings, cloning: CloningModel | None) -> list[VoiceNeed]:
+    """The needs of each purpose; `cloning` is the model that clones, where there is one. Blocks."""
     return [
         VoiceNeed("transcribe", _missing([ASR_BUNDLE], settings)),
-        VoiceNeed("clone") if clones else _cloning(settings),
+        _cloning(settings) if cloning is None else VoiceNeed("clone", served_by=cloning),
         _fitting(settings),
     ]
 
 
 def _cloning(settings: Settings) -> VoiceNeed:
     """The lightest model that clones, with what it needs."""
-    spec = next((spec for spec in Catalog.installed().specs if spec.first_to_clone), None)
-    if spec is None:
+    found = Catalog.installed().first_to_clone
+    if found is None:
         return VoiceNeed("clone", reason="No installed engine clones voices.")
+    spec, model = found
     try:
         spec.check_installed()
     except PolyvoxError as error:
         return VoiceNeed("clone", reason=error.message)
-    return VoiceNeed("clone", _missing([spec.bundle_of(spec.first_to_clone)], settings))
+    return VoiceNeed("clone", _missing([spec.bundle_of(model)], settings))
 
 
 def _fitting(settings: Settings) -> VoiceNeed:

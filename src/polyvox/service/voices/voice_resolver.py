@@ -20,7 +20,7 @@ from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_aliases import unspoken_language
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
-from polyvox.types import Pcm, PreparedVoice, VoicePrompt
+from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.designs import described_voice, design_of
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
@@ -155,6 +155,42 @@ class VoiceResolver:
             lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner),
             identity=f"recording {known} {untranscribed} {text}" if known else "",
         )
+
+    async def model_for(
+        self,
+        reference: VoiceReference,
+        owner: str,
+        model: str | None,
+        *,
+        language: str | None = None,
+        transcript: str | None = None,
+    ) -> str | None:
+        """The model that speaks a request with this voice: the one asked for, unless that was left to the server and
+        the voice is cloned, which another model does.
+        """
+        if isinstance(reference, UploadedVoice) or self._registry.is_named(model):
+            return model
+        language, worded = language or "", bool(transcript)
+        if isinstance(reference, RegisteredVoice):
+            record = await self._unspoken(reference.name, owner, model)
+            if record is None:
+                return model
+            language, worded = language or record.language, worded or bool(record.transcript)
+        return self._registry.model_to_clone(model, language, worded=worded)
+
+    async def _unspoken(self, name: str, owner: str, model: str | None) -> VoiceRecord | None:
+        """The registered voice of a name, where a model does not speak it."""
+        info = self._registry.model(model)
+        if not info.loaded or info.cloning or not name:
+            return None
+        engine = self._registry.engine(model)
+        if _is_own(name, engine):
+            return None
+        record = await self._store.find(name, owner)
+        if record is None and (target := self._settings.aliases.get(name, name)) != name:
+            return await self._unspoken(target, owner, model)
+        designed = record is not None and engine.capabilities.voice_design and design_of(record.report) is not None
+        return None if record is None or designed or _is_styled(record, engine) else record
 
     def speaks(self, record: VoiceRecord, engine: Engine) -> bool:
         """Return whether an engine speaks in a registered voice: cloned, or fitted for it."""
@@ -365,7 +401,9 @@ class VoiceResolver:
         taken = await self._prompts.take(reference, "voice", owner)
         await self._consent.prompted(owner, taken.audio_digest)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
+        transcript = text
+        if transcript is None:
+            transcript = await _heard(self._prompts.transcript(taken.audio_digest, pcm, rate, owner), engine)
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -378,7 +416,8 @@ class VoiceResolver:
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._heard(record, pcm, rate, engine)
+            hearing = self._prompts.transcript(record.audio_digest, pcm, rate, record.owner, record.language)
+            transcript = await _heard(hearing, engine)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -388,15 +427,6 @@ class VoiceResolver:
         voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
-
-    async def _heard(self, record: VoiceRecord, pcm: Pcm, rate: int, engine: Engine) -> str:
-        """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
-        try:
-            return await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
-        except (UnavailableError, PromptError):
-            if not engine.capabilities.wordless:
-                raise
-            return ""
 
 
 def _combined(
@@ -446,3 +476,13 @@ def _is_styled(record: VoiceRecord, engine: Engine) -> bool:
 def style_model_of(engine: Engine) -> str:
     """The model for which a voice must have been fitted to be spoken by an engine."""
     return engine.style_model if isinstance(engine, SharesStyles) else engine.name
+
+
+async def _heard(hearing: Awaitable[str], engine: Engine) -> str:
+    """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
+    try:
+        return await hearing
+    except (UnavailableError, PromptError):
+        if not engine.capabilities.wordless:
+            raise
+        return ""

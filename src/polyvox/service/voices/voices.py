@@ -15,7 +15,14 @@ from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
-from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.errors import (
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    PolyvoxError,
+    PromptError,
+    UnavailableError,
+)
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.operations import Operation
@@ -26,7 +33,7 @@ from polyvox.service.voices.default_voice import DefaultVoice
 from polyvox.service.voices.design_previews import DesignPreviews
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
-from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
+from polyvox.service.voices.transcriber import ASR_BUNDLE, MULTILINGUAL_BUNDLE, Transcriber
 from polyvox.service.voices.voice_resolver import Fingerprint, VoiceResolver, style_model_of, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
@@ -190,7 +197,7 @@ class VoiceService:
         if not self.presets.is_installed:
             there = f" other than {', '.join(self.presets.names)}" if self.presets.names else ""
             lacking.append(f"Built-in voices{there} need another model; run: {pull_hint('kokoro')}.")
-        if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
+        if not (self._settings.models_dir / ASR_BUNDLE).is_dir() and not all(info.wordless for info in cloning):
             lacking.append(f"Recordings need a transcript, unless you run: {pull_hint(ASR_BUNDLE)}.")
         return tuple(lacking)
 
@@ -272,7 +279,11 @@ class VoiceService:
         if style:
             registration = replace(registration, report={**registration.report, **style})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
-        if state is Transcription.PENDING and not await self._can_transcribe():
+        if (
+            state is Transcription.PENDING
+            and not self._is_wordless()
+            and not await self._can_transcribe(details.language)
+        ):
             warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
@@ -421,21 +432,34 @@ class VoiceService:
             return details.transcript, Transcription.GIVEN
         if transcribe is Transcribe.NONE:
             return "", Transcription.NONE
-        if details.language and details.language.partition("-")[0] != "en":
+        able = await self._can_transcribe(details.language)
+        if not able and details.language and details.language.partition("-")[0] != "en":
+            if self._is_wordless():
+                return "", Transcription.NONE
             raise InvalidRequestError(
-                f"This server transcribes only English, not {details.language!r}; send the transcript.",
+                f"This server does not transcribe {details.language!r}; send the transcript, or run: "
+                f"{pull_hint(MULTILINGUAL_BUNDLE)}",
                 field="transcript",
             )
-        if transcribe is Transcribe.BACKGROUND or not await self._can_transcribe():
+        if transcribe is Transcribe.BACKGROUND or not able:
             return "", Transcription.PENDING
-        recording = taken.recording
-        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate, owner)
+        pcm, rate = taken.recording.pcm, taken.recording.sample_rate
+        try:
+            transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner, details.language)
+        except PromptError:
+            if not self._is_wordless():
+                raise
+            return "", Transcription.NONE
         return transcript, Transcription.HEARD
 
-    async def _can_transcribe(self) -> bool:
+    def _is_wordless(self) -> bool:
+        """Return whether a model is here that clones without a transcript."""
+        return any(info.wordless for info in self._registry.models())
+
+    async def _can_transcribe(self, language: str | None) -> bool:
         """Return whether the model for it is installed; without it, a voice can be cloned by its sound alone."""
         try:
-            await self._prompts.check_transcription()
+            await self._prompts.check_transcription(language)
         except UnavailableError:
             return False
         return True
@@ -445,7 +469,7 @@ class VoiceService:
         transcript = None
         try:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner, record.language)
         except UnavailableError as error:
             log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
             return  # the next process may have what this one lacks

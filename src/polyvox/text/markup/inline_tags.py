@@ -59,12 +59,17 @@ class TagRules:
     pauses: bool = True
 
 
+def may_begin_in(raw: str) -> bool:
+    """True if a text holds a character that markup begins with, of tags or of SSML."""
+    return "<" in raw or "[" in raw or "]]>" in raw
+
+
 def parse(raw: str, rules: TagRules, warnings: Warnings, rate: float = 1.0) -> Script:
     """Take the text apart; `rate` is the pace up to the first voice tag.
 
     `MarkupError` where a pause or phonemes cannot be honoured.
     """
-    if _MARKUP.search(raw) is None:
+    if not may_begin_in(raw) or _MARKUP.search(raw) is None:
         return Script(raw, (Passage(TrackedText.of(raw), Style(rate=rate)),)) if raw else Script(raw, ())
     return _Reader(raw, rules, warnings, rate).read()
 

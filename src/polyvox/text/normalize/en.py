@@ -8,6 +8,7 @@ from typing import Final
 from polyvox.text.normalize.english import (
     abbreviations,
     addresses,
+    before_figures,
     british,
     clinical,
     codes,
@@ -89,7 +90,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
 def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
     text = clinical.read(music.read(sports.read(scripture.read(text))))
-    text = codes.read_dimensions(abbreviations.read_before_figures(text))
+    text = codes.read_dimensions(before_figures.read(text))
     text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
     if options.phone_normalization:
         text = phones.read(text)

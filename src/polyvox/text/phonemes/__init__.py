@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from polyvox.errors import NotServedError
 from polyvox.text.phonemes.base import Phonemizer
-from polyvox.text.phonemes.espeak_choice import VOICES
+from polyvox.text.phonemes.espeak.choice import VOICES
 
 __all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
 
@@ -32,13 +32,13 @@ def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
 
             return JapanesePhonemizer(_english("us"))
         case other if other in VOICES:
-            from polyvox.text.phonemes.espeak import EspeakPhonemizer
+            from polyvox.text.phonemes.espeak.phonemizer import EspeakPhonemizer
 
             return EspeakPhonemizer(other, espeak)
     raise NotServedError(f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language")
 
 
 def _english(variant: Literal["us", "gb"]) -> Phonemizer:
-    from polyvox.text.phonemes.english import EnglishPhonemizer
+    from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 
     return EnglishPhonemizer(variant)

@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Iterable
 
 from polyvox.extras import JAPANESE, install_hint
-from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK, VOICES
-from polyvox.text.phonemes.espeak_library import find_library
+from polyvox.text.phonemes.espeak.choice import ANY_ESPEAK, VOICES
+from polyvox.text.phonemes.espeak.library import find_library
 
 
 def missing_extra(language: str, espeak: str) -> str:

@@ -3,8 +3,10 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english import abbreviated_words as words
 from polyvox.text.normalize.english import abbreviations as english
-from polyvox.text.normalize.english import addresses, scripture
+from polyvox.text.normalize.english import addresses, scripture, short_forms
+from polyvox.text.normalize.english.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
@@ -21,10 +23,10 @@ _WIDE_BEFORE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?=[
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
-_SHORTENED: Final = frozenset(english.SHORTENED) - english.CHATTED
+_SHORTENED: Final = frozenset(short_forms.SHORTENED) - short_forms.CHATTED
 _MAY_END: Final = (
-    frozenset(english.ANYWHERE)
-    | frozenset(english.BEHIND_NAMES)
+    frozenset(words.ANYWHERE)
+    | frozenset(words.BEHIND_NAMES)
     | _SHORTENED
     | frozenset(map(str.capitalize, _SHORTENED))
     | frozenset(addresses.STATES_BY_STOP)
@@ -33,7 +35,7 @@ _MAY_END: Final = (
 )
 _INSIDE_BEFORE_SMALL: Final = (
     frozenset(malay.ANYWHERE)
-    | frozenset(english.GOING_ON)
+    | frozenset(words.GOING_ON)
     | frozenset(
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
@@ -41,8 +43,8 @@ _INSIDE_BEFORE_SMALL: Final = (
     )
 )
 _NEVER_ENDS: Final = (
-    frozenset(english.TITLES)
-    | frozenset(english.WITHIN)
+    frozenset(words.TITLES)
+    | frozenset(words.WITHIN)
     | frozenset(malay.TITLES)
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
@@ -52,7 +54,7 @@ _NEVER_ENDS: Final = (
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
 _BEFORE_FIGURES: Final = (
-    frozenset(english.BEFORE_FIGURES)
+    frozenset(BEFORE_FIGURES)
     | frozenset(scripture.SHORT)
     | frozenset(
         "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "

@@ -17,9 +17,9 @@ from polyvox.errors import UnavailableError
 from polyvox.text.characters import HAN
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.chinese_words import word_cutter
-from polyvox.text.phonemes.espeak_choice import Espeak, open_espeak
-from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
-from polyvox.text.phonemes.espeak_lines import cleaned
+from polyvox.text.phonemes.espeak.choice import Espeak, open_espeak
+from polyvox.text.phonemes.espeak.ipa import RuleBasedEnglish
+from polyvox.text.phonemes.espeak.lines import cleaned
 
 _log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

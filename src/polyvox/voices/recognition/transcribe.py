@@ -1,7 +1,7 @@
-"""Speech recognition with Moonshine on ONNX Runtime: transcripts of reference recordings, and of evaluated speech."""
+"""Speech recognition with Moonshine on ONNX Runtime."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -12,15 +12,16 @@ from polyvox.audio.analysis import ANALYSIS_RATE, is_silent, mono_16k
 from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import open_session
 from polyvox.types import Pcm
+from polyvox.voices.recognition.recogniser import Recognition, RecognitionTask
+from polyvox.voices.recognition.speech_windows import quietest
 
 SAMPLE_RATE = ANALYSIS_RATE
+ENGLISH = "en"
 
 _START, _END = 1, 2
 _LEAD = np.zeros(int(0.2 * SAMPLE_RATE), dtype=np.float32)
 _TAIL = np.zeros(int(0.3 * SAMPLE_RATE), dtype=np.float32)
 _WINDOW_SECONDS = 20.0
-_FRAME = SAMPLE_RATE // 50
-_SMOOTHED_FRAMES = 15
 _TOKENS_PER_SECOND = 7
 _SPARE_TOKENS = 8
 
@@ -43,16 +44,38 @@ class Moonshine:
         texts = (self._transcribe_window(window) for window in windows(mono_16k(pcm, sample_rate)))
         return " ".join(text for text in texts if text)
 
+    @property
+    def longest(self) -> float:
+        return _WINDOW_SECONDS
+
+    def recognise(self, window: Pcm, task: RecognitionTask, check: Callable[[], None]) -> Recognition:
+        """The words of a window, always the likeliest; of the task only `language` matters, which must be English."""
+        assert task.language in (None, ENGLISH)
+        assert not task.translate
+        tokens, log_probs = [], []
+        for token, log_prob in () if is_silent(window) else self._decoded(window):
+            check()
+            tokens.append(token)
+            log_probs.append(log_prob)
+        mean = float(np.mean(log_probs)) if log_probs else 0.0
+        return Recognition(self._detokenizer.text(tokens), ENGLISH, tuple(tokens), mean)
+
     def _transcribe_window(self, window: Pcm) -> str:
         if is_silent(window):
             return ""
+        return self._detokenizer.text(token for token, _ in self._decoded(window))
+
+    def _decoded(self, window: Pcm) -> Iterator[tuple[int, float]]:
         padded = np.concatenate((_LEAD, window, _TAIL))
         (states,) = self._encoder.run(None, {"input_values": padded[np.newaxis]})
         limit = int(len(padded) / SAMPLE_RATE * _TOKENS_PER_SECOND) + _SPARE_TOKENS
-        return self._detokenizer.text(self._decode(states, limit))
+        return self._decode(states, limit)
 
-    def _decode(self, states: npt.NDArray[np.float32], limit: int) -> Iterator[int]:
-        """Greedy decoding. The cross-attention keys and values are computed once, at the first step."""
+    def _decode(self, states: npt.NDArray[np.float32], limit: int) -> Iterator[tuple[int, float]]:
+        """Tokens and their log probabilities, by greedy decoding.
+
+        The cross-attention keys and values are computed once, at the first step.
+        """
         past = {name: np.zeros((1, heads, 0, size), np.float32) for name, (heads, size) in self._past.items()}
         token = _START
         for step in range(limit):
@@ -66,7 +89,7 @@ class Moonshine:
             token = int(logits[0, -1].argmax())
             if token == _END:
                 return
-            yield token
+            yield token, float(-np.log(np.exp(logits[0, -1] - logits[0, -1, token]).sum()))
             for name, value in zip(past, present, strict=True):
                 if step == 0 or ".decoder." in name:
                     past[name] = value
@@ -103,15 +126,7 @@ def windows(pcm: Pcm, longest: float = _WINDOW_SECONDS) -> Iterator[Pcm]:
     limit = int(longest * SAMPLE_RATE)
     rest = pcm
     while len(rest) > limit:
-        cut = limit // 2 + _quietest(rest[limit // 2 : limit])
+        cut = limit // 2 + quietest(rest[limit // 2 : limit])
         yield rest[:cut]
         rest = rest[cut:]
     yield rest
-
-
-def _quietest(pcm: Pcm) -> int:
-    """The middle of the quietest run of frames, in samples."""
-    frames = pcm[: len(pcm) // _FRAME * _FRAME].reshape(-1, _FRAME)
-    energy = np.square(frames).mean(axis=1)
-    calm = np.convolve(energy, np.ones(_SMOOTHED_FRAMES), mode="valid")
-    return (int(calm.argmin()) + _SMOOTHED_FRAMES // 2) * _FRAME

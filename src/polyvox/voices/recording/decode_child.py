@@ -20,8 +20,8 @@ from polyvox.errors import AudioDecodeError
 READY = b"\x06"
 """Written once the process is sandboxed; an earlier failure is the server's fault, a later one the file's."""
 
-REQUEST = struct.Struct("<d?QQ")
-"""Maximum seconds, whether tags are wanted, maximum samples, and the length of the file that follows."""
+REQUEST = struct.Struct("<d?IQQ")
+"""Maximum seconds, whether tags are wanted, the rate to reduce to in mono or 0, maximum samples, length of the file."""
 
 REPLY = struct.Struct("<BIBQ")
 """Kind of the payload (`SAMPLES` or `REFUSAL`), sample rate, channels, and length in bytes."""
@@ -32,7 +32,6 @@ TAGS = struct.Struct("<I")
 SAMPLES = 1
 REFUSAL = 2
 
-CPU_SECONDS = 3
 MEMORY = 200 * 1024 * 1024
 """Bytes that the process may allocate beyond what it has at its start."""
 
@@ -40,15 +39,15 @@ MEMORY = 200 * 1024 * 1024
 def warm_up() -> None:
     """Decode some silence, so that lazily loaded libraries are loaded while files can still be opened."""
     tagged = wav_header(8_000, 1, 200, {"MODEL": "none"}) + bytes(200)
-    decode(tagged, max_seconds=1.0, max_samples=1_000)
+    decode(tagged, max_seconds=1.0, max_samples=1_000, mono_rate=16_000)
     read_tags(tagged)
 
 
-def confine() -> None:
+def confine(cpu_seconds: int) -> None:
     """Drop the rights that decoding does not need. The open standard streams stay usable."""
     limits = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: CPU_SECONDS,
+        resource.RLIMIT_CPU: cpu_seconds,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NPROC: 0,
     }
@@ -62,10 +61,10 @@ def confine() -> None:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer the one request."""
-    max_seconds, with_tags, max_samples, size = REQUEST.unpack(source.read(REQUEST.size))
+    max_seconds, with_tags, mono_rate, max_samples, size = REQUEST.unpack(source.read(REQUEST.size))
     data = source.read(size)
     try:
-        pcm, rate = decode(data, max_seconds=max_seconds, max_samples=max_samples)
+        pcm, rate = decode(data, max_seconds=max_seconds, max_samples=max_samples, mono_rate=mono_rate)
     except AudioDecodeError as error:
         message = error.message.encode()
         sink.write(REPLY.pack(REFUSAL, 0, 0, len(message)) + message)
@@ -81,7 +80,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 if __name__ == "__main__":
     warm_up()
-    confine()
+    confine(int(sys.argv[1]))
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()
     serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -23,7 +23,8 @@ from polyvox.voices.recording.decode_child import READY, REFUSAL, REPLY, REQUEST
 _log = structlog.get_logger(__name__)
 
 _STARTING_SECONDS = 15.0
-_DECODING_SECONDS = 4.0
+_WAITING_SECONDS = 1.0
+"""Time that a decoder may take beyond its CPU time."""
 _ENDING_SECONDS = 1.0
 _LONGEST_REFUSAL = 1_000
 _MOST_TAG_BYTES = 1_048_576
@@ -63,9 +64,9 @@ async def _asked(data: bytes, limits: PromptLimits, *, with_tags: bool) -> Async
     if len(data) > limits.max_bytes:
         raise too_large(limits.max_bytes)
     container_of(data)
-    async with _child() as child:
+    async with _child(limits.cpu_seconds) as child:
         try:
-            async with asyncio.timeout(_DECODING_SECONDS):
+            async with asyncio.timeout(limits.cpu_seconds + _WAITING_SECONDS):
                 await _send(child, data, limits, with_tags=with_tags)
                 yield child
         except TimeoutError as error:
@@ -77,7 +78,9 @@ async def _asked(data: bytes, limits: PromptLimits, *, with_tags: bool) -> Async
 
 async def _send(child: Process, data: bytes, limits: PromptLimits, *, with_tags: bool) -> None:
     assert child.stdin is not None
-    child.stdin.write(REQUEST.pack(limits.decoded_seconds, with_tags, limits.decoded_samples, len(data)))
+    child.stdin.write(
+        REQUEST.pack(limits.decoded_seconds, with_tags, limits.mono_rate, limits.decoded_samples, len(data))
+    )
     child.stdin.write(data)
     await child.stdin.drain()
 
@@ -115,9 +118,9 @@ async def _samples(child: Process, limits: PromptLimits) -> tuple[Pcm, int]:
 
 
 @asynccontextmanager
-async def _child() -> AsyncIterator[Process]:
+async def _child(cpu_seconds: int) -> AsyncIterator[Process]:
     """A process that waits for its recording. It is gone when the block is left, with all that it may have started."""
-    child = await _started()
+    child = await _started(cpu_seconds)
     try:
         await _until_ready(child)
         yield child
@@ -125,9 +128,9 @@ async def _child() -> AsyncIterator[Process]:
         await end_child(child, _ENDING_SECONDS)
 
 
-async def _started() -> Process:
+async def _started(cpu_seconds: int) -> Process:
     try:
-        command = (sys.executable, "-I", "-m", decode_child.__name__)
+        command = (sys.executable, "-I", "-m", decode_child.__name__, str(cpu_seconds))
         return await start_child(*command, environment={"OPENBLAS_NUM_THREADS": "1"})
     except OSError as error:
         raise UnavailableError(f"The decoder for recordings cannot be started: {error.strerror}.") from error

@@ -24,11 +24,13 @@ interface Props {
   fitting: boolean | null;
   /** Whether the server writes down the words of a recording. */
   transcribing: boolean;
+  /** Whether voices speak without the words of their recordings. */
+  wordless: boolean;
   onAdded: () => void;
   onFit: () => void;
 }
 
-export function AddVoice({ cloning, fitting, transcribing, onAdded, onFit }: Props) {
+export function AddVoice({ cloning, fitting, transcribing, wordless, onAdded, onFit }: Props) {
   const [chosen, setMaking] = useState<Making | null>(null);
   const making = chosen ?? (cloning === false && fitting !== false ? 'fit' : 'clone');
   const [voice, setVoice] = useState(EMPTY);
@@ -71,11 +73,7 @@ export function AddVoice({ cloning, fitting, transcribing, onAdded, onFit }: Pro
         {making === 'clone' && (
           <TextField
             label="Words of the recording"
-            hint={
-              transcribing
-                ? 'Leave it empty to have the server write them down; it knows English only.'
-                : 'Write them yourself: what writes them down is missing on this server.'
-            }
+            hint={transcriptHint(transcribing, wordless)}
             rows={2}
             value={voice.transcript}
             onInput={(transcript) => change({ transcript })}
@@ -103,6 +101,13 @@ export function AddVoice({ cloning, fitting, transcribing, onAdded, onFit }: Pro
       {added && <Added voice={added} />}
     </Card>
   );
+}
+
+function transcriptHint(transcribing: boolean, wordless: boolean): string {
+  if (wordless) return 'Not needed: the voice speaks without them.';
+  return transcribing
+    ? 'Leave it empty to have the server write them down; it knows English only.'
+    : 'Write them yourself: what writes them down is missing on this server.';
 }
 
 function makingWords(making: Making, cloning: boolean | null, fitting: boolean | null): string {

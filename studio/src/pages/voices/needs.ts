@@ -10,6 +10,8 @@ export interface MissingModel {
   licence: { code: string; weights: string };
   /** Bytes to fetch; null where nobody knows beforehand. */
   bytes: number | null;
+  /** At most so many. */
+  max_bytes: number;
 }
 
 export interface Need {
@@ -18,6 +20,9 @@ export interface Need {
   missing: MissingModel[];
   /** Something that no fetching mends. */
   reason: string | null;
+  /** The model that clones, where one does, and whether it needs no words of the recording. */
+  model: string | null;
+  wordless: boolean;
 }
 
 export interface Pull {
@@ -48,7 +53,12 @@ export async function cancelPull(): Promise<Pull> {
   return getJson('v1/pulls', { method: 'DELETE' });
 }
 
+/** The need of a purpose; undefined while nobody knows. */
+export function needOf(needs: Needs | null, purpose: Purpose): Need | undefined {
+  return needs?.data.find((need) => need.purpose === purpose);
+}
+
 /** True if a purpose can be served now; also while nobody knows. */
 export function isReady(needs: Needs | null, purpose: Purpose): boolean {
-  return needs?.data.find((need) => need.purpose === purpose)?.ready ?? true;
+  return needOf(needs, purpose)?.ready ?? true;
 }

@@ -43,7 +43,7 @@ function NeedRow({ need, needs, onChanged }: { need: Need; needs: Needs; onChang
 
 function ModelRow({ model, needs, onChanged }: { model: MissingModel; needs: Needs; onChanged: () => void }) {
   const action = useAction();
-  const size = model.bytes === null ? 'size not known beforehand' : sizeWords(model.bytes);
+  const size = model.bytes === null ? `at most ${sizeWords(model.max_bytes)}` : sizeWords(model.bytes);
   const licence = `code ${model.licence.code}, weights ${model.licence.weights}`;
   return (
     <div class="stack">

@@ -18,12 +18,14 @@ interface Props {
   voice: RegisteredVoice;
   /** The model that clones voices; empty where none is installed. */
   cloningModel: string;
+  /** Whether that model needs no words of the recording. */
+  wordless: boolean;
   onChanged: () => void;
   onDeleted: () => void;
   onFit: () => void;
 }
 
-export function VoiceCard({ voice, cloningModel, onChanged, onDeleted, onFit }: Props) {
+export function VoiceCard({ voice, cloningModel, wordless, onChanged, onDeleted, onFit }: Props) {
   const [clip, setClip] = useState<{ data: Blob; label: string } | null>(null);
   const [editing, setEditing] = useState(false);
   const action = useAction();
@@ -35,7 +37,7 @@ export function VoiceCard({ voice, cloningModel, onChanged, onDeleted, onFit }: 
     <li class="card stack">
       <h3>{voice.name}</h3>
       <p class="soft">{described(voice)}</p>
-      {missingWords(voice) && <Notice kind="warn">{missingWords(voice)}</Notice>}
+      {!wordless && missingWords(voice) && <Notice kind="warn">{missingWords(voice)}</Notice>}
       <div class="row">
         {model && (
           <>

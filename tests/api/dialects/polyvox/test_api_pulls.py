@@ -8,6 +8,7 @@ import pytest
 from helpers.cloning import CloneEngine
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from polyvox.bundles.manifest import manifest_named
 from polyvox.bundles.progress import Progress
 from polyvox.config import Settings
 from polyvox.extras import TORCH
@@ -47,13 +48,18 @@ async def test_what_is_missing_is_named_with_licence_and_size(tmp_path: Path) ->
                 "title": transcribe["missing"][0]["title"],
                 "licence": {"code": "MIT", "weights": "MIT"},
                 "bytes": 64_997_466,
+                "max_bytes": 64_997_466,
             }
         ],
         "reason": None,
+        "model": None,
+        "wordless": False,
     }
     assert (clone["purpose"], fit["purpose"]) == ("clone", "fit")
     if TORCH.installed:
         assert [each["model"] for each in clone["missing"]] == ["zipvoice_distill"]
+        assert clone["missing"][0]["bytes"] is None
+        assert clone["missing"][0]["max_bytes"] == manifest_named("zipvoice_distill").max_download_bytes
         assert [each["model"] for each in fit["missing"]] == ["kokoro", "campplus"]
     else:
         assert "PyTorch" in clone["reason"]
@@ -63,7 +69,8 @@ async def test_what_is_missing_is_named_with_licence_and_size(tmp_path: Path) ->
 async def test_a_server_that_clones_needs_no_further_model_for_it(tmp_path: Path) -> None:
     async with called(tone_service(CloneEngine(), models_dir=tmp_path, **LOCAL)) as client:
         found = (await client.get("/v1/pulls")).json()
-    assert next(need for need in found["data"] if need["purpose"] == "clone")["ready"]
+    clone = next(need for need in found["data"] if need["purpose"] == "clone")
+    assert (clone["ready"], clone["model"], clone["wordless"]) == (True, "tone", False)
 
 
 async def test_a_model_is_fetched_by_name(fetched: list[str], tmp_path: Path) -> None:

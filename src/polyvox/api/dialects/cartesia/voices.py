@@ -43,7 +43,7 @@ async def list_voices(
     gender: Gender | None = None,
     is_owner: bool | None = None,
 ) -> dict[str, Any]:
-    """The voices of the default model; where it clones voices, also those of `/v1/voices`."""
+    """The voices of the default model; where the server clones voices, also those of `/v1/voices`."""
     listed = await _listed(service, voices, owner)
     found = [voice for voice in listed if _matches(voice, q.casefold(), gender, is_owner)]
     if ending_before is not None:
@@ -95,7 +95,7 @@ async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> None:
 async def _listed(service: SpeechService, voices: VoiceService, owner: str) -> Sequence[dict[str, Any]]:
     model = service.registry.model(None)
     shown = [_own_voice(voice, model.created) for voice in service.registry.voices() if not voice.reason]
-    if model.cloning:
+    if service.registry.clones_for(None):
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         shown += [_registered_voice(record, owner) for record in page.voices]
     return shown

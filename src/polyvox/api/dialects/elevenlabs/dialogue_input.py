@@ -81,7 +81,7 @@ class DialogueInput(ContextSocket):
         context = self.caller.context(next(iter(requests.values())))
         flushed = {"is_final_audio_for_turn": True, "context_id": context_id}
         written = partial(self._written, context_id)
-        late = self.caller.late_words
+        late = any(self.caller.late_words(each) for each in requests.values())
         messages = AudioMessages(self.socket, self.caller.output, written, flushed, by_audio=True, late=late)
         self.open(context_id, context, messages)
         self._dialogues = {name: one for name, one in self._dialogues.items() if self.pool.get(name) is one.context}

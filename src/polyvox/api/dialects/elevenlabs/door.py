@@ -8,6 +8,7 @@ from polyvox.api.dialects.elevenlabs import (
     lists,
     multi_stream_input,
     speech,
+    speech_to_text,
     stream_input,
     voice_cloning,
     voice_design,
@@ -30,11 +31,13 @@ _OWN = (
     multi_stream_input.router,
     dialogue_input.router,
     voice_design.router,
+    speech_to_text.router,
 )
 _PATHS = (
     "/v1/text-to-speech/*",
     "/v1/text-to-dialogue*",
     "/v1/text-to-voice*",
+    "/v1/speech-to-text",
     "/v2/voices",
     "/v1/user*",
     f"{_PREFIX}/*",
@@ -49,6 +52,7 @@ _OPERATIONS = (
     ("POST", "/v1/text-to-voice/design", Operation.SPEAK),
     ("POST", "/v1/text-to-voice/create-previews", Operation.SPEAK),
     ("GET", "/v1/text-to-voice/*", Operation.READ_VOICES),
+    ("POST", "/v1/speech-to-text", Operation.LISTEN),
     ("GET", "/v2/voices", Operation.READ_VOICES),
     ("GET", "/v1/user*", Operation.READ_USAGE),
 )
@@ -71,6 +75,7 @@ DOOR = Door(
     wordings=dict.fromkeys(_PATHS, detail),
     field_names=dict.fromkeys(_PATHS, FIELD_NAMES),
     recordings=[f"{_PREFIX}/v1/voices/add"],
+    long_recordings=["/v1/speech-to-text", f"{_PREFIX}/v1/speech-to-text"],
     lists=["/v2/voices", *(f"{_PREFIX}{path}" for path in ("/v1/models", "/v1/voices*", "/v2/voices"))],
     keys=dict.fromkeys(_PATHS, KeySources(headers=(_KEY_HEADER,))),
     operations={
@@ -82,5 +87,8 @@ DOOR = Door(
         f"DELETE {_PREFIX}/v1/voices/*": Operation.CHANGE_VOICES,
         f"GET {_PREFIX}/v1/models": Operation.LIST,
     },
+    kept=[
+        f"POST {prefix}/v1/text-to-voice/{made}" for prefix in ("", _PREFIX) for made in ("design", "create-previews")
+    ],
     shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX, takes_unknown=True),
 )

@@ -43,10 +43,9 @@ class SocketCaller:
         request = await speech_request(asked, NAME, self.service, self.voices, self.call.owner)
         return replace(request, kind=None, words=True)
 
-    @property
-    def late_words(self) -> bool:
-        """True where words are timed only after they were spoken."""
-        return VoiceDirectory.of(self.service, self.voices, self.call.owner, self.fields.model_id).late_words
+    def late_words(self, request: SpeechRequest) -> bool:
+        """Return whether a request's words are timed only after they were spoken."""
+        return VoiceDirectory(self.service, self.voices, self.call.owner, request.model).late_words
 
     def context(self, request: SpeechRequest) -> SpeechContext:
         """A context whose messages are spoken one by one with `auto_mode`, else by clauses."""

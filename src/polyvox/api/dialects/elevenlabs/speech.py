@@ -77,7 +77,7 @@ async def _speech(
     voice = await directory.target(voice_id)
     asked = speech_body(body, body.text, voice, body.speed, output, service.registry, directory.model)
     request = await speech_request(asked, NAME, service, voices, owner)
-    return Speech(request, body.text, directory.late_words)
+    return Speech(request, body.text, replace(directory, model=request.model).late_words)
 
 
 Asked = Annotated[Speech, Depends(_speech)]

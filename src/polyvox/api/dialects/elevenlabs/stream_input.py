@@ -81,7 +81,7 @@ class StreamInput:
         return context
 
     async def _deliver(self, context: SpeechContext) -> None:
-        late = self._caller.late_words
+        late = self._caller.late_words(context.request)
         await AudioMessages(self._socket, self._caller.output, self._written, late=late).deliver(context)
         await self._socket.send({"audio": None, "isFinal": True, "alignment": None, "normalizedAlignment": None})
         await self._socket.close()

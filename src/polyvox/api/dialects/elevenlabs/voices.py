@@ -98,7 +98,7 @@ class VoiceDirectory:
         return await self.voices.styles_of(self.service.registry.engine(self.model), self.owner, _MAX_REGISTERED)
 
     def _clones(self) -> bool:
-        return self.service.registry.model(self.model).cloning
+        return self.service.registry.clones_for(self.model)
 
     async def _is_registered(self, name: str) -> bool:
         try:

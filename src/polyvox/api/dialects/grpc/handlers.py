@@ -26,7 +26,7 @@ from polyvox.api.dialects.grpc.schema import (
 from polyvox.api.middleware.key_sources import bearer_key
 from polyvox.errors import AuthenticationError, InvalidRequestError, PolyvoxError, ScopeError
 from polyvox.service.admission.controller import AdmissionController
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import UNKNOWN_MODEL

@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
+from polyvox.api.dialects.openai.transcriptions import router as transcriptions
 from polyvox.api.dialects.openai.voices import router as cloned_voices
 from polyvox.api.door import Door
 from polyvox.api.requests.audio_body import AUDIO_FIELD_NAMES
@@ -27,6 +28,7 @@ from polyvox.api.responses.downloads import (
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
+from polyvox.api.responses.transcripts import MODEL_HEADER
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
@@ -34,7 +36,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.service.words.caption_track import CaptionTrack
 from polyvox.types import Voice
-from polyvox.voices.records import VoiceQuery
+from polyvox.voices.records import VoiceQuery, VoiceRecord
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute)
 
@@ -195,13 +197,14 @@ async def list_voices(
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
     """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
-    info = service.registry.model(model)
+    info, styles = service.registry.model(model), list[VoiceRecord]()
     if info.loaded and not info.cloning:
         styles = await voices.styles_of(service.registry.engine(model), owner, _MAX_REGISTERED)
         listed += [Voice(record.name, record.name, record.language) for record in styles]
-    if info.cloning:
+    if service.registry.clones_for(model):
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
-        listed += [Voice(record.id, record.name, record.language) for record in page.voices]
+        cloned = [record for record in page.voices if record not in styles]
+        listed += [Voice(record.id, record.name, record.language) for record in cloned]
     return listed
 
 
@@ -238,6 +241,7 @@ def _voice(voice: Voice) -> dict[str, Any]:
 
 
 router.include_router(cloned_voices)
+router.include_router(transcriptions)
 
 DOOR = Door(
     _NAME,
@@ -245,16 +249,21 @@ DOOR = Door(
     tags={
         "speech": "Speech from text, dialogues and voice conversion: OpenAI's API and what this server adds to it.",
         "lists": "The models and their voices.",
+        "listening": "Words from recordings: transcripts, and translations to English.",
     },
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
     recordings=["/v1/audio/speech/batch", "/v1/audio/voices"],
+    long_recordings=["/v1/audio/transcriptions", "/v1/audio/translations"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
-    headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    headers=(MODEL_HEADER, DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
     operations={
         "POST /v1/audio/speech*": Operation.SPEAK,
         "GET /v1/models*": Operation.LIST,
         "GET /v1/audio/models": Operation.LIST,
         "GET /v1/audio/voices": Operation.LIST,
         "POST /v1/audio/voices": Operation.CHANGE_VOICES,
+        "POST /v1/audio/transcriptions": Operation.LISTEN,
+        "POST /v1/audio/translations": Operation.LISTEN,
     },
+    kept=["POST /v1/audio/speech/batch"],
 )

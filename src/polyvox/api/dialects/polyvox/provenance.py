@@ -19,6 +19,10 @@ router = APIRouter(prefix="/v1/audio/provenance", tags=["provenance"], dependenc
 
 _NAME = "provenance"
 _FILE = "file"
+_NO_MANIFEST: dict[int | str, dict[str, Any]] = {
+    400: SPEECH_ERRORS[400],
+    404: {"description": "There is no manifest with this id, or no longer."},
+}
 _ERRORS: dict[int | str, dict[str, Any]] = {code: SPEECH_ERRORS[code] for code in (400, 429, 503)}
 
 
@@ -46,7 +50,7 @@ async def get_provenance(service: Service) -> dict[str, Any]:
     }
 
 
-@router.get("/{content_id}", responses={404: {"description": "There is no manifest with this id, or no longer."}})
+@router.get("/{content_id}", responses=_NO_MANIFEST)
 async def get_manifest(content_id: Annotated[str, Path(max_length=64)], checks: Checks) -> dict[str, Any]:
     """Fetch the signed manifest of an answer by its content id, also while the answer is being sent."""
     return as_json(await checks.manifest(content_id))

@@ -54,8 +54,7 @@ async def list_pulls(service: Service, pulls: Pulls, owner: Owner) -> dict[str, 
 
     `allowed` says whether you may have the missing models fetched.
     """
-    clones = any(info.cloning for info in service.registry.models())
-    needs = await asyncio.to_thread(voice_needs, service.settings, clones=clones)
+    needs = await asyncio.to_thread(voice_needs, service.settings, service.registry.cloning_model())
     allowed = may_pull(service.settings) and service.accounts.access.allows(Operation.CHANGE_MODELS, owner)
     return {
         "object": "list",

@@ -12,7 +12,7 @@ from polyvox.api.dialects.realtime.held_text import HeldText
 from polyvox.api.door import Door
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.sockets.json_socket import JsonSocket
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 
 PATH = "/v1/realtime/speech"

@@ -1,11 +1,12 @@
-"""One client's connection: its events are answered in turn, its texts spoken one after the other."""
+"""One client's connection: its events are answered in turn, its texts spoken and its recordings heard one by one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from polyvox.api.dialects.wyoming.event import Event, EventError, EventReader, EventWriter
+from polyvox.api.dialects.wyoming.arriving_recording import ArrivingRecording, transcription_wishes
+from polyvox.api.dialects.wyoming.event import AUDIO_CHUNK, Event, EventError, EventReader, EventWriter
 from polyvox.api.dialects.wyoming.voices import WyomingVoices
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_body import SpeechBody
@@ -13,12 +14,14 @@ from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
 from polyvox.provenance.marks import ORIGIN
+from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.keys.client_names import client_name
 from polyvox.service.keys.operations import Operation
+from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
@@ -31,6 +34,10 @@ EVENTS = {
     "synthesize-start": Operation.SPEAK,
     "synthesize-chunk": Operation.SPEAK,
     "synthesize-stop": Operation.SPEAK,
+    "transcribe": Operation.LISTEN,
+    "audio-start": Operation.LISTEN,
+    AUDIO_CHUNK: Operation.LISTEN,
+    "audio-stop": Operation.LISTEN,
 }
 """The operation of every event that is answered."""
 _DOOR = "wyoming"
@@ -62,6 +69,7 @@ class WyomingConnection:
         writer: EventWriter,
         turns: Turns,
         address: str,
+        recording: PendingBody,
     ) -> None:
         self._service = service
         self._voices = voices
@@ -73,6 +81,8 @@ class WyomingConnection:
         self._jobs: asyncio.Queue[Job] = asyncio.Queue(_MAX_WAITING)
         self._unfinished = 0
         self._context: SpeechContext | None = None
+        self._recording = ArrivingRecording(service.settings, recording)
+        self._wishes: dict[str, Any] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._finished = asyncio.Event()
         self._finished.set()
@@ -137,6 +147,28 @@ class WyomingConnection:
             case "synthesize-stop":
                 self._stream.end()
                 self._context = None
+            case _:
+                self._take_recording(event)
+
+    def _take_recording(self, event: Event) -> None:
+        match event.type:
+            case "transcribe":
+                self._wishes = event.data
+            case "audio-start":
+                self._recording.begin(event.data)
+            case "audio-chunk":
+                self._recording.add(event.payload)
+            case "audio-stop":
+                wishes, self._wishes = self._wishes, {}
+                request = ListeningRequest(self._recording.ended(), *transcription_wishes(wishes), _DOOR)
+                self._later(lambda: self._hear(request))
+
+    async def _hear(self, request: ListeningRequest) -> None:
+        try:
+            transcript = await self._service.listening.listen(request, self._call)
+        finally:
+            self._recording.release(request.recording)
+        await self._writer.send(Event("transcript", {"text": transcript.text, "language": transcript.language}))
 
     async def _begin(self, event: Event) -> None:
         if self._context is not None:

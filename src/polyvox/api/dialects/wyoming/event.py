@@ -13,6 +13,7 @@ from polyvox.service.admission.pending_bodies import PendingBody
 
 LINE_BYTES = 65_536
 """Longest first line of an event; longer texts come as the data behind it."""
+AUDIO_CHUNK = "audio-chunk"
 _PIECE_BYTES = 65_536
 
 
@@ -40,8 +41,8 @@ class Event:
 class EventReader:
     """Reads the events of one client. Every length is checked before that many bytes are waited for.
 
-    The stream's own limit must be `LINE_BYTES`. Data is counted in `body` while it is held; payloads, which no event
-    for speech has, are dropped as they come.
+    The stream's own limit must be `LINE_BYTES`. Data is counted in `body` while it is read, and so is a recording;
+    other payloads, which no event needs, are dropped as they come.
     """
 
     def __init__(self, stream: asyncio.StreamReader, body: PendingBody, settings: Settings) -> None:
@@ -70,11 +71,13 @@ class EventReader:
             raise EventError("An event needs a 'type' that is text, and 'data' that is an object.")
         data_bytes, payload_bytes = self._length(head, "data_length"), self._length(head, "payload_length")
         try:
-            self._body.hold(data_bytes)
+            kept = payload_bytes if kind == AUDIO_CHUNK else 0
+            self._body.hold(data_bytes + kept)
             async with asyncio.timeout(self._seconds + (data_bytes + payload_bytes) / self._min_rate):
                 more = await self._stream.readexactly(data_bytes)
-                await self._drop(payload_bytes)
-            return Event(kind, data | (await off_the_loop(more, _object) if more else {}))
+                payload = await self._stream.readexactly(kept)
+                await self._drop(payload_bytes - kept)
+            return Event(kind, data | (await off_the_loop(more, _object) if more else {}), payload)
         except TimeoutError as error:
             raise EventError("The rest of an event did not arrive in time; send it faster.") from error
         except (asyncio.IncompleteReadError, ConnectionError):

@@ -14,7 +14,7 @@ from polyvox.api.middleware.hosts import is_loopback
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, PolyvoxError, StalledError, status_of
 from polyvox.service.keys.accounts import asks_for_keys
-from polyvox.service.keys.client_names import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
@@ -113,11 +113,11 @@ class WyomingServer:
             return
         task = asyncio.current_task()
         assert task is not None
-        body = self._service.bodies.open(self._clients.group(host))
+        body, recording = (self._service.bodies.open(self._clients.group(host)) for _ in range(2))
         writer = EventWriter(answers, self._service.settings.stall_seconds)
         reader = EventReader(stream, body, self._service.settings)
         turns = _Turns(self._admission, transport)
-        connection = WyomingConnection(self._service, self._voices, reader, writer, turns, host)
+        connection = WyomingConnection(self._service, self._voices, reader, writer, turns, host, recording)
         self._connections[task] = connection
         try:
             await self._answer(connection, writer)
@@ -125,6 +125,7 @@ class WyomingServer:
             self._connections.pop(task)
             self._admission.remove(transport)
             body.close()
+            recording.close()
             answers.close()
 
     async def _answer(self, connection: WyomingConnection, writer: EventWriter) -> None:

@@ -1,5 +1,6 @@
-"""The voices of all models, as Wyoming lists and names them."""
+"""The voices of all models and the recognisers, as Wyoming lists and names them."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -51,13 +52,27 @@ class WyomingVoices:
 
     def __init__(self, service: SpeechService, voices: VoiceService) -> None:
         self._registry = service.registry
+        self._listening = service.listening
         self._voices = voices
 
     async def info(self) -> dict[str, Any]:
         """The data of the event `info`."""
         listed = [voice.info for voice in await self._listed()]
         program = _artifact(_PROGRAM, "Polyvox text to speech", _PROGRAM)
-        return {"tts": [program | {"voices": listed, "supports_synthesize_streaming": True}]}
+        return {
+            "tts": [program | {"voices": listed, "supports_synthesize_streaming": True}],
+            "asr": await self._recognisers(),
+        }
+
+    async def _recognisers(self) -> list[dict[str, Any]]:
+        """The program that listens, with its models; none where no model for it is installed."""
+        installed = await asyncio.to_thread(self._listening.recognisers.installed)
+        models = [
+            _artifact(model.name, model.title, model.name) | {"languages": sorted(model.languages)}
+            for model in sorted(installed, key=lambda model: len(model.languages))
+        ]
+        program = _artifact(_PROGRAM, "Polyvox speech to text", _PROGRAM)
+        return [program | {"models": models, "supports_transcript_streaming": False}] if models else []
 
     async def choose(self, wanted: object) -> VoiceChoice:
         """The voice of a request: by its name, by a model's name and a speaker, or by a language alone."""

@@ -20,9 +20,10 @@ from polyvox.models.paged_cache import RESERVED_BLOCKS
 from polyvox.runtime.block_allocator import BlockAllocator
 from polyvox.runtime.executors.cuda_graphs import Replay
 
-STREAM_BLOCKS = 10
-"""Blocks of cache that a stream is expected to take, beside its voice's: a block is a second."""
-MAX_STREAMS = 64
+STREAM_BLOCKS = 8
+"""Blocks of cache that a stream is expected to hold, beside its voice's: a block is a second. Those of its last hop, up
+to four seconds, are free again when they are computed."""
+MAX_STREAMS = 128
 _FIRST_LENGTHS = 3
 """Lengths of first hops that are captured, beside the longest."""
 _SLOTS_PER_STREAM = 3

@@ -41,6 +41,8 @@ precision, where either side computes in half precision, and of int8 graphs."""
 
 _PROMPT_SHARE = 8
 _BATCHED = ("auto", "cuda_graphs")
+_GRAPH_BYTES = 24 << 30
+"""The most that is left for graphs."""
 """Executors that decode many streams together, on a GPU."""
 
 LENGTHS = MappingProxyType(
@@ -130,8 +132,16 @@ def _lengths(inputs: Mapping[str, Sequence[int | str]]) -> dict[str, tuple[int, 
 class Token2WavExecutors:
     """Gives the flow and the vocoder of one model the executors that the settings name."""
 
-    def __init__(self, token2wav: Token2Wav, bundle: CosyVoiceBundle, settings: CosyVoiceSettings) -> None:
+    def __init__(
+        self,
+        token2wav: Token2Wav,
+        bundle: CosyVoiceBundle | None,
+        settings: CosyVoiceSettings,
+        title: str = "CosyVoice",
+    ) -> None:
+        """Without a bundle there are no exported graphs; `title` is that of the family in warnings."""
         self._token2wav, self._bundle, self._settings = token2wav, bundle, settings
+        self.title = title
         self._flows: FlowStreams | None = None
         self._vocoders: VocoderStreams | None = None
         self._files: GraphFiles | None = None
@@ -174,7 +184,7 @@ class Token2WavExecutors:
 
     def _batched(self, stage: str, batch: Callable[[], None]) -> str:
         """Decode the streams of a stage together, or one after the other with a warning."""
-        _, warning = captured_or_eager(f"CosyVoice's {stage} of many streams", batch, lambda: None)
+        _, warning = captured_or_eager(f"{self.title}'s {stage} of many streams", batch, lambda: None)
         return warning
 
     @torch.inference_mode()
@@ -229,6 +239,8 @@ class Token2WavExecutors:
 
     def _opener(self, executor: Executor) -> GraphOpener:
         if self._files is None:
+            if self._bundle is None:
+                raise BundleError(f"{self.title} has no exported graphs")
             folder = self._settings.graphs_folder(self._bundle.folder, self._bundle.version)
             self._files = open_graphs(folder, self._bundle)
         return GraphOpener(self._files, self._settings, self._device, executor)
@@ -267,7 +279,7 @@ class Token2WavExecutors:
 def cache_bytes() -> int:
     """Memory for the flow's caches: most of what is free on the GPU; the rest is for captured graphs."""
     free: int = torch.cuda.mem_get_info()[0]
-    return free * 6 // 10
+    return free - min(free * 4 // 10, _GRAPH_BYTES)
 
 
 def _check(found: float, limit: float) -> None:

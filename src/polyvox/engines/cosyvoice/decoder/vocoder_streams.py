@@ -245,7 +245,7 @@ def _with_tensors(state: CausalHiftState, tensors: Sequence[Tensor]) -> CausalHi
 
 
 class _HiftSteps:
-    """Version 2's vocoder, whose chunks are crossfaded."""
+    """The vocoder of version 2 and of Chatterbox, whose chunks are crossfaded."""
 
     def __init__(self, vocoder: Hift) -> None:
         self._vocoder = vocoder
@@ -261,7 +261,10 @@ class _HiftSteps:
     ) -> tuple[Tensor, CachedTensors]:
         state = None if cached is None else HiftState(*cached)
         samples, after = self._vocoder.step(mel, noise, state, final=final, padding=padding)
-        return samples, () if after is None else (after.mel, after.source, after.samples)
+        if after is None:
+            return samples, ()
+        phase = () if after.phase is None else (after.phase,)
+        return samples, (after.mel, after.source, after.samples, *phase)
 
 
 class _RowPacking:

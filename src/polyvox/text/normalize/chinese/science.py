@@ -50,6 +50,11 @@ _COMPOUND: Final = re.compile(
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)|(\d+)")
 _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 
+# One search each for what any of the readers needs, which most texts do not have.
+_FUNCTION_NAME: Final = re.compile("sin|cos|tan|cot|l[ngi]")
+_STOP: Final = re.compile(r"[A-Za-z]\.")
+_FORMULA: Final = re.compile(rf"[A-Za-z)]\d|{'|'.join(sorted(COMPOUNDS_WITHOUT_FIGURES))}")
+
 
 def read_logarithms(text: TrackedText) -> TrackedText:
     """ "log2(8)", before figures that stand below the line become plain ones."""
@@ -58,6 +63,8 @@ def read_logarithms(text: TrackedText) -> TrackedText:
 
 def read_functions(text: TrackedText) -> TrackedText:
     """ "sin30°", "ln2" and limits."""
+    if _FUNCTION_NAME.search(text.text) is None:
+        return text
     text = text.sub(_FUNCTION, _function)
     text = text.sub(_SPELLED, lambda match: f"{match.group()[0].upper()} {match.group()[1].upper()} ")
     if _LIMIT.search(text.text):
@@ -67,7 +74,7 @@ def read_functions(text: TrackedText) -> TrackedText:
 
 def read_works(text: TrackedText) -> TrackedText:
     """Numbers of works and volumes, who plays against whom, and titles and firms with a stop before Chinese."""
-    if "." not in text.text:
+    if "." not in text.text or _STOP.search(text.text) is None:
         return text
     text = text.sub(_SHORTENED, lambda match: _SHORT[match[1]] + " ").sub(
         _NUMBERED, lambda match: _PARTS[match[1]] + cardinal(match[2])
@@ -77,7 +84,7 @@ def read_works(text: TrackedText) -> TrackedText:
 
 def read_compounds(text: TrackedText) -> TrackedText:
     """Chemical formulas letter by letter."""
-    return text.sub(_COMPOUND, _compound)
+    return text.sub(_COMPOUND, _compound) if _FORMULA.search(text.text) else text
 
 
 def _function(match: re.Match[str]) -> str:

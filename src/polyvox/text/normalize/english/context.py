@@ -130,3 +130,8 @@ def is_adjective(match: re.Match[str]) -> bool:
     return following.isupper() or (
         following.islower() and not following.endswith(("ed", "ly")) and not is_plural(following)
     )
+
+
+def final_stop(match: re.Match[str]) -> str:
+    """The full stop that a match leaves to its sentence, if it ends one."""
+    return "." if match.group().endswith(".") and ends_sentence(match) else ""

@@ -1,0 +1,140 @@
+"""Requests of many sessions in batches through the PyTorch network."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass
+
+from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
+from polyvox.engines.kokoro.render import RenderedChunk, render
+from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
+from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.pinned_output import Event
+from polyvox.runtime.stage import Observer, Stage
+from polyvox.types import Pcm
+
+_LOOKAHEAD = 4
+_ANY = 256
+"""More rows than any batch has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Planned:
+    """An input with its durations, and its share of the device's time for them."""
+
+    timed: TimedInput
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Launched:
+    """A row of a batch that the device works on since `began`."""
+
+    batch: LaunchedBatch
+    row: int
+    began: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Decoded:
+    """The samples of one input, and its share of the time that its batch took."""
+
+    pcm: Pcm
+    seconds: float
+
+
+class BatchedSynthesis:
+    """Durations are predicted for chunks of any length together; chunks of about one length are decoded together.
+
+    So a short first chunk never waits for a long one to be decoded beside it. On a GPU both go on at the same time, and
+    a batch is launched before the one ahead of it ends, so that the device waits for nobody. One more thread
+    phonemizes texts and trims chunks by turns: two such threads would only wait for each other's turn of the
+    interpreter.
+    """
+
+    lookahead = _LOOKAHEAD
+    workers = None
+    in_pieces = False
+
+    def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
+        self._network = network
+        self._ahead: Event | None = None
+        self.on_gpu = network.device.type == "cuda"
+        device = DeviceExecutor("kokoro", 1)
+        planner = DeviceExecutor("kokoro-planner", 1) if self.on_gpu else device
+        arrivals, desk = DeviceExecutor("kokoro-arrivals", 1), DeviceExecutor("kokoro-desk", 1)
+        self._executors = {device, planner, arrivals, desk}
+        self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
+            "kokoro-read", _next_requests, executor=desk
+        )
+        self._plan = Stage[ModelInput, _Planned](
+            "kokoro-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
+        )
+        self._launch = Stage[TimedInput, _Launched](
+            "kokoro-sound",
+            self._launch_all,
+            executor=device,
+            key=network.bucket,
+            room=network.room,
+            observer=observer,
+        )
+        self._arrive = Stage[_Launched, _Decoded](
+            "kokoro-arrive", _arrived, executor=arrivals, key=lambda launched: id(launched.batch), max_batch=_ANY
+        )
+        self._render = Stage[tuple[SynthesisRequest, ModelOutput], RenderedChunk](
+            "kokoro-finish", _render_all, executor=desk
+        )
+
+    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
+        return await self._read(requests)
+
+    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        yield await self.synthesize(request, due)
+
+    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        if not request.input.ids:
+            return SynthesisResult(render_pause(request), 0.0)
+        planned = await self._plan(request.input, due)
+        decoded = await self._arrive(await self._launch(planned.timed, due))
+        output = ModelOutput(decoded.pcm, planned.timed.durations)
+        rendered = await self._render((request, output), due)
+        return SynthesisResult(rendered, planned.seconds + decoded.seconds)
+
+    async def close(self) -> None:
+        for stage in (self._read, self._plan, self._launch, self._arrive, self._render):
+            await stage.close()
+        for executor in self._executors:
+            await asyncio.to_thread(executor.close)
+
+    def _plan_all(self, items: list[ModelInput]) -> list[_Planned]:
+        started = time.perf_counter()
+        timed = self._network.predict_durations(items)
+        share = (time.perf_counter() - started) / len(items)
+        return [_Planned(each, share) for each in timed]
+
+    def _launch_all(self, timed: list[TimedInput]) -> list[_Launched]:
+        """Launch a batch, and wait for the one before it: the device always has the next, and no more than that."""
+        began = time.perf_counter()
+        batch = self._network.launch(timed)
+        ahead, self._ahead = self._ahead, batch.arrived
+        if ahead is not None:
+            ahead.synchronize()
+            began = time.perf_counter()
+        return [_Launched(batch, row, began) for row in range(len(timed))]
+
+
+def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | None]:
+    return [next(requests, None) for requests in utterances]
+
+
+def _arrived(launched: Sequence[_Launched]) -> list[_Decoded]:
+    """The samples of rows of one batch, once they are there."""
+    batch = launched[0].batch
+    rows = batch.rows()
+    share = (time.perf_counter() - launched[0].began) / len(rows)
+    return [_Decoded(rows[each.row], share) for each in launched]
+
+
+def _render_all(decoded: Sequence[tuple[SynthesisRequest, ModelOutput]]) -> list[RenderedChunk]:
+    return [render(request.chunk, output, request.input.speed, request.gain) for request, output in decoded]

@@ -1,0 +1,1 @@
+"""Networks of Chatterbox: the voice encoder, T3 and S3Gen."""

@@ -1,0 +1,1 @@
+"""Listening: recordings in, transcripts out."""

@@ -1,0 +1,299 @@
+"""Abbreviations that a figure follows, or that count it: "No. 5", "pp. 5-6", "$3 a gal.", "F.3d"."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.tracked import TrackedText
+
+# Before a figure only: elsewhere these are words, names or nothing.
+BEFORE_FIGURES: Final = {
+    "No": "number",
+    "no": "number",
+    "Nos": "numbers",
+    "nos": "numbers",
+    "p": "page",
+    "pp": "pages",
+    "pg": "page",
+    "Pg": "Page",
+    "pgs": "pages",
+    "Pgs": "Pages",
+    "Vol": "Volume",
+    "vol": "volume",
+    "vols": "volumes",
+    "Ch": "Chapter",
+    "ch": "chapter",
+    "Chap": "Chapter",
+    "chap": "chapter",
+    "Fig": "Figure",
+    "fig": "figure",
+    "Figs": "Figures",
+    "Chs": "Chapters",
+    "chs": "chapters",
+    "ex": "exercise",
+    "Exs": "Exercises",
+    "exs": "exercises",
+    "Req": "Requirement",
+    "Lv": "Level",
+    "lv": "level",
+    "probs": "problems",
+    "q": "question",
+    "Q": "Question",
+    "rev": "revision",
+    "Rev": "Revision",
+    "Opt": "Option",
+    "opt": "option",
+    "figs": "figures",
+    "Sec": "Section",
+    "Sect": "Section",
+    "sec": "section",
+    "Eq": "Equation",
+    "eq": "equation",
+    "Eqs": "Equations",
+    "eqs": "equations",
+    "Art": "Article",
+    "art": "article",
+    "Para": "Paragraph",
+    "para": "paragraph",
+    "c": "circa",
+    "ca": "circa",
+    "Apt": "Apartment",
+    "apt": "apartment",
+    "Ste": "Suite",
+    "Rm": "Room",
+    "rm": "room",
+    "Flt": "Flight",
+    "flt": "flight",
+    "Ep": "Episode",
+    "ep": "episode",
+    "Lvl": "Level",
+    "lvl": "level",
+    "Hwy": "Highway",
+    "Rte": "Route",
+    "cl": "clause",
+    "Cl": "Clause",
+    "cls": "clauses",
+    "Pt": "Part",
+    "pt": "part",
+    "resp": "respiration",
+    "Alt": "Altitude",
+    "Elev": "Elevation",
+    "elev": "elevation",
+    "Lat": "Latitude",
+    "lat": "latitude",
+    "ver": "version",
+    "Ver": "Version",
+    "Bldg": "Building",
+    "bldg": "building",
+    "Ref": "Reference",
+    "ref": "reference",
+    "Amend": "Amendment",
+    "App": "Appendix",
+    "Att": "Attendance",
+    "att": "attendance",
+    "agg": "aggregate",
+    "Bk": "Book",
+    "bk": "book",
+    "Blk": "Block",
+    "Div": "Division",
+    "Dk": "Deck",
+    "Ex": "Exhibit",
+    "Exh": "Exhibit",
+    "Fl": "Floor",
+    "fl": "floor",
+    "Gr": "Grade",
+    "Grp": "Group",
+    "Iss": "Issue",
+    "iss": "issue",
+    "mvt": "movement",
+    "Op": "Opus",
+    "op": "opus",
+    "Ord": "Order",
+    "Ph": "Phone",
+    "ph": "phone",
+    "pl": "plate",
+    "Prop": "Proposition",
+    "Rd": "Round",
+    "rd": "round",
+    "Reg": "Regulation",
+    "Res": "Resolution",
+    "Sc": "Scene",
+    "sc": "scene",
+    "Sem": "Semester",
+    "Sta": "Station",
+    "Trk": "Track",
+    "trk": "track",
+    "vv": "verses",
+    "Wk": "Week",
+    "Yr": "Year",
+    "Sol": "Solution",
+    "Dkt": "Docket",
+    "Exp": "Expires",
+    "exp": "expires",
+    "Mag": "Magnitude",
+    "mag": "magnitude",
+    "Plat": "Platform",
+    "Rt": "Route",
+    "Rts": "Routes",
+    "Adm": "Admission",
+    "adm": "admission",
+    "Cat": "Category",
+    "cap": "capacity",
+    "cat": "category",
+    "fn": "footnote",
+    "Gp": "Group",
+    "Jct": "Junction",
+    "n": "note",
+    "nn": "notes",
+    "pen": "penalty",
+    "Flts": "Flights",
+    "flts": "flights",
+    "Rds": "Rounds",
+    "rds": "rounds",
+    "Tbl": "Table",
+    "tbl": "table",
+}
+# The same, only behind a comma or a bracket: elsewhere a letter or a unit may end a sentence.
+BEHIND_COMMA: Final = {
+    "K": "K",
+    "KV": "K",
+    "D": "D",
+    "S": "S",
+    "RV": "RV",
+    "l": "line",
+    "ll": "lines",
+    "mm": "measures",
+    "s": "section",
+    "ss": "sections",
+}
+_BEFORE_FIGURE: Final = re.compile(
+    r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
+    r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
+    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
+    r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
+)
+_UNSTOPPED: Final = re.compile(
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
+    r"(?= (?:#|number )?\d)"
+)
+_COUNTED_PARTS: Final = re.compile(
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz))"
+    r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
+    r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
+)
+_PARTS: Final = {
+    "dr": "door",
+    "spd": "speed",
+    "cyl": "cylinder",
+    "gr": "grade",
+    "pd": "period",
+    "fl": "floor",
+    "pp": "pages",
+    "Qs": "questions",
+}
+_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
+_COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
+_LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
+# What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
+_EACH: Final = re.compile(
+    r"(?P<lead>\b(?:an?|per|each|every) )"
+    r"(?P<unit>gal|lb|oz|qt|doz|yr|mo|wk|hr|min|sec|yd|mi|kg|km|ft|bbl|sq ?ft|pp)"
+    r"(?P<stop>\.)?(?![\w'/-])"
+)
+_COUNTED: Final = re.compile(r"\d[^\n.!?]{0,16} \Z")
+_EACH_UNITS: Final = {
+    "gal": "gallon",
+    "lb": "pound",
+    "oz": "ounce",
+    "qt": "quart",
+    "doz": "dozen",
+    "yr": "year",
+    "mo": "month",
+    "wk": "week",
+    "hr": "hour",
+    "min": "minute",
+    "sec": "second",
+    "yd": "yard",
+    "mi": "mile",
+    "kg": "kilogram",
+    "km": "kilometer",
+    "ft": "foot",
+    "bbl": "barrel",
+    "sqft": "square foot",
+    "pp": "person",
+}
+_NEAR: Final = 32
+# Born, died, reigned and the like, before a year or a date.
+_LIFE: Final = re.compile(
+    r"(?:\A|(?<=[(,;)] )|(?<=\()|(?<=[A-Za-z] ))(?P<word>b|d|r|m|fl)\. ?"
+    r"(?=(?:circa |ca?\. ?)?(?:\d{3,4}(?!\d|,\d)|\d{1,2}/\d{1,2}/\d|\d{1,2} (?:BC|AD|CE|[A-Z][a-z]{2})"
+    r"|(?:on|in) [A-Z\d]"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))"
+)
+_LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
+_ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
+_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm|ss?)\.(?= ?\d{1,4}(?!\d))")
+_RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
+_KINDS: Final = {
+    "Civ": "Civil",
+    "Crim": "Criminal",
+    "App": "Appellate",
+    "Evid": "Evidence",
+    "Bankr": "Bankruptcy",
+}
+_REPORTER: Final = re.compile(r"\b(?P<series>F\.|F\. ?Supp\.|S\. ?Ct\.|So\.|P\.|A\.) ?(?P<part>[234]d|4th)?(?= \d)")
+_REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Abbreviations in full, before and behind their figures."""
+    if " pt" in text.text:
+        text = text.sub(_POINT, "point")
+    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "." in text.text:
+        text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
+        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]])
+    if "st" in text.text:
+        text = text.sub(_ESTABLISHED, r"\1stablished")
+    if ". " in text.text:
+        text = text.sub(_RULES, _rules).sub(_REPORTER, _reporter)
+    if "ong." in text.text:
+        text = text.sub(_LONGITUDE, r"\1ongitude")
+    text = text.sub(_EACH, _each)
+    text = text.sub(
+        _COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"] or match["asked"]]
+    )
+    return text.sub(_BEFORE_FIGURE, _before_figure)
+
+
+def _before_figure(match: re.Match[str]) -> str | None:
+    word = match[1] or match[2] or match[4]
+    if match[3]:
+        return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "Ex":
+        return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
+    if word == "Rd" and word_before(match)[:1].isupper():
+        return "Road"
+    return BEFORE_FIGURES.get(word)
+
+
+def _each(match: re.Match[str]) -> str | None:
+    if _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start()) is None:
+        return None
+    unit = _EACH_UNITS[match["unit"].replace(" ", "")]
+    return match["lead"] + unit + (final_stop(match) if match["stop"] else "")
+
+
+def _rules(match: re.Match[str]) -> str:
+    kind = _KINDS[match["kind"]]
+    return f"Federal Rule of {kind}{' Procedure' if match['procedure'] else ''}"
+
+
+def _reporter(match: re.Match[str]) -> str | None:
+    """The series of reports in which a judgment stands: "F.3d"."""
+    series = match["series"].replace(" ", "")
+    if series not in _REPORTERS and not match["part"]:
+        return None
+    part = {"2d": " second", "3d": " third", "4th": " fourth"}.get(match["part"] or "", "")
+    return _REPORTERS.get(series, series.rstrip(".")) + part

@@ -1,0 +1,170 @@
+"""The listening service: choice of a recogniser, limits, cancellation, and results that depend on nothing else."""
+
+import asyncio
+from itertools import pairwise
+from threading import Event
+
+import numpy as np
+import pytest
+
+from helpers.fakes import running, tone_service
+from helpers.listening import SPEECH, ScriptedRecogniser, listening_with
+from polyvox.audio.decode import decode
+from polyvox.audio.encode import AudioFormat, encode
+from polyvox.errors import (
+    AudioDecodeError,
+    InvalidRequestError,
+    NotServedError,
+    OverloadedError,
+    RequestTooLargeError,
+    UnknownModelError,
+)
+from polyvox.service.call_context import LOCAL_CALL
+from polyvox.service.listening.listening_request import ListeningRequest
+from polyvox.service.listening.recognisers import Recognisers
+from polyvox.types import Span
+from polyvox.voices.recognition.languages import LANGUAGES, language_named
+from polyvox.voices.recognition.recogniser import RATE, RecognitionTask
+from polyvox.voices.recognition.speech_windows import speech_windows
+
+pytestmark = pytest.mark.anyio
+
+
+def asked(recording: bytes = SPEECH, model: str | None = None, **task: object) -> ListeningRequest:
+    return ListeningRequest(recording, RecognitionTask(**task), model)
+
+
+def recognisers(*names: str) -> Recognisers:
+    scripted = {name: ScriptedRecogniser() for name in names}
+    return listening_with(tone_service(), **scripted).listening.recognisers
+
+
+def test_the_quickest_model_that_can_do_all_of_a_task_is_chosen():
+    both = recognisers("english", "any")
+    rows = [
+        (RecognitionTask(language="en"), "english"),
+        (RecognitionTask(), "any"),
+        (RecognitionTask(language="fr"), "any"),
+        (RecognitionTask(language="en", prompt="Wren"), "any"),
+        (RecognitionTask(language="en", temperature=0.5), "any"),
+        (RecognitionTask(language="en", translate=True), "any"),
+    ]
+    for task, name in rows:
+        for alias in (None, "whisper-1", "gpt-4o-transcribe", "scribe_v1"):
+            chosen = both.choose(alias, task)
+            assert (chosen.model.name, chosen.warnings) == (name, ()), task
+
+
+def test_what_the_only_model_cannot_do_is_refused_or_warned_of():
+    english = recognisers("english")
+    refused = [(RecognitionTask(language="fr"), NotServedError), (RecognitionTask(translate=True), NotServedError)]
+    for task, error in refused:
+        with pytest.raises(error, match="needs another model"):
+            english.choose("whisper-1", task)
+    with pytest.raises(InvalidRequestError, match="does not know the language 'fr'"):
+        english.choose("english", RecognitionTask(language="fr"))
+    with pytest.raises(UnknownModelError, match="no model 'nova' that transcribes"):
+        english.choose("nova", RecognitionTask())
+    warned = english.choose(None, RecognitionTask(prompt="Wren", temperature=0.3)).warnings
+    assert [sentence.split(" ", 3)[1] for sentence in warned] == ["takes", "takes", "always"]
+
+
+def test_a_model_that_is_not_installed_is_named_with_its_remedy(tmp_path):
+    absent = Recognisers(tone_service(models_dir=tmp_path).settings)
+    assert absent.installed() == []
+    with pytest.raises(NotServedError, match="polyvox pull"):
+        absent.choose("whisper-1", RecognitionTask(language="en"))
+    with pytest.raises(NotServedError, match="moonshine-base is not installed; run: "):
+        absent.choose("moonshine-base", RecognitionTask(language="en"))
+
+
+def test_languages_go_by_their_codes_and_names():
+    for written in ("de", "de-AT", "DEU", "German", "de_DE"):
+        assert language_named(written) == "de"
+    assert len({row.alpha3 for row in LANGUAGES.values()}) == len(LANGUAGES) == 99
+    with pytest.raises(InvalidRequestError, match="'klingon' is no language"):
+        language_named("klingon")
+
+
+async def test_a_transcript_does_not_depend_on_who_else_is_heard():
+    service = listening_with(tone_service(listen_workers=2), any=ScriptedRecogniser())
+    async with running(service):
+        alone = await service.listening.listen(asked(words=True), LOCAL_CALL)
+        together = await asyncio.gather(*(service.listening.listen(asked(words=True), LOCAL_CALL) for _ in range(4)))
+    assert all(each == alone for each in together)
+    assert alone.text == "Hello there."
+    assert [(word.word, word.span) for word in alone.words] == [("Hello", Span(0, 5)), ("there.", Span(6, 12))]
+    assert 0 <= alone.words[0].start < alone.words[1].start < alone.words[1].end <= alone.seconds
+
+
+async def test_passages_are_told_as_they_come_and_joined_in_order():
+    pcm, rate = decode(SPEECH, max_seconds=10, max_samples=1_000_000)
+    gap = np.zeros(3 * rate, np.float32)
+    recording = encode(np.concatenate([pcm, gap, pcm]), AudioFormat.WAV, rate)
+    told = []
+    service = listening_with(tone_service(), any=ScriptedRecogniser())
+    async with running(service):
+        transcript = await service.listening.listen(asked(recording, words=True), LOCAL_CALL, told.append)
+    assert tuple(told) == transcript.passages
+    assert transcript.text == "Hello there. Hello there."
+    assert [transcript.text[w.span.start : w.span.end] for w in transcript.words] == [w.word for w in transcript.words]
+    assert transcript.segments[1].start > 5
+
+
+async def test_silence_has_no_words_and_meets_no_recogniser():
+    heard = ScriptedRecogniser()
+    silence = encode(np.zeros(24_000, np.float32), AudioFormat.WAV, 24_000)
+    service = listening_with(tone_service(), any=heard)
+    async with running(service):
+        transcript = await service.listening.listen(asked(silence, language="fr"), LOCAL_CALL)
+    assert (transcript.text, transcript.words, transcript.language, heard.tasks) == ("", (), "fr", [])
+
+
+async def test_what_is_no_recording_or_too_large_is_refused_before_a_recogniser_is_asked():
+    heard = ScriptedRecogniser()
+    service = listening_with(tone_service(listen_max_bytes=len(SPEECH), listen_max_seconds=1.0), any=heard)
+    rows = [(b"hello", AudioDecodeError), (SPEECH + b"x", RequestTooLargeError), (SPEECH, AudioDecodeError)]
+    async with running(service):
+        for recording, error in rows:
+            with pytest.raises(error) as refused:
+                await service.listening.listen(asked(recording), LOCAL_CALL)
+            assert refused.value.field == "file"
+        assert heard.tasks == []
+
+
+async def test_a_full_queue_refuses_and_a_caller_that_leaves_frees_its_place_and_thread():
+    held = ScriptedRecogniser(held=Event())
+    service = listening_with(tone_service(listen_workers=1, listen_queue=0), any=held)
+    async with running(service):
+        first = asyncio.create_task(service.listening.listen(asked(), LOCAL_CALL))
+        assert await asyncio.to_thread(held.begun.wait, 10)
+        with pytest.raises(OverloadedError, match="transcribed already"):
+            await service.listening.listen(asked(), LOCAL_CALL)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert await asyncio.to_thread(held.stopped.wait, 10)
+        held.held.set()
+        assert (await service.listening.listen(asked(), LOCAL_CALL)).text == "Hello there."
+    for outcome in ("ok", "cancelled", "overloaded"):
+        counted = {"door": "", "outcome": outcome}
+        assert service.metrics.registry.get_sample_value("polyvox_listening_requests_total", counted) == 1
+
+
+def test_windows_hold_all_speech_within_the_limit_and_part_at_long_pauses():
+    noise = np.random.default_rng(1).normal(0, 0.1, 60 * RATE).astype(np.float32)
+    noise[18 * RATE : 19 * RATE] = 0
+    second = lambda *times: [Span(int(start * RATE), int(end * RATE)) for start, end in times]  # noqa: E731
+    assert speech_windows(noise, [], 20) == []
+    rows = [
+        (second((1, 2), (3, 4)), [(0.8, 4.2)]),
+        (second((1, 2), (6, 7)), [(0.8, 2.2), (5.8, 7.2)]),
+        (second((1, 15), (16, 25)), [(0.8, 15.2), (15.8, 25.2)]),
+    ]
+    for speech, expected in rows:
+        assert speech_windows(noise, speech, 20) == second(*expected)
+    parts = speech_windows(noise, second((0, 60)), 20)
+    assert (parts[0].start, parts[-1].end) == (0, len(noise))
+    assert all(one.end == other.start for one, other in pairwise(parts))
+    assert max(map(len, parts)) <= 20 * RATE
+    assert 18 * RATE < parts[0].end < 19 * RATE
