@@ -180,6 +180,8 @@ _HIDDEN_FILE: Final = re.compile(
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
+_THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
+
 
 def read_emails(text: TrackedText) -> TrackedText:
     return text.sub(_EMAIL, _email)
@@ -310,7 +312,8 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
-    words = cardinal(digits) if len(digits) <= 2 else spelled(digits)
+    thousands = match["before"] and _THOUSANDS.match(match.string, match.end())
+    words = cardinal(digits) if len(digits) <= 2 or thousands else spelled(digits)
     if match["behind"] == "1":
         words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
