@@ -21,7 +21,7 @@ INITIAL: Final = {
 }  # fmt: skip
 # Words by what one of their characters is in them.
 WORDS: Final = {
-    "炸 zha2": "炸锅 炸串 炸物 炸排 炸肉 炸豆腐 酥炸 香炸 复炸 干炸 软炸 现炸",
+    "炸 zha2": "炸肉 酥炸 香炸 复炸 干炸 软炸 现炸",
     "重 chong2":
         "重整 重蹈 重赛 重定向 重命名 重采样 重投 重名 重码 重峦 重渲染 万重 重装系统 重置 重构 重写 重试 "
         "重连 重绘 重塑 重拾 重振 重排 重启 重建 重组 重返 重新 重复 重现 重申 重叠 重演 重温 重逢 重播 重映 "
