@@ -56,9 +56,10 @@ class Listeners:
         """
         if self.language == "en":
             return compare_words((text,), transcript)
-        parted = {"zh": _syllables, "ja": tuple}.get(self.language)
-        if parted is not None:
-            text, transcript = " ".join(parted(text)), " ".join(parted(transcript))
+        if self.language == "zh":
+            text, transcript = " ".join(_syllables(text)), " ".join(_syllables(transcript))
+        elif self.language == "ja":
+            text, transcript = " ".join(text), " ".join(transcript)
         return word_error_rate(text, transcript)
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
