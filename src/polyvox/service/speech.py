@@ -49,7 +49,7 @@ _RETRY_SECONDS = 5.0
 
 
 class Admission(Protocol):
-    """Who is spoken now and who waits, decided in this process or for several of them."""
+    """The decision on who is spoken now and who waits, made in this process or for several of them."""
 
     @property
     def active(self) -> int: ...

@@ -19,7 +19,7 @@ WORD_ERRORS = 0.1
 OTHER_WORD_ERRORS = 0.3
 """In other languages than English: there the recogniser itself errs more."""
 UNITS = {"zh": "syllables", "ja": "characters"}
-"""What is counted where words are written without blanks."""
+"""The units that are counted where words are written without blanks."""
 LEVEL_DBFS = -45.0
 PACE = (0.03, 0.25)
 UNSPACED_PACE = (0.08, 0.6)
