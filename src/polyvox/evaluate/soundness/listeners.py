@@ -1,5 +1,6 @@
 """The networks that listen to the speech of a check: a recogniser of its words, and an encoder of its speaker."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +57,8 @@ class Listeners:
         """
         if self.language == "en":
             return compare_words((text,), transcript)
-        if self.language == "zh":
-            text, transcript = " ".join(_syllables(text)), " ".join(_syllables(transcript))
-        elif self.language == "ja":
-            text, transcript = " ".join(text), " ".join(transcript)
-        return word_error_rate(text, transcript)
+        parted = _PARTED.get(self.language, str)
+        return word_error_rate(parted(text), parted(transcript))
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
         """The speaker of a recording; None for too short a one, or where there is no encoder."""
@@ -70,10 +68,14 @@ class Listeners:
             return None
 
 
-def _syllables(text: str) -> list[str]:
+def _syllables(text: str) -> str:
     from pypinyin import lazy_pinyin
 
-    return list(lazy_pinyin(text))
+    return " ".join(lazy_pinyin(text))
+
+
+_PARTED: Mapping[str, Callable[[str], str]] = {"zh": _syllables, "ja": " ".join}
+"""The parts of a text that are counted, with blanks between them, where it is written without."""
 
 
 def _recogniser(settings: Settings, language: str) -> tuple[Recogniser | None, str]:
