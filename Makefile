@@ -7,8 +7,6 @@ BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 CLIENTS := sdks livekit pipecat charts release
 UNIT := not slow and not long and not clients and not alone
-# Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
-ALONE = $(shell grep -rlE 'mark\.alone|import .*watched' tests --include='test_*.py')
 
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -77,8 +75,7 @@ test:  ## Set up and run everything, with the real models.
 	$(MAKE) --jobs=2 lint clients
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
-	$(BIN)/python -m pytest --workers $(WORKERS) -m "not alone"; side_by_side=$$?; \
-	$(BIN)/python -m pytest --workers 2 -m alone $(ALONE) && exit $$side_by_side
+	$(BIN)/python -m pytest --workers $(WORKERS)
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
 	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" --workers $$(nproc) $(DIR)

@@ -13,6 +13,7 @@ from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.open_counts import OpenCounts
 from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
@@ -48,7 +49,7 @@ _RETRY_SECONDS = 5.0
 
 
 class Admission(Protocol):
-    """Who is spoken now and who waits, decided in this process or for several of them."""
+    """The decision on who is spoken now and who waits, made in this process or for several of them."""
 
     @property
     def active(self) -> int: ...
@@ -82,7 +83,7 @@ class Admission(Protocol):
 class SpeechService:
     """Admits requests, gives each a session, and counts them.
 
-    `admission`, `accounts` and `fingerprints` are given where several processes have them in common.
+    `admission`, `accounts`, `fingerprints` and `open_counts` are given where several processes have them in common.
     """
 
     def __init__(
@@ -95,7 +96,9 @@ class SpeechService:
         admission: Admission | None = None,
         accounts: Accounts | None = None,
         fingerprints: ModelFingerprints | None = None,
+        open_counts: OpenCounts | None = None,
     ) -> None:
+        self.open_counts = OpenCounts() if open_counts is None else open_counts
         self.tracer = tracer
         self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings

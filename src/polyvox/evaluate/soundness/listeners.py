@@ -9,7 +9,6 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.errors import AudioDecodeError, BundleError, NotServedError
-from polyvox.evaluate.soundness.sentences import UNSPACED
 from polyvox.evaluate.wer import WerResult, word_error_rate
 from polyvox.evaluate.wording import compare_words
 from polyvox.service.listening.recognisers import Recognisers
@@ -51,11 +50,15 @@ class Listeners:
         return " ".join(self.recogniser.recognise(window, task, _go_on).text for window in windows)
 
     def errors(self, text: str, transcript: str) -> WerResult:
-        """Errors of a transcript in words, in characters where words are written without blanks."""
+        """Errors of a transcript in words; in Chinese in syllables, in Japanese in characters.
+
+        Chinese is compared by its sound without tones: recognisers write traditional characters, and homophones.
+        """
         if self.language == "en":
             return compare_words((text,), transcript)
-        if self.language in UNSPACED:
-            text, transcript = " ".join(text), " ".join(transcript)
+        parted = {"zh": _syllables, "ja": tuple}.get(self.language)
+        if parted is not None:
+            text, transcript = " ".join(parted(text)), " ".join(parted(transcript))
         return word_error_rate(text, transcript)
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
@@ -64,6 +67,12 @@ class Listeners:
             return None if self.encoder is None else self.encoder.embed(pcm, rate)
         except AudioDecodeError:
             return None
+
+
+def _syllables(text: str) -> list[str]:
+    from pypinyin import lazy_pinyin
+
+    return list(lazy_pinyin(text))
 
 
 def _recogniser(settings: Settings, language: str) -> tuple[Recogniser | None, str]:

@@ -9,6 +9,8 @@ PHRASES: Final = {
     "福分": "fu2 fen4",
     "会稽": "kuai4 ji1",
     "巴结": "ba1 jie5",
+    "淋巴结": "lin2 ba1 jie2",
+    "量一量": "liang2 yi4 liang2",
     "硕果累累": "shuo4 guo3 lei2 lei2",
     "累累硕果": "lei2 lei2 shuo4 guo3",
     "药散": "yao4 san3",

@@ -5,6 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import cardinal, dialled, spelled
 from polyvox.text.normalize.chinese.pinyin_names import as_characters
+from polyvox.text.normalize.commands import follows_command
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
@@ -61,6 +62,13 @@ _CODE: Final = re.compile(
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
+)
+# Six digits and more behind what has a number, though no word for number stands between: 订单20231105678.
+_NUMBERED_THING: Final = re.compile(
+    r"(?:(?<=[订运工保面]单)|(?<=单据)|(?<=快递)|(?<=包裹)|(?<=流水)|(?<=物流)|(?<=发票)|(?<=合同)|(?<=身份证)|(?<=护照)|(?<=银行卡)"
+    r"|(?<=信用卡)|(?<=储蓄卡)|(?<=会员)|(?<=会员卡)|(?<=社保卡)|(?<=账单)|(?<=票据)|(?<=档案)|(?<=案件)|(?<=群))"
+    r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
+    r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
 _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
@@ -151,10 +159,20 @@ _LABELLED_NAME: Final = re.compile(
     r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})"
     r"(?P<name>(?=[0-9._-]*[A-Za-z])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
 )
+# A name and a year, in one piece: zhangwei88.
+_NAME_AND_YEAR: Final = re.compile(
+    r"(?:(?<=用户名)|(?<=[账帐信]号)|(?<=微信)|(?<=昵称)|(?<=用户)|(?<=ID[: 是]))"
+    r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})(?P<name>[a-z]{4,20})(?P<year>\d{2,8})(?![A-Za-z0-9@_-]|\.[A-Za-z0-9])"
+)
 _NAME_SIGN: Final = re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[A-Za-z0-9]\.[A-Za-z0-9]|__[a-z]")
 _OPTION: Final = re.compile(
-    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )|(?<=[A-Za-z0-9] )--(?=[a-z]{2})"
+    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )"
+    r"|(?:(?<=[A-Za-z0-9]\s)|(?<=[\u4e00-\u9fff`“\"'（(])|(?<=[\u4e00-\u9fff\])]\s)|(?<=\A))--(?=[a-z]{2})"
+    r"|(?:(?<=参数)|(?<=选项)|(?<=参数\s)|(?<=选项\s)|(?<=[加带用上]\s)|(?<=[加带`“\"']))-(?=[A-Za-z]{1,3}(?![A-Za-z]))"
 )
+# A signal or a count behind the program that takes it: kill -9.
+_OPTION_NUMBER: Final = re.compile(r"(?<=[a-z] )-(?=\d{1,5}(?![\d.]))")
+_CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
     r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
 )
@@ -175,7 +193,10 @@ def read_urls(text: TrackedText) -> TrackedText:
     if _NAME_SIGN.search(text.text):
         text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
         text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
-    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, lambda match: "杠 " * len(match.group()))
+    text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
+    if " -" in text.text:
+        text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
+    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, _dashes)
 
 
 def read_phones(text: TrackedText) -> TrackedText:
@@ -197,6 +218,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
+    text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
@@ -232,6 +254,10 @@ def _structure(match: re.Match[str]) -> str:
     label = match.string[match.start() : match.start("number")]
     dashed = _DASHED.sub("杠", match["number"])
     return label + _GROUP.sub(lambda digits: cardinal(digits.group()), dashed)
+
+
+def _dashes(match: re.Match[str]) -> str:
+    return "杠 " * len(match.group())
 
 
 def _email(match: re.Match[str]) -> str:
@@ -284,4 +310,6 @@ def _numbered(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
     words = cardinal(digits) if len(digits) <= 2 else spelled(digits)
+    if match["behind"] == "1":
+        words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
