@@ -96,7 +96,7 @@ def check_safe(path: Path) -> None:
 
 
 def test_no_graph_of_the_package_can_saturate() -> None:
-    paths = [*WREN.glob("*.onnx"), *G2P.glob("*.onnx")]
+    paths = [*WREN.glob("*.onnx"), *G2P.rglob("*.onnx")]
     assert len(paths) == 5
     for path in paths:
         check_safe(path)
