@@ -30,8 +30,13 @@ _ZIPVOICE = ("zipvoice",)
 _CODEC_LM = ("speechlm",)
 
 _QWEN3TTS = ("qwen3tts-0.6b", "qwen3tts-1.7b")
+_CHATTERBOX = ("chatterbox",)
 
 PUBLISHED = (
+    PublishedFigure(
+        _CHATTERBOX, "chatterbox-vllm", "RTX 3090", None, None, 27.6, "chatterbox-vllm README", derived=True
+    ),
+    PublishedFigure(_CHATTERBOX, "chatterbox-streaming", "RTX 4090", 1, 500.0, None, "chatterbox-streaming README"),
     PublishedFigure(
         _COSYVOICE3,
         "sglang-omni",

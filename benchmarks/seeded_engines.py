@@ -14,9 +14,22 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from benchmarks import cosyvoice_gpu, kokoro_native, pocket_networks, qwen3tts_gpu, speechlm_gpu, zipvoice
+from benchmarks import (
+    chatterbox_gpu,
+    cosyvoice_gpu,
+    kokoro_native,
+    pocket_networks,
+    qwen3tts_gpu,
+    speechlm_gpu,
+    zipvoice,
+)
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
+from polyvox.engines.chatterbox.bundle import ModelSizes, released_sizes
+from polyvox.engines.chatterbox.engine import ChatterboxEngine
+from polyvox.engines.chatterbox.speech_tokens import TOKEN_RATE
+from polyvox.engines.chatterbox.variants import VARIANTS as CHATTERBOX_VARIANTS
+from polyvox.engines.chatterbox.variants import Variant as ChatterboxVariant
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.frontend.frontend import CosyVoiceFrontend
@@ -113,6 +126,7 @@ class Sizes:
     """The networks' sizes; the defaults are those of the published models."""
 
     cosyvoice: Callable[[int], CosyVoiceConfig] = cosyvoice_gpu.released
+    chatterbox: Callable[[ChatterboxVariant], ModelSizes] = released_sizes
     speechlm: speechlm_gpu.Sizes = field(default_factory=speechlm_gpu.Sizes)
     zipvoice: ZipVoiceConfig | None = None
     vocos: VocosConfig = field(default_factory=VocosConfig)
@@ -131,6 +145,7 @@ class Sizes:
         zipformer = {"heads": 1, "layers": (1,), "kernels": (3,), "downsampling": (1,), "feed_forward": 16}
         return cls(
             cosyvoice=_tiny_cosyvoice,
+            chatterbox=chatterbox_gpu.tiny,
             speechlm=speechlm_gpu.Sizes(
                 replace(qwen, qkv_bias=False, qk_norm=True), NeuCodecConfig(hidden=64, depth=1, heads=4), codes=512
             ),
@@ -188,7 +203,7 @@ class Seeded:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        told = ("cosyvoice", "speechlm", "qwen3tts", "pockettts")
+        told = ("chatterbox", "cosyvoice", "speechlm", "qwen3tts", "pockettts")
         return SHORT_TEXTS if self.engine.startswith(told) else LONG_TEXTS
 
     def placement(self, preferred: str) -> Placement:
@@ -206,6 +221,11 @@ class Seeded:
         own: dict[str, dict[str, object]] = {
             "zipvoice": {"zipvoice_graph_seconds": 0} if self.eager else {},
             "cosyvoice": {"cosyvoice_streams": min(256, streams)},
+            "chatterbox": {
+                "chatterbox_streams": min(256, streams),
+                "chatterbox_device": self.device,
+                "chatterbox_graphs": not self.eager,
+            },
             "qwen3tts": {
                 "qwen3tts_streams": min(512, streams),
                 "qwen3tts_device": self.device,
@@ -282,6 +302,9 @@ def seeded_engine(seeded: Seeded, settings: Settings) -> SeededEngine:
     builders: dict[str, Callable[[Seeded, Settings], SeededEngine]] = {
         "cosyvoice2": partial(_cosyvoice, version=2),
         "cosyvoice3": partial(_cosyvoice, version=3),
+        "chatterbox": _chatterbox,
+        "chatterbox-turbo": _chatterbox,
+        "chatterbox-nano": _chatterbox,
         "zipvoice": _zipvoice,
         "speechlm": _speechlm,
         "kokoro": _kokoro,
@@ -298,7 +321,15 @@ def seeded_engine(seeded: Seeded, settings: Settings) -> SeededEngine:
 
 ENGINES = (
     *("cosyvoice3", "cosyvoice2", "zipvoice", "speechlm", "kokoro", "wren", "qwen3tts-0.6b", "qwen3tts-1.7b"),
-    *("pockettts", "pockettts-18m", "pockettts-7m", "pockettts-2m"),
+    *(
+        "pockettts",
+        "pockettts-18m",
+        "pockettts-7m",
+        "pockettts-2m",
+        "chatterbox",
+        "chatterbox-turbo",
+        "chatterbox-nano",
+    ),
 )
 
 
@@ -411,6 +442,32 @@ def _zipvoice_voice(engine: str, frontend: ZipVoiceFrontend, seeded: Seeded) -> 
     frames = round(seeded.prompt_seconds * FRAMES_PER_SECOND)
     mel = np.random.Generator(np.random.Philox(1)).standard_normal((frames, BINS), np.float32)
     return ZipVoicePrompt(tuple(range(1, 1 + count)), mel, TARGET_RMS).to_prepared(engine, VOICE)
+
+
+class _SetLengthChatterbox(ChatterboxEngine):
+    """Speaks so many tokens for every passage, whatever the random weights would have."""
+
+    def set_length(self, tokens: int) -> None:
+        running = self._started()
+        told = replace(running.sampling, min_tokens=tokens, max_tokens=tokens, tokens_per_id=tokens)
+        self._running = replace(running, sampling=told)
+
+
+def _chatterbox(seeded: Seeded, settings: Settings) -> SeededEngine:
+    variant = CHATTERBOX_VARIANTS[seeded.engine]
+    engine = _SetLengthChatterbox(variant, settings)
+
+    async def start() -> Manner:
+        placement = seeded.placement("bfloat16")
+        sizes = seeded.sizes.chatterbox(variant)
+        networks = chatterbox_gpu.random_networks(sizes, torch.device(placement.device), placement.dtype)
+        await engine.start_with(networks, chatterbox_gpu.CharacterEncoder.of(networks))
+        await engine.captured()
+        engine.set_length(round(seeded.seconds * TOKEN_RATE))
+        voice = chatterbox_gpu.seeded_voice(networks, seeded.prompt_seconds)
+        return Manner(prepared=voice.pack(engine.name, VOICE))
+
+    return SeededEngine(engine, start)
 
 
 def _speechlm(seeded: Seeded, settings: Settings) -> SeededEngine:

@@ -1,4 +1,4 @@
-"""The workers of `make test`: they lose no test, no outcome and no fixture's end."""
+"""The workers of `make test`: they lose no test, outcome or fixture's end, and keep apart what is to run alone."""
 
 import os
 import subprocess
@@ -46,6 +46,14 @@ def test_fails(opened):
 def test_passes(opened, tmp_path):
     assert not Path("ended").exists()
 """
+ALONE = """
+import pytest
+from pathlib import Path
+
+@pytest.mark.alone
+def test_passes_when_all_others_have_ended():
+    assert Path("ended").exists()
+"""
 LONE = "def test_passes():\n    pass\n"
 LATE = """
 import time
@@ -58,7 +66,7 @@ def test_late():
 
 
 def run(folder: Path, files: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    for name, text in (files | {"conftest.py": CONFTEST, "pytest.ini": "[pytest]\n"}).items():
+    for name, text in (files | {"conftest.py": CONFTEST, "pytest.ini": "[pytest]\nmarkers = alone\n"}).items():
         (folder / name).write_text(text, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-ra", *options],
@@ -73,9 +81,10 @@ def run(folder: Path, files: dict[str, str], *options: str) -> subprocess.Comple
 
 @pytest.mark.long
 def test_every_outcome_is_reported_also_of_a_file_whose_worker_was_killed(tmp_path: Path) -> None:
-    ran = run(tmp_path, {"test_mixed.py": MIXED, "test_shared.py": SHARED, "test_lone.py": LONE})
+    files = {"test_1.py": ALONE, "test_mixed.py": MIXED, "test_shared.py": SHARED, "test_lone.py": LONE}
+    ran = run(tmp_path, files)
     assert ran.returncode == pytest.ExitCode.TESTS_FAILED, ran.stdout
-    assert "2 failed, 4 passed, 1 skipped, 1 warning in" in ran.stdout
+    assert "2 failed, 5 passed, 1 skipped, 1 warning in" in ran.stdout
     assert "FAILED test_mixed.py::test_kills_its_worker - the worker that ran it ended wi" in ran.stdout
     for told in ("assert 1 == 2", "output of a worker", "a warning of a worker", "a reason of a worker"):
         assert told in ran.stdout

@@ -16,7 +16,7 @@ from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import probe_sums, session_options, signed_sums_saturate
 
 WREN = Path(str(files("polyvox.engines.kokoro.wren") / "graphs"))
-G2P = Path(str(files("polyvox.text.phonemes")))
+G2P = Path(str(files("polyvox.text.phonemes.english")))
 LARGEST = 32767 // 2 // 255
 """Two products of such a weight with any activation add up to a number of 16 bits."""
 WIDENED = {"Cast", "DequantizeLinear", "Gather"}

@@ -76,7 +76,8 @@ def test_a_failed_stream_and_an_under_run_are_gaps():
 def test_published_figures_name_their_source():
     assert all(figure.source and set(figure.engines) <= set(ENGINES) for figure in PUBLISHED)
     unpublished = {engine for engine in ENGINES if not published_for(engine)}
-    assert {engine.partition("-")[0] for engine in unpublished} == {"wren", "pockettts"}, "nobody has measured them"
+    measured_by_nobody = {"wren", "pockettts", "chatterbox-turbo", "chatterbox-nano"}
+    assert {engine for engine in unpublished if not engine.startswith("pockettts-")} == measured_by_nobody
     assert "ZipVoice #145" in report_published("zipvoice")
 
 

@@ -75,16 +75,18 @@ class SimpleTranscriber:
     def __init__(self) -> None:
         self.heard = 0
         self.words = "Some words."
+        self.languages: list[str | None] = []
         self.error: PolyvoxError | None = None
         self.speaker: Embedding | None = None
 
-    def check_available(self) -> None:
+    def check_available(self, language: str | None = None) -> None:
         if self.error is not None:
             raise self.error
 
-    def transcribe(self, pcm: Pcm, rate: int) -> str:
+    def transcribe(self, pcm: Pcm, rate: int, language: str | None = None) -> str:
         self.check_available()
         self.heard += 1
+        self.languages.append(language)
         return self.words
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:

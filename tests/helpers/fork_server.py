@@ -11,6 +11,7 @@ import os
 import runpy
 import selectors
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -73,7 +74,9 @@ class ForkServer:
     """The process that forks, as its user sees it. It ends with its user."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="polyvox-forks-")
+        self._owner = os.getpid()
+        self.programs = Path(tempfile.mkdtemp(prefix="polyvox-forks-"))
+        """A folder with a `python` and a `polyvox`, for whoever starts programs by their paths."""
         self._address = str(self.programs / "socket")
         self._life, life = socket.socketpair()
         path = os.pathsep.join((str(_TESTS), os.environ.get("PYTHONPATH", "")))
@@ -106,20 +109,17 @@ class ForkServer:
             os.close(stdout)
         return ForkedProcess(reports, output)
 
-    @property
-    def programs(self) -> Path:
-        """A folder with a `python` and a `polyvox`, for whoever starts programs by their paths."""
-        return Path(self._folder.name)
-
     def close(self) -> None:
+        """End it; where this process was itself forked with it, leave it to who started it."""
         self._life.close()
-        self._process.wait()
-        self._folder.cleanup()
+        if os.getpid() == self._owner:
+            self._process.wait()
+            shutil.rmtree(self.programs)
 
 
 @cache
 def fork_server() -> ForkServer:
-    """The one of this process, started when it is first asked for."""
+    """The one of this process and of those that are forked from it, started when it is first asked for."""
     return ForkServer()
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, groupby, pairwise
 from multiprocessing.connection import Connection, wait
@@ -94,7 +94,10 @@ class _Messages:
 
 
 class ForkedWorkers:
-    """Plugin that runs the tests of one file in one worker, and reports what all of them find."""
+    """Plugin that runs the tests of one file in one worker, and reports what all of them find.
+
+    Tests that are marked `alone` run when all others have ended, two files at a time.
+    """
 
     def __init__(self, config: pytest.Config, workers: int) -> None:
         self._config = config
@@ -105,14 +108,23 @@ class ForkedWorkers:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        order = range(len(session.items))
-        self._files.extend([*indices] for _, indices in groupby(order, key=lambda index: session.items[index].path))
-        if len(self._files) < 2 or session.testsfailed or session.config.option.collectonly:
+        alone, others = [], []
+        for index, item in enumerate(session.items):
+            (alone if item.get_closest_marker("alone") else others).append(index)
+        if len({item.path for item in session.items}) < 2 or session.testsfailed or session.config.option.collectonly:
             return None  # one file needs no worker; and what cannot be collected is not run
         _check_nothing_is_shared(session.config.rootpath)
+        if "helpers.fork_server" in sys.modules and any(item.get_closest_marker("long") for item in session.items):
+            sys.modules["helpers.fork_server"].fork_server()  # one for all workers
         session.config._tmp_path_factory.getbasetemp()
         session.config.pluginmanager.getplugin("terminalreporter").showfspath = False  # files would take turns
-        for _ in range(min(self._workers, len(self._files))):
+        self._run(session, others, self._workers)
+        self._run(session, alone, 2)
+        return True
+
+    def _run(self, session: pytest.Session, indices: Iterable[int], workers: int) -> None:
+        self._files.extend([*file] for _, file in groupby(indices, key=lambda index: session.items[index].path))
+        for _ in range(min(workers, len(self._files))):
             self._start(session)
         try:
             while self._running and not session.shouldfail:
@@ -125,7 +137,6 @@ class ForkedWorkers:
                 worker.process.join()
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
-        return True
 
     def _start(self, session: pytest.Session) -> None:
         worker = _Worker(session, f"worker-{self._started}", self._running)
@@ -156,6 +167,7 @@ class ForkedWorkers:
         worker.connection.close()
         worker.process.join()
         if not worker.given:
+            assert worker.process.exitcode == 0, "a worker failed between its tests; its reason is on the error output"
             return
         item = session.items[worker.given.popleft()]
         ended = f"the worker that ran it ended with status {worker.process.exitcode}"

@@ -13,6 +13,8 @@ from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
 
 from helpers import interpreted_triton
 from helpers.tiny_lm import tiny_lm
+from polyvox.models.chatterbox.fused_gpt2 import FusedGpt2
+from polyvox.models.chatterbox.gpt2 import Gpt2, Gpt2Config
 from polyvox.models.qwen import qwen_kernels
 from polyvox.models.qwen.model import Qwen, RopeScaling
 from polyvox.runtime import lm_scheduler, sampling_kernels
@@ -170,6 +172,25 @@ def test_pairs_of_a_llama_are_fused_and_compute_what_the_plain_pairs_do(monkeypa
         mapping = SlotMapping(slots, slots[:, None], where[:, None], position + 1)
         plain = guided.decode(row[:, None], caches[0].memory(mapping), mapping.positions, mapping.mask)[:, 0]
         torch.testing.assert_close(fused.decode(row.clone(), slots, where, position + 1), plain, rtol=0, atol=1e-4)
+
+
+@pytest.mark.long
+@torch.inference_mode()
+def test_a_gpt2_is_fused_and_computes_what_the_plain_one_does(monkeypatch):
+    monkeypatch.setattr(fused_lm, "has_triton", lambda device: True)
+    torch.manual_seed(3)
+    model = Gpt2(Gpt2Config(hidden=32, layers=1, heads=2, positions=64)).requires_grad_(False).eval()
+    caches = [KvCache(model.config, 2, 32, torch.float32, CPU) for _ in range(2)]
+    fused = fused_backbone(model, caches[1])
+    assert isinstance(fused, FusedGpt2)
+    slots, rows = torch.tensor([1, 0]), torch.randn(2, 2, 32)
+    for position, row in enumerate(rows):
+        where = torch.full((2,), position)
+        mapping = SlotMapping(slots, slots[:, None], where[:, None], position + 1)
+        plain = model.decode(row[:, None], caches[0].memory(mapping), mapping.positions, mapping.mask)[:, 0]
+        torch.testing.assert_close(fused.decode(row.clone(), slots, where, position + 1), plain, rtol=0, atol=1e-4)
+    for one, other in zip(caches[0].tensors, caches[1].tensors, strict=True):
+        torch.testing.assert_close(one[:2], other[:2], rtol=0, atol=1e-5)
 
 
 class Broken:

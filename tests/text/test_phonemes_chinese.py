@@ -14,6 +14,7 @@ from helpers.examples import examples
 from helpers.reading_corpus import load
 from helpers.tables import each_row
 from polyvox.text.markup import markup
+from polyvox.text.normalize.zh import normalize
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin
 from polyvox.text.phonemes.chinese_words import word_cutter
@@ -21,6 +22,7 @@ from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.spoken import Pause, SpokenWord
 from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/kokoro_frontend.json").read_text(encoding="utf-8"))
 CHINESE = ChinesePhonemizer(EnglishPhonemizer("us"))
@@ -59,6 +61,25 @@ def test_english_words_and_numbers_inside_chinese() -> None:
     assert said("我用 GPU。") == "wo↓jʊ↘ŋ ʤˌipˌijˈu."
     assert said("共5个") == "kʊ↘ŋ u↓ kɤ↘"
     assert said("2024年").startswith("ɚ↘ʨʰjɛ→n")
+
+
+def test_names_in_pinyin_are_read_by_their_syllables_and_english_words_are_not() -> None:
+    assert said("微信号liming 下划线 二零") == f"wei→ ɕi↘nxau↘ {said('李明')} ɕja↘xwa↘ɕjɛ↘n ɚ↘li↗ŋ"
+    for name, characters in (("zhangwei", "张伟"), ("wang 点 fang", "王 点 方"), ("xinyi", "欣易"), ("chen", "陈")):
+        assert said(f"昵称{name}") == said(f"昵称 {characters}")
+    for word in ("human", "panda", "change", "taxi", "song", "main", "Shenzhen"):
+        assert said(f"昵称{word}") == f"{said('昵称')} {said(word)}"
+
+
+def test_the_figure_of_a_name_keeps_its_tone() -> None:
+    for written, heard in (("F1车手", "ˈɛf i→"), ("在T1航站楼", "tˈi i→"), ("iPhone一直", "i↘ꭧɨ↗")):
+        assert heard in said(normalize(TrackedText.of(written), NormalizationOptions()).text)
+
+
+def test_particles_at_the_end_of_a_clause_have_no_tone() -> None:
+    for clause, last in (("记得带伞哦", "o5"), ("走咯", "lo5"), ("好的呐", "na5"), ("来啦", "la5"), ("是呀", "ya5")):
+        assert pinyin(clause, word_cutter().lcut(clause))[-1] == last
+    assert pinyin("啊", ["啊"]) == ["a1"]
 
 
 def test_words_point_at_their_places() -> None:
@@ -123,6 +144,7 @@ def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> No
         ("一点四九六亿", "yi1 dian3 si4 jiu3 liu4 yi4"), ("四比一大胜", "si4 bi3 yi1 da4 sheng4"),
         ("一对一", "yi1 dui4 yi1"), ("二十一个", "er4 shi2 yi1 ge4"), ("一月一日", "yi1 yue4 yi1 ri4"),
         ("图一杠二", "tu2 yi1 gang4 er4"), ("万一下雨", "wan4 yi1 xia4 yu3"), ("一万一千", "yi2 wan4 yi4 qian1"),
+        ("一季度营收", "yi1 ji4 du4 ying2 shou1"), ("一年级", "yi1 nian2 ji2"), ("高一级", "gao1 yi4 ji2"),
         ("一点一点来", "yi4 dian3 yi4 dian3 lai2"), ("九点一刻", "jiu3 dian3 yi2 ke4"),
     ],
 )  # fmt: skip

@@ -163,7 +163,9 @@ def _install_middleware(
     larger += [(path, book) for door in doors for path in door.manuscripts]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
-    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(
+        SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals, counts=service.open_counts
+    )
     app.add_middleware(CallContexts, max_wait=settings.max_wait_seconds, refusals=refusals)
     app.add_middleware(KeyLifetime, calls=service.accounts.calls, refusals=refusals)
     app.add_middleware(

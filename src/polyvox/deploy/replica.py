@@ -273,8 +273,9 @@ class EngineReplica:
 
     @property
     def _location(self) -> EngineLocation:
-        own = self._engine.location if isinstance(self._engine, SupportsLocation) else EngineLocation()
-        return replace(self._place, device=own.device)
+        if isinstance(self._engine, SupportsLocation):
+            return replace(self._place, device=self._engine.location.device)
+        return self._place
 
     async def _stream(
         self,
@@ -319,6 +320,10 @@ class EngineReplica:
         return self._tracer.start(f"replica {self._model}", headers, attributes)
 
     async def _messages(self, source: AsyncIterator[AudioChunk]) -> AsyncGenerator[ChunkMessage, None]:
+        warning, location = (
+            self._warning,
+            self._location,
+        )  # once an utterance: to ask an engine for its protocols is slow
         async with closing(source):
             while True:
                 with self._watchdog.waiting():
@@ -327,7 +332,7 @@ class EngineReplica:
                     return
                 reports = tuple(self._reports)
                 self._reports.clear()
-                yield ChunkMessage(chunk, reports, self._warning, self._location)
+                yield ChunkMessage(chunk, reports, warning, location)
 
     async def _call(self, made: Callable[[Engine], Awaitable[Answer]]) -> Answer | ErrorMessage:
         try:

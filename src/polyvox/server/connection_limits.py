@@ -8,6 +8,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.server.descriptors import RESERVE
+from polyvox.service.admission.open_counts import OpenCounts
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 
@@ -61,7 +62,10 @@ class ConnectionLimits:
     is refused only where all others are being served. So silent or slow connections, however many, keep nobody out.
     """
 
-    def __init__(self, settings: Settings, reports: LimitReports, descriptors: int) -> None:
+    def __init__(
+        self, settings: Settings, reports: LimitReports, descriptors: int, counts: OpenCounts | None = None
+    ) -> None:
+        self._counts = OpenCounts() if counts is None else counts
         self._reports = reports
         self._descriptors = descriptors - RESERVE
         self._clients = ClientAddresses(settings.trusted_proxies)
@@ -87,20 +91,21 @@ class ConnectionLimits:
             self._replace(instead_of, connection)
             return True
         address = self._clients.group(host)
-        group = None if address is None else self._addresses.get(address)
+        group = None if address is None else self._addresses.get(address, _Group(self._per_address))
         admitted = (
-            (group is None or group.count < group.limit or self._make_room(group, "address"))
-            and (self._all.count < self._all.limit or self._make_room(self._all, "total"))
+            (group is None or self._has_room(group, address) or self._make_room(group, "address"))
+            and (self._has_room(self._all, None) or self._make_room(self._all, "total"))
             and (descriptor < self._descriptors or self._make_room(self._all, "descriptors"))
         )
         if not admitted:
             return False
         self._groups[connection] = address
-        if address is not None:
-            self._addresses.setdefault(address, _Group(self._per_address))
+        if address is not None and group is not None:
+            self._addresses.setdefault(address, group)
         for each in self._groups_of(address):
             each.count += 1
             each.waiting[connection] = None
+        self._count(address, 1)
         return True
 
     def serve(self, connection: Transport) -> None:
@@ -123,8 +128,16 @@ class ConnectionLimits:
             group.count -= 1
             group.waiting.pop(connection, None)
         del self._groups[connection]
+        self._count(address, -1)
         if address is not None and not self._addresses[address].count:
             del self._addresses[address]
+
+    def _has_room(self, group: _Group, address: str | None) -> bool:
+        return group.count + self._counts.elsewhere(_name(address)) < group.limit
+
+    def _count(self, address: str | None, count: int) -> None:
+        for name in {_name(None), _name(address)}:
+            self._counts.add(name, count)
 
     def _replace(self, old: Transport, new: Transport) -> None:
         self._groups[new] = self._groups.pop(old)
@@ -146,3 +159,8 @@ class ConnectionLimits:
 
     def _groups_of(self, address: str | None) -> list[_Group]:
         return [self._all] if address is None else [self._all, self._addresses[address]]
+
+
+def _name(address: str | None) -> str:
+    """The name under which connections are counted over all processes."""
+    return "connections" if address is None else f"connections {address}"

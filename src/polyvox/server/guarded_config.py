@@ -39,7 +39,7 @@ class GuardedConfig(uvicorn.Config):
             **options,
         )
         self.reports = LimitReports(service.metrics)
-        self.connections = ConnectionLimits(settings, self.reports, descriptors)
+        self.connections = ConnectionLimits(settings, self.reports, descriptors, service.open_counts)
         self.bodies = service.bodies
         self.clients = ClientAddresses(settings.trusted_proxies)
         self.max_header_bytes = settings.max_header_bytes

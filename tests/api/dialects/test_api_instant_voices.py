@@ -142,4 +142,4 @@ async def test_where_every_model_needs_words_a_recording_without_them_is_refused
         form = {"data": {"name": "Anna", "language": "de"}, "files": {"audio": ("a.wav", sample(1))}}
         refused = await client.post("/v1/voices", **form)
         assert refused.status_code == 400
-        assert "send the transcript" in refused.text
+        assert "No words." in refused.text

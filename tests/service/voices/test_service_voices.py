@@ -439,11 +439,25 @@ async def test_a_recording_without_recognised_words_needs_a_transcript(tmp_path)
             await register(studio, transcript=None)
 
 
-async def test_only_english_is_transcribed(tmp_path):
+async def test_a_recording_is_transcribed_in_its_language_where_the_model_for_that_is_installed(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        chinese = VoiceDetails.checked(name="山田", language="zh")
-        with pytest.raises(InvalidRequestError, match="English") as refused:
-            await studio.voices.register(InlineVoice(sample(1)), chinese, SHARED_OWNER)
+
+        async def registered(name, seed, language, **options):
+            details = VoiceDetails.checked(name=name, language=language)
+            return await studio.voices.register(InlineVoice(sample(seed)), details, SHARED_OWNER, **options)
+
+        async def heard():
+            return studio.transcriber.heard == 2
+
+        await registered("Anna", 1, "fr")
+        await registered("山田", 2, "zh", transcribe=Transcribe.BACKGROUND)
+        await until(heard)
+        assert studio.transcriber.languages == ["fr", "zh"]
+        studio.transcriber.error = UnavailableError("No ears.")
+        with pytest.raises(
+            InvalidRequestError, match=r"does not transcribe 'it'.*polyvox pull whisper-base"
+        ) as refused:
+            await registered("Cleo", 3, "it")
         assert refused.value.field == "transcript"
 
 

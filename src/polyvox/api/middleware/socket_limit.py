@@ -9,6 +9,7 @@ from polyvox.api.dependencies import call_of
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError
+from polyvox.service.admission.open_counts import OpenCounts
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.voices.records import SHARED_OWNER
@@ -22,8 +23,11 @@ class SocketLimit:
     Without a key, loopback and trusted proxies are many people's address, so that only the limit on connections holds.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, refusals: Refusals) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, metrics: Metrics, refusals: Refusals, counts: OpenCounts
+    ) -> None:
         self._app = app
+        self._counts = counts
         self._limit = settings.max_sockets_per_client
         self._addresses = ClientAddresses(settings.trusted_proxies)
         self._refusals = refusals
@@ -35,7 +39,8 @@ class SocketLimit:
             await self._app(scope, receive, send)
             return
         client = self._counted_client(scope)
-        if client is not None and self._open[client] >= self._limit:
+        name = f"sockets {client}"
+        if client is not None and self._open[client] + self._counts.elsewhere(name) >= self._limit:
             error = OverloadedError(
                 f"You have {self._limit} WebSockets open, as many as one key or address may have; close one, or use "
                 "several contexts on one of them.",
@@ -44,10 +49,12 @@ class SocketLimit:
             await self._refusals.send(error, scope, receive, send)
             return
         self._open[client] += 1
+        self._counts.add(name, 1)
         try:
             await self._app(scope, receive, send)
         finally:
             self._open[client] -= 1
+            self._counts.add(name, -1)
             if not self._open[client]:
                 del self._open[client]
 

@@ -49,12 +49,13 @@ class NormalizationBody(RequestBody):
 
 _TUNING = (
     "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed max_new_tokens "
-    "subtalker_temperature subtalker_top_p subtalker_top_k eos_threshold frames_after_eos"
+    "subtalker_temperature subtalker_top_p subtalker_top_k eos_threshold frames_after_eos "
+    "exaggeration cfg_weight min_p"
 ).split()
 
 
 class TokenFields(RequestBody):
-    """Parameters of language models, by the names of the Streamable TTS API, Qwen3-TTS and Pocket TTS."""
+    """Parameters of language models, by the names of the Streamable TTS API, Qwen3-TTS, Pocket TTS and Chatterbox."""
 
     temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
     top_p: Number | None = Field(None, description="Nucleus sampling: share of probability that tokens are drawn from.")
@@ -69,6 +70,9 @@ class TokenFields(RequestBody):
     subtalker_top_k: Integer | None = Field(None, description="`top_k` of a frame's codes but the first.")
     eos_threshold: Number | None = Field(None, description="Logit above which Pocket TTS ends a sentence.")
     frames_after_eos: Integer | None = Field(None, description="Frames behind that end; 12.5 are one second.")
+    exaggeration: Number | None = Field(None, description="Intensity of Chatterbox's expression; 0.5 is neutral.")
+    cfg_weight: Number | None = Field(None, description="How closely Chatterbox follows the text; 0: unguided.")
+    min_p: Number | None = Field(None, description="Share of the likeliest token's probability that a token needs.")
     playback_speed: Number | None = Field(
         None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
     )

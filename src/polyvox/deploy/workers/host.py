@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import structlog
 from fastapi import FastAPI
@@ -25,6 +26,7 @@ from polyvox.deploy.workers.wire import GONE, STOPPED, Channel
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.process import SideServers
 from polyvox.service.admission.controller import AdmissionController
+from polyvox.service.admission.open_counts import CountTable, OpenCounts
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
@@ -43,12 +45,12 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 class EngineHost:
     """Answers the calls of the processes of doors."""
 
-    def __init__(self, settings: Settings, parts: ServerParts) -> None:
+    def __init__(self, settings: Settings, parts: ServerParts, counts: OpenCounts) -> None:
         metrics = Metrics()
         admission = AdmissionController.of(settings, metrics.waited)
         registry = Registry(settings, parts.engines, absence=parts.absence, outline=parts.outline)
         tracer = open_tracer(settings, metrics.spans_dropped)
-        self.service = SpeechService(settings, registry, metrics, tracer, admission=admission)
+        self.service = SpeechService(settings, registry, metrics, tracer, admission=admission, open_counts=counts)
         self.voices = VoiceService.for_service(self.service)
         self.app: FastAPI = create_app(self.service, self.voices, allowed_hosts=names_to_answer(settings))
         self.app.state.exposition = self._exposition
@@ -58,6 +60,7 @@ class EngineHost:
         self._shared = Shared(self.service, admission, self.app.state.downloads)
         self._peers: set[Peer] = set()
         self._ended: dict[str, Metric] = {}
+        self._channels: WeakSet[Channel] = WeakSet()
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -78,13 +81,21 @@ class EngineHost:
         finally:
             watching.cancel()
             server.close()
+            self.hang_up()
 
     async def left_alone(self) -> None:
         """Wait until no process of doors is connected."""
         await self._idle.wait()
 
+    def hang_up(self) -> None:
+        """Close all connections."""
+        for channel in list(self._channels):
+            channel.close()
+
     def _channel(self) -> Channel:
-        return Channel(self._take)
+        channel = Channel(self._take)
+        self._channels.add(channel)
+        return channel
 
     def _free(self, channel: Channel) -> None:
         channel.on_message = self._take
@@ -197,7 +208,11 @@ class EngineHost:
 
 
 async def run_host(
-    settings: Settings, parts: ServerParts, socket: Path, ready: Callable[[dict[str, str]], None]
+    settings: Settings,
+    parts: ServerParts,
+    socket: Path,
+    counts: CountTable,
+    ready: Callable[[dict[str, str]], None],
 ) -> None:
     """Serve the doors' processes until SIGTERM, and then until the last of them has ended.
 
@@ -206,7 +221,7 @@ async def run_host(
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    host = EngineHost(settings, parts)
+    host = EngineHost(settings, parts, counts.row(0))
     descriptors = raise_descriptor_limit()
     servers = SideServers(host.service, host.voices, connection_capacity(settings, descriptors), descriptors)
     await host.service.start()

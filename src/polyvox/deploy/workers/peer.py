@@ -28,7 +28,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class Shared:
-    """What the processes of one server count and keep together."""
+    """Counts and files that the processes of one server have together."""
 
     def __init__(self, service: SpeechService, admission: AdmissionController, downloads: Downloads) -> None:
         self.counters = service.accounts.counters
@@ -64,8 +64,12 @@ class Peer:
         self._numbers = count()
         self._answering: set[asyncio.Task[None]] = set()
         self._closed = False
-        self.families: dict[str, Metric] = {}
+        self._exposition = b""
+
+    @property
+    def families(self) -> dict[str, Metric]:
         """Its metrics as they were last read."""
+        return families_in(self._exposition)
 
     def write(self, kind: str, content: object) -> None:
         """Tell it something."""
@@ -86,7 +90,7 @@ class Peer:
     async def read_metrics(self) -> None:
         """Read its metrics; where it does not answer, those read before count."""
         try:
-            self.families = families_in(await self.ask("exposition"))
+            self._exposition = await self.ask("exposition")
         except (OSError, TimeoutError, asyncio.CancelledError) as error:
             log.warning("doors do not tell their metrics", reason=repr(error))
 

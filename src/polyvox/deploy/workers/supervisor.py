@@ -31,6 +31,7 @@ from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.server.certificate import Certificate
 from polyvox.server.process import BACKLOG, listening_socket, url_of
 from polyvox.server.welcome import welcome
+from polyvox.service.admission.open_counts import CountTable
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.text.detect import load_detector
 from polyvox.text.normalize import load_normalizers
@@ -130,6 +131,7 @@ class Supervisor:
         self._children: dict[int, _Child] = {}
         self._due: dict[int, float] = {}
         self._pauses: dict[int, float] = {}
+        self._counts = CountTable(settings.workers + 1)
         self._lifeline = os.pipe()
         self._woken, self._waking = socket.socketpair()
         self._stopping = False
@@ -215,11 +217,11 @@ class Supervisor:
         receiving, sending = get_context("fork").Pipe(duplex=False)
         settings, parts = self._settings, self._parts
         if number == HOST:
-            serve: partial[Any] = partial(run_host, settings, parts, self._models)
+            serve: partial[Any] = partial(run_host, settings, parts, self._models, self._counts)
             unneeded = self._listeners
         else:
             own = self._listeners[number - 1]
-            serve = partial(run_worker, settings, parts, number, own, self._models)
+            serve = partial(run_worker, settings, parts, number, own, self._models, self._counts)
             unneeded = [listener for listener in self._listeners if listener is not own]
 
         def live() -> None:

@@ -80,7 +80,7 @@ _RECORDS: dict[str, type[Any]] = {
     )
 }
 _ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (CodeBlocks, Resource, Streaming, TimingSource)}
-_FIELDS = {record: tuple(each.name for each in fields(record)) for record in _RECORDS.values()}
+_FIELDS = {record: tuple((each.name, each.default) for each in fields(record)) for record in _RECORDS.values()}
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _NUMBERS = "fiub"
 STOPPED = ["stopped"]
@@ -125,27 +125,39 @@ def _plain(value: object, raw: list[bytes | memoryview]) -> object:
     kind = type(value)
     if kind in _PLAIN:
         return value
-    if (names := _FIELDS.get(kind)) is not None:
-        return {_KIND: kind.__name__, "f": [_plain(getattr(value, name), raw) for name in names]}
+    if (known := _FIELDS.get(kind)) is not None:
+        values = [getattr(value, name) for name, _ in known]
+        while values and _is_default(values[-1], known[len(values) - 1][1]):
+            values.pop()
+        return {_KIND: kind.__name__, "f": [_plain(each, raw) for each in values]}
     if kind is tuple or kind is list:
         items = [_plain(item, raw) for item in value]  # type: ignore[attr-defined]
         return {_KIND: "tuple", "f": items} if kind is tuple else items
+    return _plain_other(value, raw)
+
+
+def _plain_other(value: object, raw: list[bytes | memoryview]) -> object:
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value)
         raw.append(array.reshape(-1).view(np.uint8).data)
         return {_KIND: "array", "f": [array.dtype.str, list(value.shape)]}
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, bytes):
         raw.append(value)
         return {_KIND: "bytes", "f": len(value)}
-    if isinstance(value, Enum) and kind.__name__ in _ENUMS:
-        return {_KIND: "enum", "f": [kind.__name__, value.value]}
+    if isinstance(value, Enum) and type(value).__name__ in _ENUMS:
+        return {_KIND: "enum", "f": [type(value).__name__, value.value]}
     if isinstance(value, frozenset):
         return {_KIND: "set", "f": [_plain(item, raw) for item in sorted(value)]}
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, Mapping):
         return {_KIND: "map", "f": [[_plain(key, raw), _plain(item, raw)] for key, item in value.items()]}
-    raise WireError(f"a {kind.__name__} cannot be sent")
+    raise WireError(f"a {type(value).__name__} cannot be sent")
+
+
+def _is_default(value: object, default: object) -> bool:
+    """Return whether a field at the end of a record may be left out."""
+    return value is default or (type(value) is type(default) and type(value) in _PLAIN and value == default)
 
 
 def _made(value: Any, raw: "_RawReader") -> Any:  # noqa: ANN401 - JSON
@@ -155,8 +167,7 @@ def _made(value: Any, raw: "_RawReader") -> Any:  # noqa: ANN401 - JSON
         return value
     kind, parts = value[_KIND], value["f"]
     if (record := _RECORDS.get(kind)) is not None:
-        made = [_made(part, raw) for part in parts]
-        return record(**dict(zip(_FIELDS[record], made, strict=True)))
+        return record(*[_made(part, raw) for part in parts])
     return _CONTAINERS[kind](parts, raw)
 
 
@@ -287,7 +298,8 @@ class Channel(asyncio.Protocol):
         if len(self._data) < end:
             return None
         middle = _HEAD.size + structure
-        message = unpacked(bytes(self._data[_HEAD.size : middle]), bytes(self._data[middle:end]))
+        with memoryview(self._data) as whole:
+            message = unpacked(bytes(whole[_HEAD.size : middle]), bytes(whole[middle:end]))
         del self._data[:end]
         if message is None:
             raise WireError("an empty message")

@@ -27,6 +27,7 @@ from polyvox.errors import PolyvoxError
 from polyvox.server.certificate import Certificate
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.process import http_server
+from polyvox.service.admission.open_counts import CountTable
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.keys.accounts import Accounts
@@ -111,6 +112,8 @@ def door_settings(settings: Settings, models: int) -> Settings:
         update={
             "max_pending_body_bytes": max(settings.max_pending_body_bytes // parts, settings.max_body_bytes),
             "max_buffered_bytes": settings.max_buffered_bytes // parts,
+            "recording_cache_bytes": settings.recording_cache_bytes // parts,
+            "prepared_cache_bytes": settings.prepared_cache_bytes // parts,
             "max_loaded_models": models if settings.max_loaded_models else 0,
             "model_idle_seconds": 0.0,
         }
@@ -123,6 +126,7 @@ async def run_worker(
     number: int,
     listener: socket.socket,
     host: Path,
+    counts: CountTable,
     ready: Callable[[], None],
 ) -> None:
     """Serve HTTP on a listening socket until SIGTERM, with the engines behind another."""
@@ -149,6 +153,7 @@ async def run_worker(
         admission=RemoteAdmission(link, control),
         accounts=accounts,
         fingerprints=RemoteFingerprints(own),
+        open_counts=counts.row(number),
     )
     doors = [replace(door, lifespan=None) for door in DOORS]  # those of one process run in the other
     app = create_app(service, doors=doors, allowed_hosts=names_to_answer(own))

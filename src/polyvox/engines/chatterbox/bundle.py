@@ -13,9 +13,10 @@ from polyvox.engines.chatterbox.variants import CONDITIONS, Variant
 from polyvox.engines.chatterbox.voice import ChatterboxVoice, read_conditions
 from polyvox.errors import BundleError
 from polyvox.models.chatterbox.gpt2 import Gpt2Config
-from polyvox.models.chatterbox.s3gen import S3Gen, S3GenConfig, load_s3gen, meanflow
+from polyvox.models.chatterbox.s3gen import MEANFLOW_STEPS, S3Gen, S3GenConfig, load_s3gen, meanflow
 from polyvox.models.chatterbox.t3 import T3, T3Config, TurboConfig, TurboT3, load_t3, load_turbo_t3
 from polyvox.models.chatterbox.voice_encoder import VoiceEncoder, VoiceEncoderConfig, load_voice_encoder
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config
 from polyvox.models.loading import StateDict, WeightsError
 
 ENDINGS = (".safetensors", ".pt")
@@ -83,7 +84,11 @@ def _file(folder: Path, variant: Variant, stems: Sequence[str], chosen: str | No
 
 
 def load_networks(
-    files: ModelFiles, sizes: ModelSizes, device: torch.device, dtype: torch.dtype, *, meanflow_steps: int = 2
+    files: ModelFiles,
+    sizes: ModelSizes,
+    device: torch.device,
+    dtype: torch.dtype,
+    meanflow_steps: int = MEANFLOW_STEPS,
 ) -> ChatterboxNetworks:
     """Load all networks on a device, T3 and the flow in `dtype`, the rest in float32; BundleError names the file."""
     t3_state = read_state(files.t3)
@@ -98,19 +103,20 @@ def load_networks(
         path = files.voice_encoder
         voice_encoder = load_voice_encoder(sizes.voice_encoder, read_state(path))
         path = files.s3gen
-        s3gen = load_s3gen(_s3gen_sizes(sizes, meanflow_steps), read_state(path), dtype)
+        s3gen_sizes = replace(sizes.s3gen, flow=flow_sizes(sizes, meanflow_steps))
+        s3gen = load_s3gen(s3gen_sizes, read_state(path), dtype)
     except WeightsError as error:
         raise BundleError(f"{path.name} in {path.parent} does not fit its model: {error}") from error
     voice = files.conditions and read_conditions(files.conditions, t3_config.speaker, t3_config.prompt_tokens)
     return ChatterboxNetworks(t3.to(device), voice_encoder.to(device), s3gen.to(device), voice or None, device)
 
 
-def _s3gen_sizes(sizes: ModelSizes, steps: int) -> S3GenConfig:
+def flow_sizes(sizes: ModelSizes, meanflow_steps: int = MEANFLOW_STEPS) -> Flow2Config:
     """Turbo's and Nano's flow is one of mean velocities."""
-    if not isinstance(sizes.t3, TurboConfig):
-        return sizes.s3gen
     flow = sizes.s3gen.flow
-    return replace(sizes.s3gen, flow=replace(flow, flow=meanflow(flow.flow, steps)))
+    if not isinstance(sizes.t3, TurboConfig):
+        return flow
+    return replace(flow, flow=meanflow(flow.flow, meanflow_steps))
 
 
 def _text_rows(path: Path, state: StateDict) -> int:

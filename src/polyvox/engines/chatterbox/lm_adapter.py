@@ -176,6 +176,7 @@ class T3Tokens:
         prompt = await self._executor.run(partial(self._prompt, conditions, text_ids))
         limits = GenerationLimits(
             sampling.max_tokens,
+            sampling.min_tokens,
             stop_tokens=frozenset({STOP_SPEECH}),
             banned_tokens=frozenset({START_SPEECH}),
         )

@@ -44,6 +44,8 @@ class T3Sampling:
     repetition_penalty: float = 1.2
     cfg_weight: float = 0.5
     max_tokens: int = 1000
+    min_tokens: int = 0
+    """Before so many, speech does not end."""
     tokens_per_id: int = 12
     """Most speech tokens for each id of the text, which is a letter or a few: half a second."""
 

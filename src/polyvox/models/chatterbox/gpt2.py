@@ -48,7 +48,7 @@ class Gpt2(nn.Module):
         super().__init__()
         self.config = config
         self.wpe = lookup(config.positions, config.hidden)
-        self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Gpt2Layer(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.hidden, _NORM_EPS)
 
     def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
@@ -67,7 +67,9 @@ class Gpt2(nn.Module):
         return hidden
 
 
-class _Layer(nn.Module):
+class Gpt2Layer(nn.Module):
+    """One layer: attention, and the network behind it."""
+
     def __init__(self, config: Gpt2Config) -> None:
         super().__init__()
         hidden, self.heads = config.hidden, config.heads
@@ -82,7 +84,11 @@ class _Layer(nn.Module):
         query, key, value = (split_heads(each, self.heads) for each in self.c_attn(self.ln_1(rows)).chunk(3, dim=-1))
         attended = attend(query, memory.append(key), memory.append(value), mask)
         rows = rows + self.c_proj(merge_heads(attended))
-        out: Tensor = rows + self.c_out(functional.gelu(self.c_in(self.ln_2(rows)), approximate="tanh"))
+        return rows + self.feed_forward(rows)
+
+    def feed_forward(self, rows: Tensor) -> Tensor:
+        """The part of the layer's second half that is added."""
+        out: Tensor = self.c_out(functional.gelu(self.c_in(self.ln_2(rows)), approximate="tanh"))
         return out
 
 

@@ -8,6 +8,8 @@ import structlog
 import torch
 from torch import Tensor
 
+from polyvox.models.chatterbox.fused_gpt2 import FusedGpt2
+from polyvox.models.chatterbox.gpt2 import Gpt2
 from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
@@ -29,14 +31,14 @@ _PROBE_POSITIONS = 4
 
 
 def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> FusedBackbone | None:
-    """The fused network; None for others than Qwen, off a GPU, or where the kernels cannot be built or are wrong.
+    """The fused network; None for others than Qwen and GPT-2, off a GPU, or where the kernels fail or are wrong.
 
     With `float8`, its weights are rounded to that where the GPU multiplies it.
     """
     if isinstance(model, GuidedBackbone):
         single = fused_backbone(model.single, cache.halves(), float8=float8)
         return None if single is None else FusedGuidedBackbone(single)
-    if not isinstance(model, Qwen) or not has_triton(model.norm.weight.device):
+    if not isinstance(model, Qwen | Gpt2) or not has_triton(model.norm.weight.device):
         return None
     # Triton is only installed on machines with a GPU.
     from polyvox.models.qwen import qwen_kernels
@@ -73,10 +75,13 @@ def has_triton(device: torch.device) -> bool:
     return device.type == "cuda" and find_spec("triton") is not None
 
 
-def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels, *, float8: bool = False) -> FusedQwen | None:
+def verified_backbone(
+    model: Qwen | Gpt2, cache: KvCache, kernels: QwenKernels, *, float8: bool = False
+) -> FusedBackbone | None:
     """The fused network, tried on the spare slot; None where it fails or differs from the eager one."""
+    float8 = float8 and isinstance(model, Qwen)
     try:
-        fused = FusedQwen(model, cache.tensors, kernels, float8=float8)
+        fused = _fused(model, cache, kernels, float8=float8)
         error = _deviation(model, cache, fused)
     except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, the eager network still speaks
         log.warning("The language model's fused step failed, so it decodes more slowly.", reason=str(failure)[:500])
@@ -87,6 +92,12 @@ def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels, *, floa
         log.warning("The language model's fused step errs, so it decodes more slowly.", deviation=error)
         return None
     return fused
+
+
+def _fused(model: Qwen | Gpt2, cache: KvCache, kernels: QwenKernels, *, float8: bool) -> FusedBackbone:
+    if isinstance(model, Qwen):
+        return FusedQwen(model, cache.tensors, kernels, float8=float8)
+    return FusedGpt2(model, cache.tensors, lambda *mapping: cache.memory(SlotMapping(*mapping)), kernels)
 
 
 def verified_sampling(
@@ -123,7 +134,7 @@ def _probe_tokens(
 
 
 @torch.inference_mode()
-def _deviation(model: Qwen, cache: KvCache, fused: FusedQwen) -> float:
+def _deviation(model: Qwen | Gpt2, cache: KvCache, fused: FusedBackbone) -> float:
     """RMS error of a few positions of the spare slot, decoded one by one and prefilled at once, relative to the std."""
     weight, count = model.norm.weight, _PROBE_POSITIONS
     waves = torch.linspace(-1.0, 1.0, count * model.config.hidden, device=weight.device).sin()

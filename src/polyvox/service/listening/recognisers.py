@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
@@ -9,7 +10,7 @@ from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.errors import BundleError, InvalidRequestError, NotServedError, UnknownModelError
-from polyvox.service.voices.transcriber import ASR_BUNDLE, MULTILINGUAL_BUNDLE, Lazy
+from polyvox.service.voices.transcriber import ASR_BUNDLE, MULTILINGUAL_BUNDLE, Lazy, shared_recogniser
 from polyvox.suggestions import did_you_mean
 from polyvox.voices.recognition.languages import LANGUAGES
 from polyvox.voices.recognition.recogniser import Recogniser, RecognitionTask
@@ -97,7 +98,7 @@ class Recognisers:
     def __post_init__(self) -> None:
         folder = self.settings.models_dir
         for model in self.models:
-            self._loaded[model.name] = Lazy(lambda model=model: model.load(open_bundle(model.name, folder)))  # type: ignore[misc]
+            self._loaded[model.name] = Lazy(partial(shared_recogniser, model.name, folder, model.load))
 
     def installed(self) -> list[ListeningModel]:
         """The models that are there; one that is pulled meanwhile needs no restart."""

@@ -55,9 +55,9 @@ class FetchesRecordings(Protocol):
 class TranscribesRecordings(Protocol):
     """Transcribes recordings and embeds their speakers; implemented by `service.transcriber.Transcriber`."""
 
-    def check_available(self) -> None: ...
+    def check_available(self, language: str | None = None) -> None: ...
 
-    def transcribe(self, pcm: Pcm, rate: int) -> str: ...
+    def transcribe(self, pcm: Pcm, rate: int, language: str | None = None) -> str: ...
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None: ...
 
@@ -157,15 +157,16 @@ class Prompts:
             error.field = error.field or field
             raise
 
-    async def transcript(self, audio_digest: str, pcm: Pcm, rate: int, owner: str) -> str:
-        """Transcribe a recording; PromptError where no words are recognised."""
-        key = _key(owner, audio_digest)
+    async def transcript(self, audio_digest: str, pcm: Pcm, rate: int, owner: str, language: str | None = None) -> str:
+        """Transcribe a recording, in its language where that is known; PromptError where no words are recognised."""
+        key = _transcript_key(owner, audio_digest, language)
         found = self._transcripts.get(key)
-        return found or await self._transcribing.run(key, lambda: self._transcribe(owner, audio_digest, pcm, rate))
+        work = partial(self._transcribe, owner, audio_digest, pcm, rate, language)
+        return found or await self._transcribing.run(key, work)
 
-    async def check_transcription(self) -> None:
+    async def check_transcription(self, language: str | None = None) -> None:
         """Raise the typed error if `transcript` could not work at all."""
-        await self._executor.run(self._transcriber.check_available)
+        await self._executor.run(partial(self._transcriber.check_available, language))
 
     async def embedding(self, pcm: Pcm, rate: int) -> Embedding | None:
         """The speaker embedding of a recording; None where there is none."""
@@ -198,7 +199,9 @@ class Prompts:
             cache.remove(lambda key, taken: key.startswith(start) and taken.audio_digest == audio_digest)
             for cache in self._recordings.values()
         )
-        cached += self._transcripts.remove(lambda key, _: key.startswith(start) and _digest_in(key) == audio_digest)
+        cached += self._transcripts.remove(
+            lambda key, _: key.startswith(start) and _digest_in(key).startswith(audio_digest)
+        )
         prepared = self._prepared.remove(
             lambda key, _: key.startswith(start) and _digest_in(key).startswith(audio_digest)
         )
@@ -231,14 +234,14 @@ class Prompts:
         self._recordings[kind].put(key, taken, recording.pcm.nbytes + _ENTRY_BYTES)
         return taken
 
-    async def _transcribe(self, owner: str, audio_digest: str, pcm: Pcm, rate: int) -> str:
+    async def _transcribe(self, owner: str, audio_digest: str, pcm: Pcm, rate: int, language: str | None) -> str:
         with self._job(owner, audio_digest) as job:
-            transcript = await self._executor.run(partial(self._transcriber.transcribe, pcm, rate))
+            transcript = await self._executor.run(partial(self._transcriber.transcribe, pcm, rate, language))
             if not transcript:
                 raise PromptError("No words could be recognised in the recording; send its transcript.")
             if job.wanted:
                 nbytes = _BYTES_PER_CHAR * len(transcript) + _ENTRY_BYTES
-                self._transcripts.put(_key(owner, audio_digest), transcript, nbytes)
+                self._transcripts.put(_transcript_key(owner, audio_digest, language), transcript, nbytes)
             return transcript
 
     async def _prepare(
@@ -272,6 +275,11 @@ class Prompts:
 def _key(owner: str, rest: str) -> str:
     """A cache's key; no owner has a line break in it."""
     return f"{owner}\n{rest}"
+
+
+def _transcript_key(owner: str, audio_digest: str, language: str | None) -> str:
+    """A recording that was taken for another language at first is transcribed anew."""
+    return _key(owner, f"{audio_digest} {language}" if language else audio_digest)
 
 
 def _digest_in(key: str) -> str:

@@ -3,18 +3,23 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import structlog
 
+from polyvox.audio.analysis import mono_16k
 from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.errors import AudioDecodeError, BundleError, NotServedError
 from polyvox.types import Pcm, Span
+from polyvox.voices.recognition.languages import UNSPACED, language_named
+from polyvox.voices.recognition.recogniser import Recogniser, RecognitionTask
 from polyvox.voices.recognition.similarity import BUNDLE as SPEAKER_BUNDLE
 from polyvox.voices.recognition.similarity import SpeakerEncoder
-from polyvox.voices.recognition.transcribe import Moonshine
+from polyvox.voices.recognition.transcribe import ENGLISH, Moonshine, windows
+from polyvox.voices.recognition.whisper import Whisper
 from polyvox.voices.recording.vad import SileroVad
 from polyvox.voices.records import Embedding
 
@@ -35,20 +40,41 @@ class Transcriber:
     def __init__(self, settings: Settings) -> None:
         folder = settings.models_dir
         self._detector = Lazy(SileroVad)
-        self._recogniser = Lazy(lambda: Moonshine(_bundle(ASR_BUNDLE, folder, "To do without a transcript")))
+        self._english = Lazy(lambda: shared_recogniser(ASR_BUNDLE, folder, Moonshine))
+        self._multilingual = Lazy(lambda: shared_recogniser(MULTILINGUAL_BUNDLE, folder, Whisper))
         self._encoder = Lazy(lambda: SpeakerEncoder(open_bundle(SPEAKER_BUNDLE, folder)))
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
         """Spans of speech, in samples."""
         return self._detector.get().speech(pcm, rate)
 
-    def check_available(self) -> None:
+    def check_available(self, language: str | None = None) -> None:
         """Raise the typed error if `transcribe` could not work."""
-        self._recogniser.get()
+        self._recogniser(language)
 
-    def transcribe(self, pcm: Pcm, rate: int) -> str:
-        """The transcript; English only."""
-        return self._recogniser.get().transcribe(pcm, rate)
+    def transcribe(self, pcm: Pcm, rate: int, language: str | None = None) -> str:
+        """The transcript; without a language in the one that is heard, where the model for it is installed."""
+        recogniser, task = self._recogniser(language), RecognitionTask(language=_code(language))
+        parts = windows(mono_16k(pcm, rate), recogniser.longest)
+        found = [recogniser.recognise(part, task, lambda: None) for part in parts]
+        gap = "" if found[0].language in UNSPACED else " "
+        return gap.join(each.text for each in found if each.text)
+
+    def _recogniser(self, language: str | None) -> Recogniser:
+        """The first installed one of those that know the language; of English, its own recogniser comes first."""
+        known = {ENGLISH: (self._english, self._multilingual), None: (self._multilingual, self._english)}
+        choices = known.get(_code(language), (self._multilingual,))
+        reasons = []
+        for choice in choices:
+            try:
+                return choice.get()
+            except BundleError as error:
+                reasons.append(error)
+        wanted = MULTILINGUAL_BUNDLE if len(choices) == 1 else ASR_BUNDLE
+        log.warning("model for recordings missing", model=wanted, reason=reasons[0].message)
+        raise NotServedError(
+            f"To do without a transcript this server needs another model; run: {pull_hint(wanted)}"
+        ) from reasons[0]
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
         """The speaker embedding; None for too short a recording, or where its model is not installed."""
@@ -78,10 +104,19 @@ class Lazy(Generic[Loaded]):
             return self._loaded
 
 
-def _bundle(name: str, folder: Path, purpose: str) -> Bundle:
-    """Open an installed bundle; the error for callers does not show the server's folders."""
-    try:
-        return open_bundle(name, folder)
-    except BundleError as error:
-        log.warning("model for recordings missing", model=name, reason=error.message)
-        raise NotServedError(f"{purpose} this server needs another model; run: {pull_hint(name)}") from error
+_loaded: Final[WeakValueDictionary[tuple[str, Path], Recogniser]] = WeakValueDictionary()
+_loading: Final = threading.Lock()
+
+
+def shared_recogniser(name: str, folder: Path, load: Callable[[Bundle], Recogniser]) -> Recogniser:
+    """The recogniser of an installed bundle, one for all of this process; BundleError where it is missing."""
+    with _loading:
+        found = _loaded.get((name, folder))
+        if found is None:
+            found = _loaded[name, folder] = load(open_bundle(name, folder))
+        return found
+
+
+def _code(language: str | None) -> str | None:
+    """The code of a language, None where it is not known; registered voices write that as an empty one."""
+    return language_named(language) if language else None

@@ -20,7 +20,7 @@ from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.voices.prompts import Prompts
 from polyvox.service.voices.voice_aliases import unspoken_language
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
-from polyvox.types import Pcm, PreparedVoice, VoicePrompt
+from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.designs import described_voice, design_of
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
@@ -401,7 +401,9 @@ class VoiceResolver:
         taken = await self._prompts.take(reference, "voice", owner)
         await self._consent.prompted(owner, taken.audio_digest)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._heard(taken.audio_digest, owner, pcm, rate, engine) if text is None else text
+        transcript = text
+        if transcript is None:
+            transcript = await _heard(self._prompts.transcript(taken.audio_digest, pcm, rate, owner), engine)
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -414,7 +416,8 @@ class VoiceResolver:
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._heard(record.audio_digest, record.owner, pcm, rate, engine)
+            hearing = self._prompts.transcript(record.audio_digest, pcm, rate, record.owner, record.language)
+            transcript = await _heard(hearing, engine)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
@@ -424,15 +427,6 @@ class VoiceResolver:
         voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
-
-    async def _heard(self, audio_digest: str, owner: str, pcm: Pcm, rate: int, engine: Engine) -> str:
-        """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
-        try:
-            return await self._prompts.transcript(audio_digest, pcm, rate, owner)
-        except (UnavailableError, PromptError):
-            if not engine.capabilities.wordless:
-                raise
-            return ""
 
 
 def _combined(
@@ -482,3 +476,13 @@ def _is_styled(record: VoiceRecord, engine: Engine) -> bool:
 def style_model_of(engine: Engine) -> str:
     """The model for which a voice must have been fitted to be spoken by an engine."""
     return engine.style_model if isinstance(engine, SharesStyles) else engine.name
+
+
+async def _heard(hearing: Awaitable[str], engine: Engine) -> str:
+    """The transcript of a recording; none where that cannot be had and the engine speaks without one."""
+    try:
+        return await hearing
+    except (UnavailableError, PromptError):
+        if not engine.capabilities.wordless:
+            raise
+        return ""

@@ -33,7 +33,7 @@ from polyvox.service.voices.default_voice import DefaultVoice
 from polyvox.service.voices.design_previews import DesignPreviews
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
-from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
+from polyvox.service.voices.transcriber import ASR_BUNDLE, MULTILINGUAL_BUNDLE, Transcriber
 from polyvox.service.voices.voice_resolver import Fingerprint, VoiceResolver, style_model_of, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
@@ -279,7 +279,11 @@ class VoiceService:
         if style:
             registration = replace(registration, report={**registration.report, **style})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
-        if state is Transcription.PENDING and not self._is_wordless() and not await self._can_transcribe():
+        if (
+            state is Transcription.PENDING
+            and not self._is_wordless()
+            and not await self._can_transcribe(details.language)
+        ):
             warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
@@ -428,18 +432,20 @@ class VoiceService:
             return details.transcript, Transcription.GIVEN
         if transcribe is Transcribe.NONE:
             return "", Transcription.NONE
-        if details.language and details.language.partition("-")[0] != "en":
+        able = await self._can_transcribe(details.language)
+        if not able and details.language and details.language.partition("-")[0] != "en":
             if self._is_wordless():
                 return "", Transcription.NONE
             raise InvalidRequestError(
-                f"This server transcribes only English, not {details.language!r}; send the transcript.",
+                f"This server does not transcribe {details.language!r}; send the transcript, or run: "
+                f"{pull_hint(MULTILINGUAL_BUNDLE)}",
                 field="transcript",
             )
-        if transcribe is Transcribe.BACKGROUND or not await self._can_transcribe():
+        if transcribe is Transcribe.BACKGROUND or not able:
             return "", Transcription.PENDING
-        recording = taken.recording
+        pcm, rate = taken.recording.pcm, taken.recording.sample_rate
         try:
-            transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate, owner)
+            transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner, details.language)
         except PromptError:
             if not self._is_wordless():
                 raise
@@ -450,10 +456,10 @@ class VoiceService:
         """Return whether a model is here that clones without a transcript."""
         return any(info.wordless for info in self._registry.models())
 
-    async def _can_transcribe(self) -> bool:
+    async def _can_transcribe(self, language: str | None) -> bool:
         """Return whether the model for it is installed; without it, a voice can be cloned by its sound alone."""
         try:
-            await self._prompts.check_transcription()
+            await self._prompts.check_transcription(language)
         except UnavailableError:
             return False
         return True
@@ -463,7 +469,7 @@ class VoiceService:
         transcript = None
         try:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner, record.language)
         except UnavailableError as error:
             log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
             return  # the next process may have what this one lacks

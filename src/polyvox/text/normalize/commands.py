@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 _PROGRAM: Final = (
-    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|docker|ffmpeg|find|gcc|git|go|grep|helm|java|kill|kubectl|ln|ls|"
-    r"make|mkdir|mv|node|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wget|yarn|zip)"
+    r"(?:apt|awk|bash|brew|cargo|cat|cd|chmod|chown|conda|cp|curl|df|docker|du|ffmpeg|find|gcc|git|go|grep|head|helm|java|kill|kubectl|ln|ls|"
+    r"make|mkdir|mv|node|nohup|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wc|wget|yarn|zip)"
 )
-_COMMAND: Final = re.compile(rf"(?<![\w.-]){_PROGRAM} (?:[^\n.!?]|[.!?](?=\S))*\Z")
+_COMMAND: Final = re.compile(rf"(?<![.-])(?<![^\W\u3400-\u9fff]){_PROGRAM} (?:[^\n.!?]|[.!?](?=\S))*\Z")
 _NEAR: Final = 64
 
 OPTION: Final = re.compile(

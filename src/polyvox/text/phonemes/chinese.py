@@ -9,6 +9,7 @@ from typing import Final
 
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
+from polyvox.text.normalize.chinese.pinyin_names import as_characters, word_as_characters
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.chinese_words import pieces, word_cutter
 from polyvox.text.phonemes.pinyin import syllable
@@ -22,6 +23,9 @@ _log = logging.getLogger(__name__)
 _STRETCH: Final = re.compile(
     rf"(?P<han>[{HAN}]+)|(?P<number>(?<![A-Za-z\d])\d{{1,16}}(?![A-Za-z\d]))|(?P<other>\s+|\S)"
 )
+# Names of accounts in small letters, and what the normaliser says for the marks in them.
+_ACCOUNT: Final = re.compile(r"(?<![A-Za-z'])[a-z]{2,24}(?: (?:点|下划线|杠) [a-z]{2,24}(?![A-Za-z']))*(?![A-Za-z'])")
+_LETTERS: Final = re.compile("[a-z]+")
 _OPENING: Final = ("“", "(")
 _LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
 
@@ -35,8 +39,13 @@ class ChinesePhonemizer:
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         spoken: list[Spoken] = []
         start = 0
+        names = _names_in_pinyin(text.text)
         for match in _STRETCH.finditer(text.text):
             if match["other"] is not None:
+                if match.start() in names:
+                    spoken += self._latin(text[start : match.start()], inserts)
+                    start = match.start() + len(names[match.start()][0])
+                    spoken += _name_words(text[match.start() : start], names[match.start()][1])
                 continue
             spoken += self._latin(text[start : match.start()], inserts)
             part = text[match.start() : match.end()]
@@ -70,6 +79,25 @@ def pinyin(text: str, words: Sequence[str]) -> list[str]:
     for place, reading in corrections(text, words).items():
         readings[place] = reading
     return with_sandhi(text, readings)
+
+
+def _names_in_pinyin(text: str) -> dict[int, tuple[str, str]]:
+    """By their places, the words that are names in pinyin, each with characters for its syllables."""
+    names: dict[int, tuple[str, str]] = {}
+    for match in _ACCOUNT.finditer(text):
+        words = list(_LETTERS.finditer(match.group()))
+        whole = as_characters(" ".join(word.group() for word in words)) if len(words) > 1 else None
+        said = whole.split(" ") if whole else [word_as_characters(word.group()) for word in words]
+        for word, characters in zip(words, said, strict=True):
+            if characters:
+                names[match.start() + word.start()] = word.group(), characters
+    return names
+
+
+def _name_words(text: TrackedText, characters: str) -> list[SpokenWord]:
+    phonemes = _phonemes(characters, _word_readings(characters))
+    span = text.span(0, len(text))
+    return [SpokenWord(text.text, sound, span, True) for sound in split_phonemes(phonemes)]
 
 
 def _number_words(text: TrackedText) -> list[SpokenWord]:

@@ -172,6 +172,16 @@ async def test_a_recording_may_come_with_the_config(studio):
     assert studio.engine.prepared[0].transcript == "Words."
 
 
+async def test_a_recording_goes_to_the_model_that_clones_where_the_default_one_does_not(tmp_path):
+    file = encode(tone(300.0, 0, 48_000, 24_000), AudioFormat.FLAC, 24_000)
+    engines = {"tone": ToneEngine(), "parrot": CloneEngine("parrot", wordless=True)}
+    factories = {name: lambda _, engine=engine: engine for name, engine in engines.items()}
+    studio = GrpcStudio(tmp_path, engines["tone"], factories=factories, models=list(engines))
+    await conversed(studio, config(prompt_audio=file, prompt_text="Words."), text("One two three."), END)
+    assert [each.text for each in engines["parrot"].heard] == ["One two three."]
+    assert not engines["tone"].heard
+
+
 async def test_consent_to_the_recording_is_stated_in_the_metadata(tmp_path):
     file = encode(tone(300.0, 0, 48_000, 24_000), AudioFormat.FLAC, 24_000)
     asked = (config(prompt_audio=file, prompt_text="Words."), text("One two three."), END)

@@ -88,11 +88,12 @@ class SpeechServicer:
             return request
         if not config.prompt_audio:
             raise PromptError("'prompt_audio' is empty; send a recording as a file.", field="prompt_audio")
-        reference = InlineVoice(config.prompt_audio)
-        resolve_voice = partial(
-            self._voices.resolver.resolve, reference, owner, model=body.model, transcript=config.prompt_text or None
-        )
-        return replace(request, resolve_voice=resolve_voice)
+        reference, words = InlineVoice(config.prompt_audio), config.prompt_text or None
+        resolver, language = self._voices.resolver, request.utterance.language
+        model = await resolver.model_for(reference, owner, body.model, language=language, transcript=words)
+        markup = replace(request.markup, resolve_voice=resolver.by_name(owner, model))
+        resolve_voice = partial(resolver.resolve, reference, owner, model=model, transcript=words)
+        return replace(request, model=model, markup=markup, resolve_voice=resolve_voice)
 
 
 class _Delivery:

@@ -78,8 +78,9 @@ async def generate_from_phonemes(
     known = service.registry.model(body.model).capabilities
     if known is not None and not (known.phonemes and known.reads_markup):
         raise InvalidRequestError("This model does not work with phonemes; name one that does.", field="model")
-    same = body.model_dump(include={"voice", "model", "speed", "response_format"})
-    asked = SpeechBody.model_validate({"input": marked_phonemes(body.phonemes), **same})
+    same = body.model_dump(include={"voice", "speed", "response_format"})
+    model = service.registry.resolve(body.model)  # named: no other one may speak, which would read no phonemes
+    asked = SpeechBody.model_validate({"input": marked_phonemes(body.phonemes), "model": model, **same})
     body_format = audio_body(asked.audio_format, stream=False)
     request = await speech_request(asked, _NAME, service, voices, owner)
     return SpeechResponse(service, request, body_format, headers=attachment(body_format, asked.audio_format))

@@ -5,6 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import cardinal, dialled, spelled
 from polyvox.text.normalize.chinese.pinyin_names import as_characters
+from polyvox.text.normalize.commands import follows_command
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
@@ -62,6 +63,13 @@ _CODE: Final = re.compile(
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
 )
+# Six digits and more behind what has a number, though no word for number stands between: 订单20231105678.
+_NUMBERED_THING: Final = re.compile(
+    r"(?:(?<=[订运工保面递货]单)|(?<=单据)|(?<=快递)|(?<=包裹)|(?<=流水)|(?<=物流)|(?<=发票)|(?<=合同)|(?<=身份证)|(?<=护照)|(?<=银行卡)"
+    r"|(?<=信用卡)|(?<=储蓄卡)|(?<=会员)|(?<=会员卡)|(?<=社保卡)|(?<=账单)|(?<=票据)|(?<=档案)|(?<=案件)|(?<=群))"
+    r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
+    r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
+)
 _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
@@ -69,7 +77,7 @@ _ROOM: Final = re.compile(
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
     r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
-    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
+    r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
     r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
@@ -114,7 +122,8 @@ _STATUS: Final = re.compile(
     r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
-    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!])))"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!]"
+    r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _LONG_GROUP: Final = 3
@@ -151,15 +160,27 @@ _LABELLED_NAME: Final = re.compile(
     r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})"
     r"(?P<name>(?=[0-9._-]*[A-Za-z])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)++)(?![A-Za-z0-9@])"
 )
+# A name and a year, in one piece: zhangwei88.
+_NAME_AND_YEAR: Final = re.compile(
+    r"(?:(?<=用户名)|(?<=[账帐信]号)|(?<=微信)|(?<=昵称)|(?<=用户)|(?<=ID[: 是]))"
+    r"(?P<gap>[是为叫改成]{0,2}[:： ]{0,2})(?P<name>[a-z]{4,20})(?P<year>\d{2,8})(?![A-Za-z0-9@_-]|\.[A-Za-z0-9])"
+)
 _NAME_SIGN: Final = re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[A-Za-z0-9]\.[A-Za-z0-9]|__[a-z]")
 _OPTION: Final = re.compile(
-    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )|(?<=[A-Za-z0-9] )--(?=[a-z]{2})"
+    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,4} )"
+    r"|(?:(?<=[A-Za-z0-9]\s)|(?<=[\u4e00-\u9fff`“\"'（(])|(?<=[\u4e00-\u9fff\])]\s)|(?<=\A))--(?=[a-z]{2})"
+    r"|(?:(?<=参数)|(?<=选项)|(?<=参数\s)|(?<=选项\s)|(?<=[加带用上]\s)|(?<=[加带`“\"']))-(?=[A-Za-z]{1,3}(?![A-Za-z]))"
 )
+# A signal or a count behind the program that takes it: kill -9.
+_OPTION_NUMBER: Final = re.compile(r"(?<=[a-z] )-(?=\d{1,5}(?![\d.]))")
+_CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
     r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
 )
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
+
+_THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
 
 
 def read_emails(text: TrackedText) -> TrackedText:
@@ -175,7 +196,10 @@ def read_urls(text: TrackedText) -> TrackedText:
     if _NAME_SIGN.search(text.text):
         text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
         text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
-    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, lambda match: "杠 " * len(match.group()))
+    text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
+    if " -" in text.text:
+        text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
+    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, _dashes)
 
 
 def read_phones(text: TrackedText) -> TrackedText:
@@ -197,6 +221,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
+    text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
@@ -232,6 +257,10 @@ def _structure(match: re.Match[str]) -> str:
     label = match.string[match.start() : match.start("number")]
     dashed = _DASHED.sub("杠", match["number"])
     return label + _GROUP.sub(lambda digits: cardinal(digits.group()), dashed)
+
+
+def _dashes(match: re.Match[str]) -> str:
+    return "杠 " * len(match.group())
 
 
 def _email(match: re.Match[str]) -> str:
@@ -283,5 +312,8 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
-    words = cardinal(digits) if len(digits) <= 2 else spelled(digits)
+    thousands = match["before"] and _THOUSANDS.match(match.string, match.end())
+    words = cardinal(digits) if len(digits) <= 2 or thousands else spelled(digits)
+    if match["behind"] == "1":
+        words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words

@@ -1,4 +1,4 @@
-"""Names of people in pinyin without tones, as addresses have them."""
+"""Names of people in pinyin without tones, as addresses and accounts have them."""
 
 import re
 from functools import lru_cache
@@ -39,12 +39,20 @@ _SURNAMES: Final = frozenset(
     "zhong tian ren fan fang shi yao tan liao zou xiong jin hao kong bai cui kang mao qiu qin gu hou shao meng long "
     "wan duan lei qian yin yi chang wen zhan qi ji shu qu xiang zhuang pang tao jing lai gong geng".split()
 )
-_WORDS: Final = frozenset("manage manager change marina madame machine sunshine tanning fanning".split())
+_SURE_SURNAMES: Final = frozenset(
+    "wang zhang chen yang zhao huang zhou zheng xiao zeng cheng jiang xiong zhong zhuang qian qiu shao cui".split()
+)
+"""Surnames that are no words of other languages."""
+_WORDS: Final = frozenset(
+    "manage manager change marina madame machine sunshine tanning fanning language engage human lumen linen panda "
+    "wanna linda susan tanya taxi maxi".split()
+)
 """Words of other languages that have the letters of such names."""
 _PART: Final = re.compile("[a-z]+")
 _LONGEST_SYLLABLE: Final = 6
 _MOST_SYLLABLES: Final = 4
 _SHORTEST_RUN: Final = 6
+_SHORTEST_WORD: Final = 5
 _LONGEST: Final = 24
 
 
@@ -52,17 +60,33 @@ _LONGEST: Final = 24
 def as_characters(name: str) -> str | None:
     """The name of an account with characters for its syllables; None unless it is a surname and a given name."""
     parts = _PART.findall(name.lower()) if len(name) <= _LONGEST else []
-    cut = [_cut(part, _MOST_SYLLABLES) for part in parts]
-    syllables = [syllable for part in cut if part for syllable in part]
-    if not all(cut) or not 1 < len(syllables) <= _MOST_SYLLABLES or not _WORDS.isdisjoint(parts):
-        return None
-    if len(parts) == 1 and len(parts[0]) < _SHORTEST_RUN:
+    syllables = _syllables(parts)
+    if len(syllables) < 2 or (len(parts) == 1 and len(parts[0]) < _SHORTEST_RUN):
         return None
     if syllables[0] not in _SURNAMES and (len(parts) == 1 or parts[-1] not in _SURNAMES):
         return None
-    return _PART.sub(
-        lambda part: "".join(map(_CHARACTERS.__getitem__, _cut(part.group(), _MOST_SYLLABLES) or ())), name.lower()
-    )
+    return _PART.sub(lambda part: _said(part.group()), name.lower())
+
+
+@lru_cache(1024)
+def word_as_characters(word: str) -> str | None:
+    """A word in small letters with characters for its syllables; None unless it can hardly be anything but pinyin."""
+    syllables = _syllables([word]) if len(word) <= _LONGEST else []
+    if len(syllables) < 2:
+        return _said(word) if word in _SURE_SURNAMES else None
+    named = len(word) >= _SHORTEST_WORD and syllables[0] in _SURNAMES
+    return _said(word) if named or any(syllable.startswith(("zh", "x", "q")) for syllable in syllables) else None
+
+
+def _syllables(parts: list[str]) -> list[str]:
+    """The syllables of runs of letters; none unless all of them are pinyin, few, and no words of another language."""
+    cut = [_cut(part, _MOST_SYLLABLES) for part in parts]
+    syllables = [syllable for part in cut if part for syllable in part]
+    return syllables if all(cut) and len(syllables) <= _MOST_SYLLABLES and _WORDS.isdisjoint(parts) else []
+
+
+def _said(run: str) -> str:
+    return "".join(map(_CHARACTERS.__getitem__, _cut(run, _MOST_SYLLABLES) or ()))
 
 
 def _cut(part: str, most: int) -> list[str] | None:
