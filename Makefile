@@ -11,7 +11,7 @@ UNIT := not slow and not long and not clients and not alone
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint image-matrix nightly protos docs bench release clean
+.PHONY: help setup setup-dev clients serve serve-ray models test unit attack lint image-matrix nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -71,10 +71,12 @@ lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test:  ## Set up and run everything, with the real models.
-	$(MAKE) --jobs=2 lint clients
+models: setup-dev  ## Fetch the models that tests speak with and listen with.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
+
+test:  ## Set up and run everything, with the real models.
+	$(MAKE) --jobs=3 lint clients models
 	$(BIN)/python -m pytest --workers $(WORKERS)
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
@@ -94,9 +96,7 @@ image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try ev
 	$(BIN)/python scripts/build_image.py --target cpu
 	$(BIN)/python nightly/image_matrix.py
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
-	$(POLYVOX) pull kokoro
-	$(POLYVOX) pull moonshine-base
+nightly: models $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "hypothesis and not slow"
