@@ -85,7 +85,7 @@ def check(words: Sequence[WordTiming], text: str, seconds: float) -> None:
 async def test_samples_and_chunks_stay_as_they_are(timer, executor):
     plain = await spoken(UntimedToneEngine())
     timed = await spoken(timed_engine(UntimedToneEngine(), timer, executor))
-    # The samples are compared apart: since Python 3.13 equal dataclasses have fields of which each `==` is true or false.
+    # Since Python 3.13 dataclasses compare field by field with `==`, which has no one truth for an array.
     left_out = {"pcm": None, "wall_seconds": 0.0, "device_seconds": 0.0}
     for before, after in zip(plain, timed, strict=False):
         np.testing.assert_array_equal(before.pcm, after.pcm)
