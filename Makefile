@@ -5,13 +5,14 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
+PYTHONS := $(shell sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
 CLIENTS := sdks livekit pipecat charts release
 UNIT := not slow and not long and not clients and not alone
 
 # Hundreds of tests start a Python: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev clients serve serve-ray test unit attack lint image-matrix nightly protos docs bench release clean
+.PHONY: help setup setup-dev clients serve serve-ray models test unit unit-pythons attack lint image-matrix nightly protos docs bench release clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -71,14 +72,23 @@ lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test:  ## Set up and run everything, with the real models.
-	$(MAKE) --jobs=2 lint clients
+models: setup-dev  ## Fetch the models that tests speak with and listen with.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
+
+test:  ## Set up and run everything, with the real models.
+	$(MAKE) --jobs=3 lint clients models
 	$(BIN)/python -m pytest --workers $(WORKERS)
 
 unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
 	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" --workers $$(nproc) $(DIR)
+
+unit-pythons:  ## The same on each supported Python that is found, in .venv-3.12 and so on.
+	@tested=; failed=; for version in $(PYTHONS); do \
+	  if python$$version -c '' 2> /dev/null; \
+	  then tested="$$tested $$version"; $(MAKE) unit PYTHON=python$$version VENV=$(VENV)-$$version || failed="$$failed $$version"; \
+	  else echo "python$$version is not found: not tested"; fi; \
+	done; echo "Tested:$${tested:- none}. Failed:$${failed:- none}."; test -n "$$tested" && test -z "$$failed"
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out
@@ -94,9 +104,7 @@ image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try ev
 	$(BIN)/python scripts/build_image.py --target cpu
 	$(BIN)/python nightly/image_matrix.py
 
-nightly: setup-dev $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
-	$(POLYVOX) pull kokoro
-	$(POLYVOX) pull moonshine-base
+nightly: models $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "hypothesis and not slow"
@@ -118,4 +126,4 @@ release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources
 	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
-	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(VENV)-node .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(PYTHONS:%=$(VENV)-%) $(VENV)-node .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,12 +1,12 @@
-"""What several processes of doors are worth: requests a second, and how evenly they begin to speak.
+"""The worth of several processes of doors: requests a second, and how evenly they begin to speak.
 
     python -m benchmarks.door_workers --workers 1 2 4 --streams 64 --seconds 10
 
-For each number of workers it starts a server with an engine that takes 12 ms a chunk and no CPU, lets `streams` clients
-in processes of their own ask for speech one request after another, and prints a line of JSON: requests a second, CPU
-time of a request in each process, and the median time to the first audio of each process of doors with the difference
-between the quickest and the slowest. It needs neither a model nor a network. The figures mean something where there are
-cores for the server, its workers and the clients: `--workers 4` wants at least twelve.
+For each number of workers it starts a server with an engine that takes 12 ms a chunk and no CPU, lets `streams`
+clients in processes of their own ask for speech one request after another, and prints a line of JSON: requests a
+second, the CPU time of a request in each process (the first, the models', the doors'), and the median time to the
+first audio by process of doors with the difference between the quickest and the slowest. It needs neither a model nor a
+network. The figures mean something where there are cores for all: `--workers 4` wants at least twelve.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import json
 import multiprocessing
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -142,7 +141,6 @@ def main() -> None:
     for workers in arguments.workers:
         figures = measure(workers, arguments.streams, arguments.seconds, arguments.clients, arguments.format)
         print(json.dumps(figures), flush=True)
-    sys.exit(0)
 
 
 if __name__ == "__main__":

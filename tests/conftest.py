@@ -25,6 +25,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 # Kernels for GPUs are interpreted, wherever the tests run. Triton reads this once, when it is imported.
 os.environ["TRITON_INTERPRET"] = "1"
 
+# A worker has one core for itself and the programs that it starts, and threads that wait for each other leave it to
+# others. PyTorch and OpenBLAS read this when they are imported, which the conftest of a folder may do.
+if any(argument.startswith("--workers") for argument in sys.argv):
+    os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--workers", type=int, default=1, metavar="N", help="run N files of tests at a time")
@@ -36,9 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--workers") > 1:
         from helpers.forked_workers import ForkedWorkers
 
-        # A worker has one core for itself and the programs that it starts, and threads that wait for each other leave
-        # it to others: PyTorch reads this when it is imported.
-        os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
         config.pluginmanager.register(ForkedWorkers(config, config.getoption("--workers")))
     if config.getoption("--attack") or config.getoption("--attack-report"):
         from helpers.attack_report import AttackReport

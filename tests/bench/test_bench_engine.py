@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from helpers.fork_server import forked_python
 from polyvox.bench.bare import planned_calls
 from polyvox.bench.engine import Check, as_table, bench_engine
 from polyvox.bench.process import cpu_seconds_of, server_process
@@ -55,7 +56,10 @@ def test_cpu_time_of_no_process_is_an_error() -> None:
 @pytest.mark.long
 def test_a_server_that_does_not_start_gives_its_own_reason(tmp_path: Path) -> None:
     arguments = ["serve", "--port", "0", "--models-dir", str(tmp_path)]
-    with pytest.raises(UnavailableError, match="polyvox pull kokoro"), server_process(arguments):
+    with (
+        pytest.raises(UnavailableError, match="polyvox pull kokoro"),
+        server_process(arguments, python=forked_python()),
+    ):
         pass
 
 

@@ -191,7 +191,7 @@ def test_a_model_brings_those_it_needs(tmp_path: Path, loose_manifests: None) ->
 SHIPPED = {
     Pinning.SHA256: {
         *("campplus", "cosyvoice2", "cosyvoice3", "distillmos", "dnsmos", "kokoro", "moonshine-base", "moonshine-tiny"),
-        *("neucodec", "perth", "vocos", "w2v-bert"),
+        *("neucodec", "perth", "vocos", "w2v-bert", "whisper-base"),
     },
     Pinning.COMMIT: {
         *("zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"),

@@ -13,7 +13,7 @@ MISTAKES = [
     # command line, exit status, part of the answer
     ("sya hi", 2, "No such command 'sya'. Did you mean 'say'?"),
     ("voices lst", 2, "No such command 'lst'. Did you mean 'list'?"),
-    ("say hi --voise x", 2, "No such option: --voise (Possible options: --file, --voice, --volume)"),
+    ("say hi --voise x", 2, "No such option: --voise (Possible options: --consent, --voice, --volume)"),
     ("serve --prot 1", 2, "No such option: --prot (Possible options: --host, --port)"),
     ("config --josn", 2, "No such option: --josn (Possible options: --json)"),
     ("say '' -o a.wav", 2, "error: There is nothing to say: the text is empty."),

@@ -29,7 +29,7 @@ def polyvox(*arguments: str, **variables: str) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def null_server() -> Iterator[ServerProcess]:
-    with server_process(["bench", "null-server"]) as server:
+    with server_process(["bench", "null-server"], python=forked_python()) as server:
         yield server
 
 

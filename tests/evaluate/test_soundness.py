@@ -120,9 +120,10 @@ def test_the_verdict_names_what_decides_it() -> None:
         assert (verdict("m", judgement), EXIT_CODES[judgement.sound]) == (sentence, code)
 
 
-def test_errors_are_counted_in_characters_where_words_have_no_blanks() -> None:
+def test_errors_are_counted_in_what_a_language_is_written_in() -> None:
     for language, text, transcript, errors, total in (
-        ("zh", "水壶就响了。", "水壶都响了", 1, 5),
+        ("zh", "水壶就响了，我们看见。", "水湖都響了 我們看見", 1, 9),
+        ("ja", "本を三冊。", "本を二冊", 1, 4),
         ("de", "Der Wasserkocher pfiff.", "der wasserkocher griff", 1, 3),
         ("en", "She packed three books.", "She packed 3 books", 0, 4),
     ):

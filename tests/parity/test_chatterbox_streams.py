@@ -62,9 +62,12 @@ def test_a_flow_that_is_cut_into_hops_is_that_of_one_pass(turbo: bool):
 
 
 @KINDS
-@pytest.mark.parametrize("fused", [False, True])
-def test_flows_of_many_streams_in_one_call_are_those_of_each_alone(turbo: bool, fused: bool):
-    streams = flow_streams(turbo=turbo, fused=fused)
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_flows_of_many_streams_in_one_call_are_those_of_each_alone(turbo: bool, on_gpu: bool):
+    """As a GPU computes them: by fused kernels, here in plain PyTorch, and captured."""
+    streams, replay = flow_streams(turbo=turbo, fused=on_gpu), Poisoned()
+    for blocks in streams.shapes if on_gpu else ():
+        streams.capture(blocks, replay)
     states, done = [streams.start(prompt())] * len(FLOW_CUTS), [0] * len(FLOW_CUTS)
     mels: list[list[Tensor]] = [[] for _ in FLOW_CUTS]
     for turn in range(max(map(len, FLOW_CUTS))):

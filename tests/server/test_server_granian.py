@@ -2,13 +2,13 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+from helpers.fork_server import forked_python
 from helpers.tables import each_row
 from polyvox import extras
 from polyvox.cli.main import app
@@ -19,7 +19,7 @@ from polyvox.server.process import run_server
 
 @pytest.mark.long
 def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
-    command = [sys.executable, "-m", "polyvox", "bench", "null-server", "--server", "granian"]
+    command = [forked_python(), "-m", "polyvox", "bench", "null-server", "--server", "granian"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

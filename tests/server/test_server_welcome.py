@@ -27,6 +27,12 @@ def test_people_get_a_short_block_with_a_command_to_try(tmp_path: Path) -> None:
     assert command[command.index("-d") + 1] == '{"input": "Hello from Polyvox."}'
 
 
+def test_both_say_how_many_workers_there_are(tmp_path: Path) -> None:
+    settings = Settings(workers=4, data_dir=tmp_path)
+    assert welcome(URL, {}, settings, on_terminal=False) == f"Polyvox speaks at {URL} with 4 workers (Ctrl-C stops it)."
+    assert "Workers  4, and a process with the models" in welcome(URL, {}, settings, on_terminal=True)
+
+
 def test_the_block_names_no_page_that_is_off_and_no_address_that_browsers_refuse(tmp_path: Path) -> None:
     block = welcome("http://0.0.0.0:8880", {}, Settings(studio=False, data_dir=tmp_path), on_terminal=True)
     assert "Studio" not in block

@@ -59,7 +59,7 @@ def families_in(exposition: bytes) -> dict[str, Metric]:
 
 
 def counted(families: Mapping[str, Metric]) -> dict[str, Metric]:
-    """What stays true of a process that has ended: its counts."""
+    """The part that stays true of a process that has ended: its counts."""
     return {name: family for name, family in families.items() if family.type in _KEPT_TYPES}
 
 

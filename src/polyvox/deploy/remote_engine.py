@@ -249,7 +249,7 @@ _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
 
 
 _NEARBY = (SupportsStyle, SupportsStreamingText)
-"""What works across processes where a transport has abilities of its own for it."""
+"""Those that work across processes where a transport has abilities of its own for them."""
 
 
 def abilities_of(engine: object) -> frozenset[str]:

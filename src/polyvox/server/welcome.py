@@ -17,10 +17,12 @@ def welcome(url: str, others: Mapping[str, str], settings: Settings, *, on_termi
     """
     if not on_terminal:
         beside = "".join(f", over {name} at {address}" for name, address in others.items())
-        return f"Polyvox speaks at {url}{beside} (Ctrl-C stops it)."
+        together = f" with {settings.workers} workers" if settings.workers > 1 else ""
+        return f"Polyvox speaks at {url}{beside}{together} (Ctrl-C stops it)."
     url = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
     studio = {"Studio": f"{url}/ (open it in a browser)"} if settings.studio else {}
-    rows = {**studio, "API": f"{url}/docs", **others, "Stop": "Ctrl-C"}
+    workers = {"Workers": f"{settings.workers}, and a process with the models"} if settings.workers > 1 else {}
+    rows = {**studio, "API": f"{url}/docs", **others, **workers, "Stop": "Ctrl-C"}
     width = max(map(len, rows))
     table = "\n".join(f"  {name:<{width}}  {value}" for name, value in rows.items())
     key = ' -H "Authorization: Bearer $POLYVOX_KEY"' if asks_for_keys(settings) else ""

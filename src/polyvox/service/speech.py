@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from typing import Protocol
 from uuid import uuid4
 
 import structlog
@@ -11,6 +10,7 @@ from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.admission.admission import Admission
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.open_counts import OpenCounts
@@ -46,38 +46,6 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _RETRY_SECONDS = 5.0
 """The time after which to ask again a server that starts or stops."""
-
-
-class Admission(Protocol):
-    """Who is spoken now and who waits, decided in this process or for several of them."""
-
-    @property
-    def active(self) -> int: ...
-
-    @property
-    def waiting(self) -> int: ...
-
-    @property
-    def limit(self) -> int: ...
-
-    def expected_wait(self) -> float: ...
-
-    def completed(self, model: str, audio: float, busy_seconds: float) -> None: ...
-
-    def least_seconds(self, model: str, audio: float) -> float: ...
-
-    async def admit(
-        self,
-        model: str,
-        client: str,
-        *,
-        chars: int,
-        max_wait: float,
-        paced: bool,
-        background: bool,
-        continues: bool,
-        capacity: float | None,
-    ) -> SessionTicket: ...
 
 
 class SpeechService:

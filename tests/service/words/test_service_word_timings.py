@@ -85,11 +85,11 @@ def check(words: Sequence[WordTiming], text: str, seconds: float) -> None:
 async def test_samples_and_chunks_stay_as_they_are(timer, executor):
     plain = await spoken(UntimedToneEngine())
     timed = await spoken(timed_engine(UntimedToneEngine(), timer, executor))
-    bare = [replace(chunk, words=(), wall_seconds=0.0, device_seconds=0.0) for chunk in timed]
-    for before, after in zip(plain, bare, strict=False):
+    # Since Python 3.13 dataclasses compare field by field with `==`, which has no one truth for an array.
+    left_out = {"pcm": None, "wall_seconds": 0.0, "device_seconds": 0.0}
+    for before, after in zip(plain, timed, strict=False):
         np.testing.assert_array_equal(before.pcm, after.pcm)
-        same = {"pcm": after.pcm, "wall_seconds": 0.0, "device_seconds": 0.0}
-        assert replace(before, **same) == after
+        assert replace(before, **left_out) == replace(after, words=(), **left_out)
     assert [len(chunk.pcm) for chunk in timed[len(plain) :]] == [0]
 
 

@@ -78,7 +78,7 @@ class HostedEngines:
         return replace(profile, fingerprint=await self._service.fingerprints.of(model, self._registry.engine(model)))
 
     def _replica(self, model: str) -> EngineReplica:
-        """What speaks for a model that is loaded."""
+        """The replica of a model that is loaded."""
         replica = self._replicas.get(model)
         if replica is None:
             service = self._service

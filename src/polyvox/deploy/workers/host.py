@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import structlog
 from fastapi import FastAPI
@@ -59,6 +60,7 @@ class EngineHost:
         self._shared = Shared(self.service, admission, self.app.state.downloads)
         self._peers: set[Peer] = set()
         self._ended: dict[str, Metric] = {}
+        self._channels: WeakSet[Channel] = WeakSet()
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -79,13 +81,21 @@ class EngineHost:
         finally:
             watching.cancel()
             server.close()
+            self.hang_up()
 
     async def left_alone(self) -> None:
         """Wait until no process of doors is connected."""
         await self._idle.wait()
 
+    def hang_up(self) -> None:
+        """Close all connections."""
+        for channel in list(self._channels):
+            channel.close()
+
     def _channel(self) -> Channel:
-        return Channel(self._take)
+        channel = Channel(self._take)
+        self._channels.add(channel)
+        return channel
 
     def _free(self, channel: Channel) -> None:
         channel.on_message = self._take

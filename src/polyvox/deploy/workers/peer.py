@@ -28,7 +28,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class Shared:
-    """What the processes of one server count and keep together."""
+    """Counts and files that the processes of one server have together."""
 
     def __init__(self, service: SpeechService, admission: AdmissionController, downloads: Downloads) -> None:
         self.counters = service.accounts.counters

@@ -112,6 +112,8 @@ def door_settings(settings: Settings, models: int) -> Settings:
         update={
             "max_pending_body_bytes": max(settings.max_pending_body_bytes // parts, settings.max_body_bytes),
             "max_buffered_bytes": settings.max_buffered_bytes // parts,
+            "recording_cache_bytes": settings.recording_cache_bytes // parts,
+            "prepared_cache_bytes": settings.prepared_cache_bytes // parts,
             "max_loaded_models": models if settings.max_loaded_models else 0,
             "model_idle_seconds": 0.0,
         }

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -19,6 +20,7 @@ from polyvox.engines.chatterbox.passages import PassageReader, most_chars
 from polyvox.engines.chatterbox.recordings import check_recording
 from polyvox.engines.chatterbox.running_model import RunningModel, start_model
 from polyvox.engines.chatterbox.settings import ChatterboxSettings
+from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL
 from polyvox.engines.chatterbox.synthesis import SAMPLE_RATE, Speaking, UtteranceSynthesis
 from polyvox.engines.chatterbox.text import (
     ENGLISH_TAGS,
@@ -30,11 +32,11 @@ from polyvox.engines.chatterbox.text import (
 from polyvox.engines.chatterbox.tuning import NEUTRAL, ChatterboxTuning
 from polyvox.engines.chatterbox.variants import DEFAULT_VOICE, Variant, built_in_voices
 from polyvox.engines.chatterbox.voice import ChatterboxVoice
+from polyvox.engines.kit.checks import check_engine, known_voice, nothing_to_say
+from polyvox.engines.kit.lifecycle import Lifecycle
 from polyvox.engines.kit.seeds import request_seed
-from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnknownVoiceError
-from polyvox.runtime.lm_scheduler import LmReport
+from polyvox.errors import InvalidRequestError
 from polyvox.runtime.placement import DeviceRequest, Placement, place_models
-from polyvox.runtime.stage import BatchReport, Observer
 from polyvox.text.detect import detect_language
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
@@ -50,26 +52,24 @@ from polyvox.types import (
 )
 
 _ENGLISH = "en"
+_WITHOUT = "this model has none built in: register a recording"
+_WARM_UP, _WARM_UP_TOKENS = "Ready.", 5
 
 
-class ChatterboxEngine:
+class ChatterboxEngine(Lifecycle[RunningModel]):
     """Sequences of all sessions share T3, and their hops share S3Gen."""
 
     def __init__(self, variant: Variant, settings: Settings, sizes: ModelSizes | None = None) -> None:
         """`sizes` of the networks are those of the release unless others are given."""
+        super().__init__(variant.name)
         self._variant = variant
-        self.name = variant.name
         self._sizes = sizes or released_sizes(variant)
         self._settings = settings.section(ChatterboxSettings)
-        self._folder = self._settings.dirs.get(variant.name) or settings.models_dir / variant.name
+        self._folder = self._settings.folder(variant.name, settings.models_dir)
         self._frontend = GraphemeFrontend()
         self._tags = _tags(variant)
-        self._observer: Observer | None = None
-        self._running: RunningModel | None = None
         self._encoder: TextEncoder | None = None
         self._default: PreparedVoice | None = None
-        self._warnings: list[str] = []
-        self.location = EngineLocation()
         self.capabilities = Capabilities(
             languages=variant.languages,
             sample_rate=SAMPLE_RATE,
@@ -85,14 +85,6 @@ class ChatterboxEngine:
     @property
     def voices(self) -> Sequence[Voice]:
         return built_in_voices(self._folder)
-
-    @property
-    def warning(self) -> str:
-        """The part that does not run as the settings ask: no GPU, or no captured CUDA graphs."""
-        return " ".join(filter(None, self._warnings))
-
-    def observe(self, observer: Observer) -> None:
-        self._observer = observer
 
     async def start(self) -> None:
         networks, encoder, warning = await asyncio.to_thread(self._load)
@@ -121,23 +113,34 @@ class ChatterboxEngine:
             self._default = networks.default_voice.pack(self.name, DEFAULT_VOICE)
         running = await start_model(self._variant, networks, self._settings, self._observer, self._report)
         self._running = running
-        self._warnings = [warning, running.warning]
+        self.warning = " ".join(filter(None, (warning, running.warning)))
         if running.decoder.capturing is not None:
             running.decoder.capturing.add_done_callback(self._note_captured)
+        if self._default is not None:
+            await self._warm_up(running)
+
+    async def _warm_up(self, running: RunningModel) -> None:
+        """Read a text, generate some of its tokens, and decode others, so that the first caller waits for nothing."""
+        first = Utterance(_WARM_UP, DEFAULT_VOICE, seed=0, language=_ENGLISH)
+        passages = await running.threads.text.run(self._reader(running, first).next)
+        assert isinstance(passages, list)
+        async with self._synthesis(running, first) as synthesis:
+            async for _ in synthesis.convert(SILENT_TAIL):
+                continue
+        conditions = ChatterboxVoice.unpack(self._prepared(first), self.name).conditions(NEUTRAL)
+        sampling = replace(running.sampling, max_tokens=_WARM_UP_TOKENS)
+        async with running.tokens.speak_tokens(passages[0].ids, conditions, sampling, 0) as stream:
+            while await stream.read():
+                continue
 
     def _note_captured(self, capturing: "asyncio.Task[str]") -> None:
         if not capturing.cancelled():
-            self._warnings.append(capturing.result())
+            self.warning = " ".join(filter(None, (self.warning, capturing.result())))
 
     async def captured(self) -> None:
         """Wait until all shapes are captured."""
         if (capturing := self._started().decoder.capturing) is not None:
             await asyncio.wait([capturing])
-
-    async def close(self) -> None:
-        if self._running is not None:
-            running, self._running = self._running, None
-            await running.close()
 
     def check(self, utterance: Utterance) -> None:
         ChatterboxTuning.of(utterance.tuning)
@@ -152,7 +155,7 @@ class ChatterboxEngine:
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
         check_recording(prompt, "voice", turbo=self._variant.turbo)
-        voice = await running.hearing.run(partial(running.features.voice, prompt))
+        voice = await running.threads.voices.run(partial(running.features.voice, prompt))
         return voice.pack(self.name, prompt.digest)
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
@@ -160,7 +163,7 @@ class ChatterboxEngine:
         self.check(utterance)
         reader = self._reader(running, utterance)
         async with self._synthesis(running, utterance) as synthesis:
-            while (given := await running.text.run(reader.next)) is not None:
+            while (given := await running.threads.text.run(reader.next)) is not None:
                 if isinstance(given, Pause):
                     yield synthesis.pause(given)
                     continue
@@ -169,7 +172,7 @@ class ChatterboxEngine:
                         async for chunk in chunks:
                             yield chunk
             if not synthesis.chunks:
-                raise _nothing_to_say()
+                raise nothing_to_say()
 
     async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         """Convert a recording to another voice: its speech tokens, decoded with that voice's prompt."""
@@ -177,7 +180,7 @@ class ChatterboxEngine:
         check_recording(source, "file")
         self.check(utterance)
         async with self._synthesis(running, utterance) as synthesis:
-            tokens = await running.hearing.run(partial(running.features.speech_tokens, source))
+            tokens = await running.threads.voices.run(partial(running.features.speech_tokens, source))
             async with aclosing(synthesis.convert(tokens)) as chunks:
                 async for chunk in chunks:
                     yield chunk
@@ -213,38 +216,14 @@ class ChatterboxEngine:
 
     def _prepared(self, utterance: Utterance) -> PreparedVoice:
         if utterance.prepared is not None:
-            if utterance.prepared.engine != self.name:
-                raise InvalidRequestError(
-                    f"This voice was prepared for {utterance.prepared.engine!r}, not for {self.name!r}.", field="voice"
-                )
+            check_engine(utterance.prepared, self.name)
             return utterance.prepared
-        if self._default is None or utterance.voice.lower() != DEFAULT_VOICE:
-            remedy = f"use {DEFAULT_VOICE!r}, or" if self._default else "this model has none built in:"
-            raise UnknownVoiceError(
-                f"There is no voice {utterance.voice[:80]!r}; {remedy} register a recording as a voice.", field="voice"
-            )
+        known_voice(utterance.voice, self.voices if self._default else (), _WITHOUT)
+        assert self._default is not None
         return self._default
-
-    def _report(self, report: LmReport) -> None:
-        """Report a step as two batches: prefilled positions, and generated tokens."""
-        if self._observer is None:
-            return
-        if report.prompt_tokens:
-            self._observer(BatchReport(f"{self.name} prefill", report.prompt_tokens, 0.0, report.prefill_seconds))
-        tokens, seconds = report.generated_tokens, report.decode_seconds
-        self._observer(BatchReport(f"{self.name} decode", tokens, 0.0, seconds, report.running, report.slots))
-
-    def _started(self) -> RunningModel:
-        if self._running is None:
-            raise EngineError(f"The engine {self.name!r} is not running.")
-        return self._running
 
 
 def _tags(variant: Variant) -> frozenset[str]:
     if variant.turbo:
         return TURBO_TAGS
     return MULTILINGUAL_TAGS if variant.multilingual else ENGLISH_TAGS
-
-
-def _nothing_to_say() -> SilentTextError:
-    return SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")

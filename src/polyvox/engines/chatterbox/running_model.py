@@ -25,10 +25,11 @@ from polyvox.engines.cosyvoice.decoder.running_decoder import DecoderOptions, Ru
 from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.loading import free_bytes
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.kit.recording import captured_or_eager
+from polyvox.engines.kit.engine_threads import EngineThreads
+from polyvox.engines.kit.recording import captured_with
 from polyvox.models.chatterbox.t3 import T3
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.kv_cache import slot_bytes
 from polyvox.runtime.lm_scheduler import LmReport, LmSchedulerConfig
 from polyvox.runtime.placement import Placement
@@ -49,9 +50,7 @@ class RunningModel:
     decoder: RunningDecoder
     parts: SynthesisParts
     features: RecordingFeatures
-    lm_thread: DeviceExecutor
-    hearing: DeviceExecutor
-    text: DeviceExecutor
+    threads: EngineThreads
     streams: asyncio.Semaphore
     sampling: T3Sampling
     """The makers' choice."""
@@ -64,8 +63,7 @@ class RunningModel:
         await self.decoder.stop_background()
         await self.tokens.close()
         await self.decoder.close()
-        for executor in (self.lm_thread, self.hearing, self.text):
-            await asyncio.to_thread(executor.close)
+        await self.threads.close()
 
 
 async def start_model(
@@ -77,24 +75,21 @@ async def start_model(
 ) -> RunningModel:
     """Start loaded networks under the variant's name."""
     name, device = variant.name, networks.device
-    threads = [DeviceExecutor(f"{name}-{part}", 1) for part in ("s3gen", "lm", "voices", "text")]
-    decoder_thread, lm_thread, hearing, text = threads
-    for thread in (lm_thread, hearing):
-        await thread.run(partial(use_own_stream, device, urgent=thread is lm_thread))
+    threads = await EngineThreads.start(name, device)
     recorder = CudaGraphs if device.type == "cuda" and settings.graphs else None
-    streams = await decoder_thread.run(partial(_streams, networks, settings))
+    streams = await threads.codec.run(partial(_streams, networks, settings))
     sampling = default_sampling(networks)
-    tokens, lm_warning = await lm_thread.run(
-        partial(_tokens, networks, sampling, settings, streams, lm_thread, recorder, report)
+    tokens, lm_warning = await threads.lm.run(
+        partial(_tokens, networks, sampling, settings, streams, threads.lm, recorder, report)
     )
-    token2wav = await decoder_thread.run(partial(_token2wav, networks, settings))
+    token2wav = await threads.codec.run(partial(_token2wav, networks, settings))
     options = DecoderOptions(streams, observer=observer)
     if settings.decoding == "stream":
         chosen = CosyVoiceSettings.model_validate({"flow_bytes": settings.flow_bytes})
         executors = Token2WavExecutors(token2wav, None, chosen, TITLE)
         hops = hop_lengths(settings.policy, networks.s3gen.flow.config.block)
         options = DecoderOptions(streams, executors, hops, recorder, observer)
-    decoder = await start_decoder(name, token2wav, decoder_thread, options)
+    decoder = await start_decoder(name, token2wav, threads.codec, options)
     flow = networks.s3gen.flow.config
     tail = SILENT_TAIL if variant.turbo else ()
     return RunningModel(
@@ -105,9 +100,7 @@ async def start_model(
         RecordingFeatures(
             networks.s3gen, networks.voice_encoder, networks.t3.config.prompt_tokens, turbo=variant.turbo
         ),
-        lm_thread,
-        hearing,
-        text,
+        threads,
         asyncio.Semaphore(decoder.streams),
         sampling,
         _most_ids(networks),
@@ -176,12 +169,4 @@ def _tokens(
     def make(replay: Replay | None) -> T3Tokens:
         return T3Tokens(networks.t3, sizes, executor=thread, observer=report, replay=replay)
 
-    if recorder is None:
-        return make(None), ""
-
-    def captured() -> T3Tokens:
-        tokens = make(recorder())
-        tokens.capture(sampling)
-        return tokens
-
-    return captured_or_eager(f"{TITLE}'s language model", captured, lambda: make(None))
+    return captured_with(recorder, f"{TITLE}'s language model", make, lambda tokens: tokens.capture(sampling))

@@ -5,23 +5,18 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from polyvox.config import SettingsSection
+from polyvox.engines.kit.settings import FamilySettings
 from polyvox.types import ChunkPolicy
 
 _WHOLE_SEGMENT = 10_000
 """Tokens that no segment has."""
 
 
-class ChatterboxSettings(SettingsSection):
+class ChatterboxSettings(FamilySettings):
     """`POLYVOX_CHATTERBOX_…`."""
 
     section: ClassVar[str] = "chatterbox"
 
-    dirs: dict[str, Path] = Field(
-        default_factory=dict,
-        description="Folders of models by their names, as JSON; a model that is not in it is in the folder of models, "
-        "under its name.",
-    )
     t3_files: dict[str, str] = Field(
         default_factory=dict,
         description="The file of the language model in a model's folder, by the model's name, as JSON, such as "
@@ -30,9 +25,6 @@ class ChatterboxSettings(SettingsSection):
     s3gen_files: dict[str, str] = Field(
         default_factory=dict,
         description="The file of the audio decoder, likewise, such as `s3gen_v3.safetensors`.",
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="Of language model and flow; `auto`: bfloat16 on a GPU, float32 on the CPU."
@@ -66,7 +58,6 @@ class ChatterboxSettings(SettingsSection):
         1024, ge=16, le=16_384, description="Positions of new prompts that are read between two tokens of the others."
     )
     prefix_bytes: int = Field(268_435_456, ge=0, description="Memory for the beginnings of prompts of voices.")
-    graphs: bool = Field(True, description="Capture a GPU's work as CUDA graphs; the start takes longer.")
 
     @property
     def policy(self) -> ChunkPolicy:

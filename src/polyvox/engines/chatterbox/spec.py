@@ -26,12 +26,8 @@ def _make(name: str, settings: Settings) -> "Engine":
     return ChatterboxEngine(VARIANTS[name], settings)
 
 
-def _folder(model: str, settings: Settings) -> Path:
-    return settings.section(ChatterboxSettings).dirs.get(model) or settings.models_dir / model
-
-
 def _voices(model: str, settings: Settings) -> Sequence[Voice]:
-    return built_in_voices(_folder(model, settings))
+    return built_in_voices(settings.section(ChatterboxSettings).folder(model, settings.models_dir))
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
@@ -68,10 +64,6 @@ def _check(folder: Path, settings: Settings) -> Sequence[str]:
     return [f"{variant.name}: all files are there, the weights of {files.t3.name} and {files.s3gen.name} fit, {voice}."]
 
 
-def _locate(model: str, settings: Settings) -> Path | None:
-    return settings.section(ChatterboxSettings).dirs.get(model)
-
-
 CHATTERBOX = EngineSpec(
     family="chatterbox",
     title="Chatterbox",
@@ -86,5 +78,5 @@ CHATTERBOX = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
-    tools=FolderTools(check=_check, locate=_locate),
+    tools=FolderTools(check=_check, locate=ChatterboxSettings.locate),
 )

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from polyvox.audio.pcm import silence
 from polyvox.engines.chatterbox.passages import Passage
 from polyvox.engines.chatterbox.speech_tokens import SpeechTokens, T3Conditions, T3Sampling
 from polyvox.engines.cosyvoice.decoder.hop_decoding import HopDecoder, SegmentChunk, SegmentTokens
@@ -66,8 +65,8 @@ class UtteranceSynthesis:
 
     def __init__(self, parts: SynthesisParts, speaking: Speaking, policy: ChunkPolicy) -> None:
         self._parts, self._speaking = parts, speaking
-        self._ledger = ChunkLedger(SAMPLE_RATE, policy)
         self._playhead = Playhead(asyncio.get_running_loop().time)
+        self._ledger = ChunkLedger(SAMPLE_RATE, policy, self._playhead)
         self._hops = Hops(policy, speaking.prompt_tokens, parts.block, parts.ahead)
         self._passages = 0
 
@@ -77,7 +76,7 @@ class UtteranceSynthesis:
         return self._ledger.index
 
     def pause(self, pause: Pause) -> AudioChunk:
-        return self._played(self._ledger.chunk(silence(pause.seconds, SAMPLE_RATE)))
+        return self._ledger.pause(pause)
 
     async def speak(self, passage: Passage) -> AsyncGenerator[AudioChunk]:
         """The chunks of a passage; the first carries its text."""
@@ -109,7 +108,7 @@ class UtteranceSynthesis:
                 trimmed = _trimmed(chunk, first=first, cut=cuts_end and chunk.last and count > 1)
                 if not len(trimmed.pcm):
                     continue
-                yield self._played(self._chunk(trimmed, passage if first else None))
+                yield self._chunk(trimmed, passage if first else None)
                 first = False
         if passage is not None:
             most = self._speaking.sampling.within(len(passage.ids)).max_tokens
@@ -126,10 +125,6 @@ class UtteranceSynthesis:
             device_seconds=chunk.device_seconds,
             stages=chunk.stages,
         )
-
-    def _played(self, chunk: AudioChunk) -> AudioChunk:
-        self._playhead.push(chunk.duration)
-        return chunk
 
 
 def _trimmed(chunk: SegmentChunk, *, first: bool, cut: bool) -> SegmentChunk:

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from polyvox.bundles.weights import read_plain
 from polyvox.engines.chatterbox.speech_tokens import SPEECH_TOKENS, T3Conditions
-from polyvox.errors import BundleError, InvalidRequestError
+from polyvox.engines.kit.checks import check_engine
+from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN
 from polyvox.types import PreparedVoice
 
@@ -32,10 +33,7 @@ class ChatterboxVoice:
 
     @classmethod
     def unpack(cls, voice: PreparedVoice, engine: str) -> "ChatterboxVoice":
-        if voice.engine != engine:
-            raise InvalidRequestError(
-                f"This voice was prepared for {voice.engine!r}, not for {engine!r}.", field="voice"
-            )
+        check_engine(voice, engine)
         arrays = voice.arrays
         return cls(
             arrays["speaker"].astype(np.float32),

@@ -1,5 +1,6 @@
 """The networks that listen to the speech of a check: a recogniser of its words, and an encoder of its speaker."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,6 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.errors import AudioDecodeError, BundleError, NotServedError
-from polyvox.evaluate.soundness.sentences import UNSPACED
 from polyvox.evaluate.wer import WerResult, word_error_rate
 from polyvox.evaluate.wording import compare_words
 from polyvox.service.listening.recognisers import Recognisers
@@ -51,12 +51,14 @@ class Listeners:
         return " ".join(self.recogniser.recognise(window, task, _go_on).text for window in windows)
 
     def errors(self, text: str, transcript: str) -> WerResult:
-        """Errors of a transcript in words, in characters where words are written without blanks."""
+        """Errors of a transcript in words; in Chinese in syllables, in Japanese in characters.
+
+        Chinese is compared by its sound without tones: recognisers write traditional characters, and homophones.
+        """
         if self.language == "en":
             return compare_words((text,), transcript)
-        if self.language in UNSPACED:
-            text, transcript = " ".join(text), " ".join(transcript)
-        return word_error_rate(text, transcript)
+        parted = _PARTED.get(self.language, str)
+        return word_error_rate(parted(text), parted(transcript))
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
         """The speaker of a recording; None for too short a one, or where there is no encoder."""
@@ -64,6 +66,16 @@ class Listeners:
             return None if self.encoder is None else self.encoder.embed(pcm, rate)
         except AudioDecodeError:
             return None
+
+
+def _syllables(text: str) -> str:
+    from pypinyin import lazy_pinyin
+
+    return " ".join(lazy_pinyin(text))
+
+
+_PARTED: Mapping[str, Callable[[str], str]] = {"zh": _syllables, "ja": " ".join}
+"""The parts of a text that are counted, with blanks between them, where it is written without."""
 
 
 def _recogniser(settings: Settings, language: str) -> tuple[Recogniser | None, str]:

@@ -29,7 +29,7 @@ def as_table(model: str, judgement: Judgement) -> RenderableType:
     """The criteria as a table for a terminal, what could not be judged and why, and the verdict."""
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     for title in ("criterion", "measured", "limit", ""):
-        table.add_column(title, no_wrap=True)
+        table.add_column(title, no_wrap=title in ("measured", ""))
     notes = [Text()]
     for each in judgement.criteria:
         (word, style), fits = _MET[each.met], each.met is not None and len(each.measured) <= _CELL_CHARS

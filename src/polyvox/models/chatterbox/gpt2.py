@@ -87,7 +87,7 @@ class Gpt2Layer(nn.Module):
         return rows + self.feed_forward(rows)
 
     def feed_forward(self, rows: Tensor) -> Tensor:
-        """What the layer's second half adds."""
+        """The part of the layer's second half that is added."""
         out: Tensor = self.c_out(functional.gelu(self.c_in(self.ln_2(rows)), approximate="tanh"))
         return out
 

@@ -10,7 +10,7 @@ _BUCKETS = 65_536
 
 
 class OpenCounts:
-    """Counts of a server that is one process: what is open here is all there is."""
+    """Counts of a server that is one process: all that is open is open here."""
 
     def add(self, name: str, count: int) -> None:
         """Let the other processes know of one more, or of one less."""

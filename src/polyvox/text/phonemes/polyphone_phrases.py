@@ -10,6 +10,8 @@ PHRASES: Final = {
     "会稽": "kuai4 ji1",
     "巴结": "ba1 jie5",
     "淋巴结": "lin2 ba1 jie2",
+    "判处": "pan4 chu3",
+    "周冠宇": "zhou1 guan4 yu3",
     "量一量": "liang2 yi4 liang2",
     "硕果累累": "shuo4 guo3 lei2 lei2",
     "累累硕果": "lei2 lei2 shuo4 guo3",

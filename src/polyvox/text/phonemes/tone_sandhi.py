@@ -15,14 +15,14 @@ _DEGREES: Final = frozenset("点些倍级截岁圈下")
 _AFTER_DEGREE: Final = frozenset("大高")
 # Figures of decimals, scores, odds, sums, chapters and dates, and the last of a number: none of them counts things.
 _FIGURE: Final = re.compile(
-    f"(?<=[{_NUMERALS}十百][比赔杠])一|一(?=[比赔杠加减乘][{_NUMERALS}十百])|(?<=[{_NUMERALS}][加减乘])一"
+    f"(?<=[{_NUMERALS}十百][比赔杠])一(?![百千万])|一(?=[比赔杠加减乘][{_NUMERALS}十百])|(?<=[{_NUMERALS}][加减乘])一"
     f"|一(?=对一|对多)|(?<=一对)一|一(?=点(?:[{_NUMERALS[2:]}零](?![十心])|一(?:$|[{_NUMERALS}万亿千百倍个元米公吨克])))"
     f"|(?<=[{_NUMERALS}]点)一(?![刻点起样直定边滴般共])|(?<=[第十])一|(?<=月)一(?=日)|(?<=[二三四五多]合)一|(?<=[如见附][图表])一"
-    f"|(?<=[{_NUMERALS}几]选)一(?![个种次位])|一(?=[送赠]一|数二|不二)|(?<=一[送赠])一"
+    f"|(?<=[{_NUMERALS}几]选)一(?![个种次位])|一(?=[送赠]一|数二|[不无]二)|(?<=一[送赠])一"
     f"|(?<![{_NUMERALS}两几十百千]万)(?<=万)一(?![十百千])"
     # Ranks and grades: the first quarter, class, court.
     "|(?<![每这那哪上下有整高大])一(?=季度|年级|等[奖功品]|审(?![视查核定美])|级(?!一)|战(?=期间|后|前|时|爆发|结束)"
-    "|期(?=工程|项目|临床)|类(?=疫苗|医疗))|(?<=[铁建冶])一(?=局)"
+    "|期(?=工程|项目|临床)|类(?=疫苗|医疗))|(?<=[铁建冶])一(?=局)|一(?=[东西南北中]路|马路)"
 )
 _FALLING: Final = "4"
 

@@ -116,7 +116,7 @@ KOKORO_VARIABLES = ForeignVariables(
             "dynamic_gap_trim_padding_ms": _PAUSES,
             "dynamic_gap_trim_padding_char_multiplier": _PAUSES,
             "sample_rate": "send `sample_rate` with the request",
-            "web_concurrency": "one process speaks many requests at once; `polyvox serve --ray` runs several",
+            "web_concurrency": "one process speaks many requests at once; `polyvox serve --workers` has several",
             "web_player_path": "the Studio comes with the package",
             "enable_miopen": _NOTHING,
             "api_title": _NOTHING,

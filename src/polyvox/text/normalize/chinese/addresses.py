@@ -65,7 +65,7 @@ _CODE: Final = re.compile(
 )
 # Six digits and more behind what has a number, though no word for number stands between: 订单20231105678.
 _NUMBERED_THING: Final = re.compile(
-    r"(?:(?<=[订运工保面]单)|(?<=单据)|(?<=快递)|(?<=包裹)|(?<=流水)|(?<=物流)|(?<=发票)|(?<=合同)|(?<=身份证)|(?<=护照)|(?<=银行卡)"
+    r"(?:(?<=[订运工保面递货]单)|(?<=单据)|(?<=快递)|(?<=包裹)|(?<=流水)|(?<=物流)|(?<=发票)|(?<=合同)|(?<=身份证)|(?<=护照)|(?<=银行卡)"
     r"|(?<=信用卡)|(?<=储蓄卡)|(?<=会员)|(?<=会员卡)|(?<=社保卡)|(?<=账单)|(?<=票据)|(?<=档案)|(?<=案件)|(?<=群))"
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
@@ -77,7 +77,7 @@ _ROOM: Final = re.compile(
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
     r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
-    r"|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
+    r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
     r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
@@ -122,7 +122,8 @@ _STATUS: Final = re.compile(
     r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
-    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!])))"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!]"
+    r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _LONG_GROUP: Final = 3
@@ -166,7 +167,7 @@ _NAME_AND_YEAR: Final = re.compile(
 )
 _NAME_SIGN: Final = re.compile(r"[A-Za-z0-9][_-][A-Za-z0-9]|[A-Za-z0-9]\.[A-Za-z0-9]|__[a-z]")
 _OPTION: Final = re.compile(
-    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,2} )"
+    r"(?<=[A-Za-z][A-Za-z0-9] )-(?=[A-Za-z])|(?<=\d )-(?=[a-z]{1,4} )"
     r"|(?:(?<=[A-Za-z0-9]\s)|(?<=[\u4e00-\u9fff`“\"'（(])|(?<=[\u4e00-\u9fff\])]\s)|(?<=\A))--(?=[a-z]{2})"
     r"|(?:(?<=参数)|(?<=选项)|(?<=参数\s)|(?<=选项\s)|(?<=[加带用上]\s)|(?<=[加带`“\"']))-(?=[A-Za-z]{1,3}(?![A-Za-z]))"
 )
@@ -178,6 +179,10 @@ _HIDDEN_FILE: Final = re.compile(
 )
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
+
+_LONG_NUMBER: Final = re.compile(r"\d{6}")
+_YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
+_THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
 
 
 def read_emails(text: TrackedText) -> TrackedText:
@@ -193,10 +198,12 @@ def read_urls(text: TrackedText) -> TrackedText:
     if _NAME_SIGN.search(text.text):
         text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
         text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
-    text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
+    if _YEAR_SIGN.search(text.text):
+        text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
     if " -" in text.text:
         text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
-    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, _dashes)
+    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ")
+    return text.sub(_OPTION, _dashes) if "-" in text.text else text
 
 
 def read_phones(text: TrackedText) -> TrackedText:
@@ -218,7 +225,8 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
-    text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
+    if _LONG_NUMBER.search(text.text):
+        text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
@@ -309,7 +317,8 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
-    words = cardinal(digits) if len(digits) <= 2 else spelled(digits)
+    thousands = match["before"] and _THOUSANDS.match(match.string, match.end())
+    words = cardinal(digits) if len(digits) <= 2 or thousands else spelled(digits)
     if match["behind"] == "1":
         words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
