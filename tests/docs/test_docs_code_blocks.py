@@ -128,6 +128,7 @@ def test_the_commands_exist_with_their_options(block: Block) -> None:
                 | "printf"
                 | "chmod"
                 | "git"
+                | "spd-say"
                 | "cd",
                 *_,
             ):

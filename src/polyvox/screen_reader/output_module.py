@@ -133,6 +133,8 @@ class OutputModule:
         except PolyvoxError as error:
             log.warning("message not spoken", error=error.message)
             self._finish("703 STOP")
+        except ConnectionError:
+            log.warning("host has gone")  # the end of its commands ends the module
         except Exception:
             log.exception("message failed")
             self._finish("703 STOP")

@@ -4,7 +4,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import structlog
@@ -14,7 +14,7 @@ from polyvox.screen_reader.host_pipe import MAX_LINE_BYTES, HostPipe
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _PIPE_BYTES: Final = 4096
-"""What may wait in the pipe: a twelfth of a second of audio, which is still played after a stop."""
+"""The size of the pipe: a twelfth of a second of audio, which the host may still read after a stop."""
 
 
 @asynccontextmanager
@@ -31,7 +31,8 @@ async def standard_pipes() -> AsyncIterator[HostPipe]:
     writer = asyncio.StreamWriter(writing, protocol, None, loop)
     try:
         yield HostPipe(reader, writer)
-        await writer.drain()
+        with suppress(ConnectionError):  # a host that has died reads no farewell
+            await writer.drain()
     finally:
         reading.close()
         writing.close()
