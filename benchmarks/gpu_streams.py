@@ -28,6 +28,8 @@ TITLES = {
     "qwen3tts-0.6b": "Qwen3-TTS 0.6B, bfloat16",
     "qwen3tts-1.7b": "Qwen3-TTS 1.7B, bfloat16",
     "pockettts": "Pocket TTS",
+    "chatterbox": "Chatterbox, bfloat16",
+    "chatterbox-turbo": "Chatterbox Turbo, bfloat16",
 }
 
 

@@ -146,13 +146,14 @@ class ForkedWorkers:
     def _answer(self, session: pytest.Session, worker: _Worker) -> None:
         try:
             kind, content = worker.connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self._end(session, worker)
             return
         if kind == "more":
             file = self._files.popleft() if self._files else ()
             worker.given.extend(file)
-            worker.connection.send(file)
+            with suppress(BrokenPipeError):  # its end is read next
+                worker.connection.send(file)
         elif kind == "report":
             report = self._config.hook.pytest_report_from_serializable(config=self._config, data=content)
             self._config.hook.pytest_runtest_logreport(report=report)

@@ -16,6 +16,7 @@ _COMMANDS = {
     "say": "polyvox.cli.say:say",
     "book": "polyvox.cli.book.command:book",
     "mcp": "polyvox.cli.mcp.command:serve_mcp",
+    "speechd": "polyvox.cli.speechd:speechd",
     "voices": "polyvox.cli.voices.command:app",
     "dictionary": "polyvox.cli.dictionary:app",
     "keys": "polyvox.cli.keys:app",

@@ -19,7 +19,7 @@ from polyvox.errors import (
     RequestTooLargeError,
     UnknownModelError,
 )
-from polyvox.service.call_context import LOCAL_CALL
+from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.listening.recognisers import Recognisers
 from polyvox.types import Span
@@ -138,7 +138,7 @@ async def test_a_full_queue_refuses_and_a_caller_that_leaves_frees_its_place_and
     async with running(service):
         first = asyncio.create_task(service.listening.listen(asked(), LOCAL_CALL))
         assert await asyncio.to_thread(held.begun.wait, 10)
-        with pytest.raises(OverloadedError, match="transcribed already"):
+        with pytest.raises(OverloadedError, match="wait to be transcribed already"):
             await service.listening.listen(asked(), LOCAL_CALL)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -149,6 +149,21 @@ async def test_a_full_queue_refuses_and_a_caller_that_leaves_frees_its_place_and
     for outcome in ("ok", "cancelled", "overloaded"):
         counted = {"door": "", "outcome": outcome}
         assert service.metrics.registry.get_sample_value("polyvox_listening_requests_total", counted) == 1
+
+
+async def test_one_client_leaves_places_to_others():
+    held = ScriptedRecogniser(held=Event())
+    service = listening_with(tone_service(listen_workers=1, listen_queue=3, max_share=0.5), any=held)
+    greedy, other = CallContext("address:10.0.0.1"), CallContext("address:10.0.0.2")
+    async with running(service):
+        taken = [asyncio.create_task(service.listening.listen(asked(), greedy)) for _ in range(2)]
+        assert await asyncio.to_thread(held.begun.wait, 10)
+        with pytest.raises(OverloadedError, match="Too many recordings of yours"):
+            await service.listening.listen(asked(), greedy)
+        waiting = asyncio.create_task(service.listening.listen(asked(), other))
+        held.held.set()
+        assert {each.text for each in await asyncio.gather(*taken, waiting)} == {"Hello there."}
+        assert (await service.listening.listen(asked(), greedy)).text == "Hello there."
 
 
 def test_windows_hold_all_speech_within_the_limit_and_part_at_long_pauses():

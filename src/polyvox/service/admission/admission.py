@@ -1,4 +1,4 @@
-"""Admission: the queue of a server, wherever it is decided."""
+"""Admission as the service sees it: of this process, or one for several processes."""
 
 from typing import Protocol
 

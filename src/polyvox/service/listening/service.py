@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,7 +12,14 @@ import numpy as np
 import structlog
 
 from polyvox.config import Settings
-from polyvox.errors import AudioDecodeError, OverloadedError, PolyvoxError, RequestTooLargeError, status_of
+from polyvox.errors import (
+    AudioDecodeError,
+    OverloadedError,
+    PolyvoxError,
+    RefusalReason,
+    RequestTooLargeError,
+    status_of,
+)
 from polyvox.runtime.cancellation import current_token
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.call_context import CallContext
@@ -42,6 +50,7 @@ Heard = Callable[[Passage], None]
 class ListeningService:
     """Transcribes recordings, `listen_workers` at a time and `listen_queue` more that wait; beyond that it refuses.
 
+    One key or address has at most `max_share` of these places.
     Its threads give way to those that speak. A caller that is cancelled frees its place at once, and its thread at the
     next token.
     """
@@ -53,7 +62,9 @@ class ListeningService:
         self._limits = PromptLimits.for_listening(settings)
         self._executor = DeviceExecutor("polyvox-listen", settings.listen_workers, niceness=DeviceExecutor.LOW)
         self._most = settings.listen_workers + settings.listen_queue
+        self._most_of_one = max(1, int(self._most * settings.max_share))
         self._present = 0
+        self._by_client: Counter[str] = Counter()
         self._running = 0
         self._detector = Lazy(SileroVad)
         self._word_times = WordTimes(settings)
@@ -88,7 +99,7 @@ class ListeningService:
     async def _listen(self, request: ListeningRequest, call: CallContext, heard: Heard) -> Transcript:
         async with self._leased(call) as lease:
             chosen = await asyncio.to_thread(self.recognisers.choose, request.model, request.task)
-            async with self._turn():
+            async with self._turn(call.client):
                 began = time.monotonic()
                 pcm = await self._decoded(request.recording)
                 loop = asyncio.get_running_loop()
@@ -125,14 +136,11 @@ class ListeningService:
             lease.close()
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(self, client: str) -> AsyncIterator[None]:
         """The turn of a recording, with a thread reserved; until then it is not even decoded."""
-        if self._present >= self._most:
-            raise OverloadedError(
-                f"{self._most} recordings are here to be transcribed already; try again in {_RETRY_SECONDS:.0f} s.",
-                retry_after=_RETRY_SECONDS,
-            )
+        self._check_room(client)
         self._present += 1
+        self._by_client[client] += 1
         try:
             await self._executor.reserve()
             self._running += 1
@@ -142,6 +150,22 @@ class ListeningService:
                 self._running -= 1
         finally:
             self._present -= 1
+            self._by_client -= Counter([client])
+
+    def _check_room(self, client: str) -> None:
+        """Refuse a recording where all places are taken, or all of those that one client may have."""
+        reason = None
+        if self._present >= self._most:
+            reason = RefusalReason.QUEUE
+        elif client and self._by_client[client] >= self._most_of_one:
+            reason = RefusalReason.SHARE
+        if reason is not None:
+            whose = "of yours " if reason is RefusalReason.SHARE else ""
+            raise OverloadedError(
+                f"Too many recordings {whose}wait to be transcribed already; try again in {_RETRY_SECONDS:.0f} s.",
+                retry_after=_RETRY_SECONDS,
+                reason=reason,
+            )
 
     def _transcribed(self, pcm: Pcm, task: RecognitionTask, chosen: ChosenRecogniser, tell: Heard) -> Transcript:
         """Transcribe the samples; blocks."""

@@ -180,6 +180,8 @@ _HIDDEN_FILE: Final = re.compile(
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
+_LONG_NUMBER: Final = re.compile(r"\d{6}")
+_YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
 _THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
 
 
@@ -196,10 +198,12 @@ def read_urls(text: TrackedText) -> TrackedText:
     if _NAME_SIGN.search(text.text):
         text = text.sub(_LABELLED_NAME, lambda match: match["gap"] + _aloud(match["name"]))
         text = text.sub(_NAME, lambda match: _aloud(match.group())).sub(_FILE, lambda match: _aloud(match.group()))
-    text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
+    if _YEAR_SIGN.search(text.text):
+        text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
     if " -" in text.text:
         text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
-    return text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_OPTION, _dashes)
+    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ")
+    return text.sub(_OPTION, _dashes) if "-" in text.text else text
 
 
 def read_phones(text: TrackedText) -> TrackedText:
@@ -221,7 +225,8 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
-    text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
+    if _LONG_NUMBER.search(text.text):
+        text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
