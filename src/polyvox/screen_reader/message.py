@@ -39,7 +39,7 @@ Part = Phrase | Tone | IndexMark
 
 
 def message_parts(kind: MessageKind, text: str, settings: MessageSettings, voice: str) -> list[Part]:
-    """What is heard of a message, in its order."""
+    """Parts of a message in the order in which they are heard."""
     parts: list[Part] = []
     for part in read_message(text) or ([" "] if kind is MessageKind.CHAR else []):
         if isinstance(part, IndexMark):

@@ -8,7 +8,7 @@ from typing import Final
 
 
 class Punctuation(StrEnum):
-    """How many of the marks of a text are named."""
+    """Share of the marks of a text that are named."""
 
     NONE = "none"
     SOME = "some"
@@ -17,7 +17,7 @@ class Punctuation(StrEnum):
 
 
 class Capitals(StrEnum):
-    """How a capital letter is told: not at all, by the word before it, or by a tone."""
+    """Announcement of a capital letter: not at all, by the word before it, or by a tone."""
 
     NONE = "none"
     SPELL = "spell"

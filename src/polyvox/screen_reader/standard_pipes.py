@@ -14,7 +14,7 @@ from polyvox.screen_reader.host_pipe import MAX_LINE_BYTES, HostPipe
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _PIPE_BYTES: Final = 4096
-"""What may wait in the pipe: a twelfth of a second of audio, which is still played after a stop."""
+"""Most that waits in the pipe: a twelfth of a second of audio, which is still played after a stop."""
 
 
 @asynccontextmanager
