@@ -48,6 +48,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = figures.read(text)
     if options.replace_remaining_symbols:
         text = figures.read_signs(text)
+    if latin:
+        text = addresses.read_letters(text)
     return _marks(text, options)
 
 

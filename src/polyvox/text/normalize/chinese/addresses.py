@@ -183,6 +183,14 @@ _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
 _YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
 _THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
+_AIRLINE: Final = re.compile(
+    "(?<![A-Za-z])(?:MU|CA|CZ|HU|ZH|MF|SC|FM|HO|KN|GS|JD|PN|TV|EU|GJ|DZ|KY|BK|CX|BR|CI|SQ|JL|NH|KE|OZ|TG|MH|EK|QR|LH|AF|BA|UA|DL)"
+    "(?=[零一二三四五六七八九幺]{3,4}(?![零一二三四五六七八九十百千幺]))"
+)
+_LETTER_SPAN: Final = re.compile(
+    "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
+)
+_LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
 
 def read_emails(text: TrackedText) -> TrackedText:
@@ -322,3 +330,9 @@ def _mixed(match: re.Match[str]) -> str:
     if match["behind"] == "1":
         words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
+
+
+def read_letters(text: TrackedText) -> TrackedText:
+    """Letters that are no words: codes of airlines before a flight's figures, ranges of sizes, laughter."""
+    text = text.sub(_AIRLINE, lambda match: " ".join(match.group()))
+    return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))
