@@ -188,7 +188,7 @@ def test_misread_sentences_are_listed_with_both_readings(tmp_path: Path) -> None
 def test_the_first_readings_of_every_list_are_read_right() -> None:
     for language in ("en", "es", "fr", "hi", "it", "ms", "pt", "zh"):
         run = evaluate("--readings", language, "--limit", "5")
-        assert (run.exit_code, run.output) == (0, "0 of 5 sentences are misread.\n"), language
+        assert (run.exit_code, run.stdout) == (0, "0 of 5 sentences are misread.\n"), language
 
 
 def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -124,9 +124,10 @@ class CloneEngine(ToneEngine):
         return PreparedVoice(self.name, prompt.digest, {"pitch": np.array([100.0 + spectrum.argmax() % 100])})
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-        async for chunk in super().speak(replace(utterance, voice="low") if utterance.prepared else utterance):
+        spoken = replace(utterance, voice="low") if utterance.prepared else utterance
+        async for chunk in super().speak(spoken):
             yield chunk
-        self.heard[-1] = utterance
+        self.heard[:] = [utterance if one is spoken else one for one in self.heard]  # others may speak meanwhile
 
 
 class Studio:

@@ -247,7 +247,8 @@ class Channel(asyncio.Protocol):
     def write(self, message: object) -> None:
         """Send a message without waiting; what is written to a connection that has ended is lost."""
         if self.is_open and self._transport is not None:
-            self._transport.writelines(packed(message))
+            # Not `writelines`: in early releases of Python 3.12 and 3.13 it never asks a writer to wait.
+            self._transport.write(b"".join(packed(message)))
 
     async def send(self, message: object) -> None:
         """Send a message, no faster than it is read; ConnectionError where nobody reads any more."""

@@ -80,8 +80,9 @@ class CosyVoiceSettings(SettingsSection):
     flow_bytes: int = Field(
         0,
         ge=0,
-        description="Bytes for the flow caches of all streams; 0: what is free on the GPU at start but for 24 GB, "
-        "at least 60 %, or half of the machine's memory. A stream that gets none is computed anew with every chunk.",
+        description="Bytes for the flow caches of all streams; 0: 60 % of the memory that is free on the GPU at start, "
+        "more where `cosyvoice_streams` needs it, or half of the machine's memory. A stream that gets none is computed "
+        "anew with every chunk.",
     )
     original_least: bool = Field(
         False,
@@ -126,7 +127,7 @@ class CosyVoiceSettings(SettingsSection):
         0,
         ge=0,
         le=256,
-        description="Utterances that are spoken at once; 0: as many as a GPU's memory is enough for, up to 128, or 8 "
+        description="Utterances that are spoken at once; 0: as many as a GPU's memory is enough for, up to 64, or 8 "
         "on the CPU.",
     )
 

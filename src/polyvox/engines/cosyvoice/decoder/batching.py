@@ -20,10 +20,11 @@ from polyvox.models.paged_cache import RESERVED_BLOCKS
 from polyvox.runtime.block_allocator import BlockAllocator
 from polyvox.runtime.executors.cuda_graphs import Replay
 
-STREAM_BLOCKS = 8
-"""Blocks of cache that a stream is expected to hold, beside its voice's: a block is a second. Those of its last hop, up
-to four seconds, are free again when they are computed."""
-MAX_STREAMS = 128
+STREAM_BLOCKS = 10
+"""Blocks of cache that a stream is expected to take, beside its voice's: a block is a second."""
+PROMPT_SHARE = 8
+"""One part in so many of the caches is for the prompts of recent voices."""
+MAX_STREAMS = 64
 _FIRST_LENGTHS = 3
 """Lengths of first hops that are captured, beside the longest."""
 _SLOTS_PER_STREAM = 3
@@ -50,6 +51,12 @@ def streams_for(flow: Flow, cache_bytes: int) -> int:
     """Number of streams that so many bytes of cache are enough for."""
     blocks = cache_bytes // flow_layout(flow).nbytes
     return max(1, min(MAX_STREAMS, blocks // STREAM_BLOCKS))
+
+
+@torch.inference_mode()
+def bytes_for(flow: Flow, streams: int) -> int:
+    """Bytes of cache that so many streams and their voices are expected to take."""
+    return streams * STREAM_BLOCKS * (PROMPT_SHARE + 1) // PROMPT_SHARE * flow_layout(flow).nbytes
 
 
 @torch.inference_mode()

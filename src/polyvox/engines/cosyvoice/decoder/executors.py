@@ -9,10 +9,12 @@ import torch
 
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.decoder.batching import (
+    PROMPT_SHARE,
     STREAM_BLOCKS,
     Capture,
     batch_flow,
     batch_vocoder,
+    bytes_for,
     captures,
     triton_kernels,
 )
@@ -39,10 +41,9 @@ EXACT, HALF, QUANTIZED = 1e-3, 5e-2, 0.3
 """The largest deviations from PyTorch that a start accepts, as shares of the result's spread: of graphs in single
 precision, where either side computes in half precision, and of int8 graphs."""
 
-_PROMPT_SHARE = 8
 _BATCHED = ("auto", "cuda_graphs")
-_GRAPH_BYTES = 24 << 30
-"""The most that is left for graphs."""
+_GRAPH_BYTES = 12 << 30
+"""What graphs are left at least."""
 """Executors that decode many streams together, on a GPU."""
 
 LENGTHS = MappingProxyType(
@@ -155,7 +156,7 @@ class Token2WavExecutors:
         warnings = []
         with self._token2wav.stream():
             if gpu and flow in _BATCHED and self._token2wav.flow_cache == "full":
-                warnings.append(self._batched("flow", self._batch_flow))
+                warnings.append(self._batched("flow", partial(self._batch_flow, streams)))
             if gpu and vocoder in _BATCHED:
                 self._fuse_vocoder()
                 warnings.append(self._batched("vocoder", lambda: self._batch_vocoder(streams, hops)))
@@ -188,11 +189,12 @@ class Token2WavExecutors:
         return warning
 
     @torch.inference_mode()
-    def _batch_flow(self) -> None:
-        one_by_one = self._token2wav.flow_stage
-        flows = batch_flow(self._token2wav.flow, self._token2wav.flow_noise, self._cache_bytes, triton_kernels())
-        ours, theirs = (stage_mel(each, self._token2wav.flow) for each in (flows, one_by_one))
-        _check(deviation(ours, theirs), EXACT if self._token2wav.flow.speaker.weight.dtype == torch.float32 else HALF)
+    def _batch_flow(self, streams: int) -> None:
+        one_by_one, flow = self._token2wav.flow_stage, self._token2wav.flow
+        nbytes = self._settings.flow_bytes or cache_bytes(bytes_for(flow, streams))
+        flows = batch_flow(flow, self._token2wav.flow_noise, nbytes, triton_kernels())
+        ours, theirs = (stage_mel(each, flow) for each in (flows, one_by_one))
+        _check(deviation(ours, theirs), EXACT if flow.speaker.weight.dtype == torch.float32 else HALF)
         self._flows = flows
         self._token2wav.use(flow_stage=flows)
 
@@ -212,11 +214,7 @@ class Token2WavExecutors:
     def prompt_bytes(self) -> int:
         """Bytes of the flow's caches that are kept for the prompts of recent voices."""
         every = self._token2wav.cache_bytes if self._flows is None else self._flows.nbytes
-        return self._settings.prompt_bytes or every // _PROMPT_SHARE
-
-    @property
-    def _cache_bytes(self) -> int:
-        return self._settings.flow_bytes or cache_bytes()
+        return self._settings.prompt_bytes or every // PROMPT_SHARE
 
     def _prepare(
         self, stage: str, executor: Executor, use: Callable[[GraphOpener | None], None], *, captured: bool
@@ -276,10 +274,10 @@ class Token2WavExecutors:
         self._token2wav.use(vocoder_runner=runner)
 
 
-def cache_bytes() -> int:
-    """Memory for the flow's caches: most of what is free on the GPU; the rest is for captured graphs."""
+def cache_bytes(wanted: int = 0) -> int:
+    """Memory for the flow's caches: most of what is free on the GPU, and more where streams need it."""
     free: int = torch.cuda.mem_get_info()[0]
-    return free - min(free * 4 // 10, _GRAPH_BYTES)
+    return max(free * 6 // 10, min(wanted, free - _GRAPH_BYTES))
 
 
 def _check(found: float, limit: float) -> None:
