@@ -7,7 +7,8 @@ import torch
 
 from benchmarks.random_weights import randomize
 from polyvox.engines.chatterbox.bundle import ChatterboxNetworks, ModelSizes
-from polyvox.engines.chatterbox.speech_tokens import SPEECH_TOKENS, TOKEN_RATE
+from polyvox.engines.chatterbox.sampling import TOKEN_RATE
+from polyvox.engines.chatterbox.speech_tokens import SPEECH_TOKENS
 from polyvox.engines.chatterbox.variants import Variant
 from polyvox.engines.chatterbox.voice import ChatterboxVoice
 from polyvox.models.chatterbox.gpt2 import Gpt2Config

@@ -27,7 +27,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.engines.chatterbox.bundle import ModelSizes, released_sizes
 from polyvox.engines.chatterbox.engine import ChatterboxEngine
-from polyvox.engines.chatterbox.speech_tokens import TOKEN_RATE
+from polyvox.engines.chatterbox.sampling import TOKEN_RATE
 from polyvox.engines.chatterbox.variants import VARIANTS as CHATTERBOX_VARIANTS
 from polyvox.engines.chatterbox.variants import Variant as ChatterboxVariant
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle

@@ -13,7 +13,8 @@ from torch import Tensor
 from helpers.chatterbox_t3_golden import golden, race, runs, t3, text_ids, turbo
 from helpers.replaying import Poisoned
 from polyvox.engines.chatterbox.lm_adapter import T3Tokens
-from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, TURBO_SAMPLING, T3Conditions, T3Sampling
+from polyvox.engines.chatterbox.sampling import TURBO_SAMPLING, T3Sampling
+from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, T3Conditions
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime import sampling
 from polyvox.runtime.device_executor import DeviceExecutor

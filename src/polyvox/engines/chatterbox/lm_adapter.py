@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.engines.chatterbox.speech_tokens import SPEECH_TOKENS, T3Conditions, T3Sampling
+from polyvox.engines.chatterbox.sampling import T3Sampling
+from polyvox.engines.chatterbox.speech_tokens import SPEECH_TOKENS, T3Conditions
 from polyvox.errors import InvalidRequestError
 from polyvox.models.chatterbox.gpt2 import Gpt2
 from polyvox.models.chatterbox.t3 import SPEECH_IDS, START_SPEECH, STOP_SPEECH, T3, TurboT3

@@ -9,7 +9,7 @@ import torch
 from polyvox.audio.features import kaldi_fbank
 from polyvox.audio.loudness import LoudnessMeter
 from polyvox.audio.resample import resampled
-from polyvox.engines.chatterbox.speech_tokens import TOKEN_RATE
+from polyvox.engines.chatterbox.sampling import TOKEN_RATE
 from polyvox.engines.chatterbox.voice import ChatterboxVoice
 from polyvox.engines.cosyvoice.features import MEL_24K, WHISPER_RATE, mel_spectrogram, sinc_resampled, whisper_log_mel
 from polyvox.errors import PromptError

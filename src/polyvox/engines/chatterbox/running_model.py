@@ -11,8 +11,9 @@ from polyvox.engines.chatterbox.bundle import ChatterboxNetworks
 from polyvox.engines.chatterbox.lm_adapter import T3Tokens
 from polyvox.engines.chatterbox.passages import MOST_IDS
 from polyvox.engines.chatterbox.recordings import RecordingFeatures
+from polyvox.engines.chatterbox.sampling import TURBO_SAMPLING, T3Sampling
 from polyvox.engines.chatterbox.settings import ChatterboxSettings
-from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, TURBO_SAMPLING, T3Sampling
+from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL
 from polyvox.engines.chatterbox.synthesis import SynthesisParts
 from polyvox.engines.chatterbox.variants import Variant
 from polyvox.engines.chatterbox.whole_flow import WholeFlow

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import structlog
 
 from polyvox.engines.chatterbox.passages import Passage
-from polyvox.engines.chatterbox.speech_tokens import SpeechTokens, T3Conditions, T3Sampling
+from polyvox.engines.chatterbox.sampling import T3Sampling
+from polyvox.engines.chatterbox.speech_tokens import SpeechTokens, T3Conditions
 from polyvox.engines.cosyvoice.decoder.hop_decoding import HopDecoder, SegmentChunk, SegmentTokens
 from polyvox.engines.cosyvoice.decoder.hops import Hops
 from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from polyvox.engines.chatterbox.speech_tokens import T3Sampling
+from polyvox.engines.chatterbox.sampling import T3Sampling
 from polyvox.engines.kit.tuning import Tuning
 
 NEUTRAL = 0.5
