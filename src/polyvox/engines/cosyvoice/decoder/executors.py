@@ -43,7 +43,7 @@ precision, where either side computes in half precision, and of int8 graphs."""
 
 _BATCHED = ("auto", "cuda_graphs")
 _GRAPH_BYTES = 12 << 30
-"""What graphs are left at least."""
+"""Least memory that graphs are left."""
 """Executors that decode many streams together, on a GPU."""
 
 LENGTHS = MappingProxyType(
