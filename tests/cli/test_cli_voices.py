@@ -186,7 +186,7 @@ def test_add_and_compare_with_the_real_models(tmp_path, installed, models_dir):
     for file, recording in recordings.items():
         (tmp_path / f"{file}.wav").write_bytes(encode(spoken(*recording), AudioFormat.WAV, kokoro_recordings.RATE))
     folders = ("--data-dir", tmp_path / "data", "--models-dir", models_dir)
-    first = json.loads(succeeded("add", "Heart", tmp_path / "a.wav", "--json", *folders))
+    first = json.loads(succeeded("add", "Heart", tmp_path / "a.wav", "--language", "en", "--json", *folders))
     assert "canoe slid on the smooth planks" in first["transcript"]
     assert (first["transcription"], first["quality"]["score"] > 0.5, first["warnings"]) == ("heard", True, [])
     again = json.loads(succeeded("add", "Again", tmp_path / "b.wav", "-t", "Four hours.", "--json", *folders))
