@@ -66,7 +66,8 @@ _CODE: Final = re.compile(
 # Six digits and more behind what has a number, though no word for number stands between: 订单20231105678.
 _NUMBERED_THING: Final = re.compile(
     r"(?:(?<=[订运工保面递货]单)|(?<=单据)|(?<=快递)|(?<=包裹)|(?<=流水)|(?<=物流)|(?<=发票)|(?<=合同)|(?<=身份证)|(?<=护照)|(?<=银行卡)"
-    r"|(?<=信用卡)|(?<=储蓄卡)|(?<=会员)|(?<=会员卡)|(?<=社保卡)|(?<=账单)|(?<=票据)|(?<=档案)|(?<=案件)|(?<=群))"
+    r"|(?<=信用卡)|(?<=储蓄卡)|(?<=会员)|(?<=会员卡)|(?<=社保卡)|(?<=账单)|(?<=票据)|(?<=档案)|(?<=案件)|(?<=群)"
+    r"|(?<=致电)|(?<=拨打)|(?<=热线)|(?<=客服))"
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
@@ -189,6 +190,10 @@ _AIRLINE: Final = re.compile(
 )
 _LETTER_SPAN: Final = re.compile(
     "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
+)
+_FILE_ENDING: Final = re.compile(
+    r"(?<=[\u4e00-\u9fff])\.(?=(?:xlsx?|docx?|pptx?|pdf|txt|csv|zip|rar|jpe?g|png|gif|mp[34]|wav|exe|apk|md|py|json|html?)"
+    "(?![A-Za-z0-9]))"
 )
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
@@ -333,6 +338,6 @@ def _mixed(match: re.Match[str]) -> str:
 
 
 def read_letters(text: TrackedText) -> TrackedText:
-    """Letters that are no words: codes of airlines before a flight's figures, ranges of sizes, laughter."""
-    text = text.sub(_AIRLINE, lambda match: " ".join(match.group()))
+    """Letters that are no words: codes of airlines before figures, ranges of sizes, endings of files, laughter."""
+    text = text.sub(_FILE_ENDING, "点").sub(_AIRLINE, lambda match: " ".join(match.group()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))

@@ -34,7 +34,8 @@ _HALF_DAY: Final = re.compile("[0-9 ][aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
-    rf"(?:(?<=[于在自从到至期日])|(?<=[期日][:： ])|(?<=预计))(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
+    r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计))"
+    rf"(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
     rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
