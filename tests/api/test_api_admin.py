@@ -158,7 +158,7 @@ async def test_the_description_covers_every_door():
         "/v1/audio/speech",
         "/v1/audio/speech/batch",
         "/v1/audio/dialogue",
-        "/v1/audio/conversion",
+        *("/v1/audio/conversion", "/v1/audio/transcriptions", "/v1/audio/translations", "/v1/speech-to-text"),
         "/v1/audio/provenance",
         "/v1/audio/provenance/{content_id}",
         "/v1/audio/models",
