@@ -111,8 +111,7 @@ const CALLS = {
   },
   'openai realtime.ws': realtime,
   'agents-realtime': agent,
-  'openai audio.transcriptions.create': () =>
-    openai.audio.transcriptions.create({ model: 'whisper-1', file: sample() }),
+  'openai embeddings.create': () => openai.embeddings.create({ model: 'text-embedding-3-small', input: 'One.' }),
   'elevenlabs textToSpeech.convert': async () => streamedBytes(await elevenlabs.textToSpeech.convert('high', speech)),
   'elevenlabs textToSpeech.stream': async () => streamedBytes(await elevenlabs.textToSpeech.stream('high', speech)),
   'elevenlabs textToSpeech.convertWithTimestamps': async () =>

@@ -69,7 +69,7 @@ def test_every_call_gives_what_its_client_expects(found: dict[str, Any]) -> None
 
 def test_absent_calls_and_unknown_voices_are_the_clients_own_errors(found: dict[str, Any]) -> None:
     absent = {
-        "openai audio.transcriptions.create": "NotFoundError",
+        "openai embeddings.create": "NotFoundError",
         "elevenlabs history.list": "ElevenLabsError",
         "cartesia stt.transcribe": "NotFoundError",
     }
