@@ -62,7 +62,7 @@ def change_voices(server: ProgramProcess, promises: Promises, chance: random.Ran
         while True:
             mine = [voice for voice, name in promises.kept.items() if name.endswith(f"client {client}")]
             try:
-                if mine and chance.randrange(3) == 0:
+                if len(mine) > 1 and chance.randrange(3) == 0:  # so that something is kept, whenever it dies
                     remove(http, promises, chance.choice(mine))
                 else:
                     register(http, promises, f"voice {promises.count} {chance.random()} client {client}", chance)
