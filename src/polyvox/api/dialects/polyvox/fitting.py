@@ -28,6 +28,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     413: {"model": ErrorBody, "description": "The recording is over its limit."},
     429: {"model": ErrorBody, "description": "The queue of fits is full."},
     503: {"model": ErrorBody, "description": "PyTorch or a model is not installed; the message names the remedy."},
+    501: {"model": ErrorBody, "description": "A model for this is not installed; the message names the remedy."},
 }
 
 

@@ -35,7 +35,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "There is no such voice among those you may see."},
     409: {"model": ErrorBody, "description": "You have a voice of this name already."},
     413: {"model": ErrorBody, "description": "The recording is over its limit."},
-    503: {"model": ErrorBody, "description": "A model that this needs is not installed; the message names the remedy."},
+    501: {"model": ErrorBody, "description": "A model that this needs is not installed; the message names the remedy."},
+    503: {"model": ErrorBody, "description": "The server is busy with other recordings, or stops; try again."},
 }
 _REFERENCE_PREFIXES = ("url+", "base64+", "data:")
 _MAX_PAGE = 100
