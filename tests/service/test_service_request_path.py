@@ -29,7 +29,7 @@ def test_the_service_wires_at_most_a_dozen_parts() -> None:
         for node in ast.walk(init)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Attribute)
-        and isinstance(node.value, ast.Call)
+        and isinstance(node.value, ast.Call | ast.IfExp)
     ]
     assert "self._planner" in made
     assert len(made) <= 12, made

@@ -31,7 +31,7 @@ class SideRequests:
     ) -> None:
         self._access = access
         self._hold = hold
-        self._work = work
+        self.work = work
         self._limits = limits
 
     async def phonemize(
@@ -39,31 +39,31 @@ class SideRequests:
     ) -> Answer:
         """Let `answer` write, on a thread, the phonemes and token ids of a text."""
         self._access.require(Operation.READ_TEXT, owner)
-        self._work.check_text(text, "text")
+        self.work.check_text(text, "text")
         if not text.strip():
             raise TextError("The text is empty; send some words.", field="text")
         with await self._hold(model) as held:
             engine = held.engine
             if not isinstance(engine, SupportsPhonemes):
                 raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-            return await self._work.run(lambda: answer(*engine.phonemize(text, language)))
+            return await self.work.run(lambda: answer(*engine.phonemize(text, language)))
 
     async def normalized(self, text: str, options: NormalizationOptions, *, owner: str) -> list[str]:
         """The blocks of a text as a model that reads letters is given them."""
         self._access.require(Operation.READ_TEXT, owner)
-        self._work.check_text(text, "input")
-        return await self._work.run_pieces(partial(GraphemeFrontend().normalized_blocks, text, options))
+        self.work.check_text(text, "input")
+        return await self.work.run_pieces(partial(GraphemeFrontend().normalized_blocks, text, options))
 
     async def translate_ssml(
         self, text: str, voice: str | None, model: str | None, *, owner: str
     ) -> tuple[str, Warnings]:
         """A text in SSML as one with inline tags, and warnings of what the tags cannot say."""
         self._access.require(Operation.READ_TEXT, owner)
-        self._work.check_text(text, "text")
+        self.work.check_text(text, "text")
         with await self._hold(model) as held:
             rules, warnings = ssml_rules(held.engine), Warnings()
         try:
-            script = await self._work.run(lambda: ssml.parse(text, rules, warnings))
+            script = await self.work.run(lambda: ssml.parse(text, rules, warnings))
         except MarkupError as error:
             error.field = "text"
             raise
@@ -79,4 +79,4 @@ class SideRequests:
             engine = held.engine
             if not isinstance(engine, SupportsMixing):
                 raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-            return await self._work.run(lambda: answer(engine.mixed_voice(expression)))
+            return await self.work.run(lambda: answer(engine.mixed_voice(expression)))

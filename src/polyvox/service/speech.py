@@ -10,19 +10,15 @@ from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission.admission import Admission
 from polyvox.service.admission.batch_slots import BatchSlots
-from polyvox.service.admission.controller import AdmissionController
-from polyvox.service.admission.open_counts import OpenCounts
 from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import SessionTicket
-from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
+from polyvox.service.common_parts import CommonParts
 from polyvox.service.keys.access import require
-from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Holder
@@ -51,7 +47,7 @@ _RETRY_SECONDS = 5.0
 class SpeechService:
     """Admits requests, gives each a session, and counts them.
 
-    `admission`, `accounts`, `fingerprints` and `open_counts` are given where several processes have them in common.
+    `common` is given where the server has several processes.
     """
 
     def __init__(
@@ -61,29 +57,25 @@ class SpeechService:
         metrics: Metrics,
         tracer: RequestTracer | None = None,
         notary: Notary | None = None,
-        admission: Admission | None = None,
-        accounts: Accounts | None = None,
-        fingerprints: ModelFingerprints | None = None,
-        open_counts: OpenCounts | None = None,
+        common: CommonParts | None = None,
     ) -> None:
-        self.open_counts = OpenCounts() if open_counts is None else open_counts
+        common = CommonParts.of(settings, metrics) if common is None else common
+        self.accounts, self.fingerprints = common.accounts, common.fingerprints
+        self.open_counts, self._admission = common.open_counts, common.admission
         self.tracer = tracer
         self.notary = Notary.of(settings) if notary is None else notary
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
-        self.accounts = Accounts(settings, metrics) if accounts is None else accounts
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self.batches = BatchSlots(settings.max_batches)
         self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
-        self.fingerprints = ModelFingerprints(settings) if fingerprints is None else fingerprints
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
-        self._admission = AdmissionController.of(settings, metrics.waited) if admission is None else admission
         limits, threads = TextLimits.of(settings), _side_threads()
-        self.side_work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
-        self.side_requests = SideRequests(self._hold, self.side_work, limits, self.accounts.access)
+        work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
+        self.side_requests = SideRequests(self._hold, work, limits, self.accounts.access)
         self.listening = ListeningService(settings, self.accounts, metrics)
         self._planner = SessionPlanner(
             settings,
@@ -106,7 +98,7 @@ class SpeechService:
             limit=lambda: self._admission.limit,
             expected_wait=self._admission.expected_wait,
         )
-        metrics.watch_side(waiting=lambda: self.side_work.waiting, running=lambda: self.side_work.running)
+        metrics.watch_side(waiting=lambda: work.waiting, running=lambda: work.running)
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
@@ -137,7 +129,7 @@ class SpeechService:
         await asyncio.to_thread(self._planner.close)
         await self.cache.close()
         await self._sessions.close()
-        await asyncio.to_thread(self.side_work.close)
+        await asyncio.to_thread(self.side_requests.work.close)
         await self.listening.close()
         await self.accounts.close()
         if self.tracer is not None:

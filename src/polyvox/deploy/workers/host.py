@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -27,6 +28,7 @@ from polyvox.server.descriptors import connection_capacity, raise_descriptor_lim
 from polyvox.server.process import SideServers
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.open_counts import CountTable, OpenCounts
+from polyvox.service.common_parts import CommonParts
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
@@ -50,7 +52,8 @@ class EngineHost:
         admission = AdmissionController.of(settings, metrics.waited)
         registry = Registry(settings, parts.engines, absence=parts.absence, outline=parts.outline)
         tracer = open_tracer(settings, metrics.spans_dropped)
-        self.service = SpeechService(settings, registry, metrics, tracer, admission=admission, open_counts=counts)
+        common = replace(CommonParts.of(settings, metrics), admission=admission, open_counts=counts)
+        self.service = SpeechService(settings, registry, metrics, tracer, common=common)
         self.voices = VoiceService.for_service(self.service)
         self.app: FastAPI = create_app(self.service, self.voices, allowed_hosts=names_to_answer(settings))
         self.app.state.exposition = self._exposition

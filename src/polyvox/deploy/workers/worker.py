@@ -29,6 +29,7 @@ from polyvox.server.descriptors import connection_capacity, raise_descriptor_lim
 from polyvox.server.process import http_server
 from polyvox.service.admission.open_counts import CountTable
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
+from polyvox.service.common_parts import CommonParts
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.registry.registry import Registry
@@ -150,10 +151,7 @@ async def run_worker(
         registry,
         metrics,
         tracer,
-        admission=RemoteAdmission(link, control),
-        accounts=accounts,
-        fingerprints=RemoteFingerprints(own),
-        open_counts=counts.row(number),
+        common=CommonParts(RemoteAdmission(link, control), accounts, RemoteFingerprints(own), counts.row(number)),
     )
     doors = [replace(door, lifespan=None) for door in DOORS]  # those of one process run in the other
     app = create_app(service, doors=doors, allowed_hosts=names_to_answer(own))

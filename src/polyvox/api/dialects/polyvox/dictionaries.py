@@ -186,7 +186,7 @@ async def delete_dictionary(name: Name, service: Service, owner: Owner) -> None:
 @router.post("/{name}/try", responses={code: _ERRORS[code] for code in (400, 404, 429)})
 async def try_dictionary(name: Name, body: TryBody, service: Service, owner: Owner) -> Tried:
     """Show what a dictionary makes of a text, without speaking it."""
-    service.side_work.check_text(body.text, "text")
+    service.side_requests.work.check_text(body.text, "text")
     tried = await service.dictionaries.tried(name, body.text, body.language.lower(), owner)
     matches = [
         TriedMatch(start=span.start, end=span.end, match=match.entry.match, say=match.say, phonemes=match.phonemes)
