@@ -242,7 +242,9 @@ def _preload() -> None:
     import polyvox.text.phoneme_frontend  # noqa: F401
     from polyvox.text.detect import load_detector
     from polyvox.text.normalize import load_normalizers
+    from polyvox.voices.recording import decoder
 
+    decoder.FORKS.start()  # one for all programs
     load_detector()
     load_normalizers()
     gc.collect()
