@@ -12,6 +12,7 @@ from polyvox.text.markup.markup import Insert
 from polyvox.text.normalize.chinese.pinyin_names import as_characters, word_as_characters
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.chinese_words import pieces, word_cutter
+from polyvox.text.phonemes.neutral_tones import light_places
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphone_words import INITIAL, USUAL
 from polyvox.text.phonemes.polyphones import corrections
@@ -123,10 +124,13 @@ def _word_readings(word: str) -> tuple[str, ...]:
     unlisted = [piece not in PHRASES_DICT for piece in pieces([word]) for _ in piece]
     if len(word) > 1 and unlisted[0]:
         readings[0] = INITIAL.get(word[0], readings[0])
-    return tuple(
+    readings = [
         USUAL.get(char, reading) if usual else reading
         for char, reading, usual in zip(word, readings, unlisted, strict=True)
-    )
+    ]
+    for place in light_places(word):
+        readings[place] = readings[place].rstrip("12345") + "5"
+    return tuple(readings)
 
 
 @lru_cache(4096)
