@@ -71,6 +71,19 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
+# A port behind the address of a host, or before its name.
+_PORT: Final = re.compile(
+    r"(?<=\d\.\d):\d{2,5}(?!\d|[.,:]\d)|(?<=\d\.\d\d):\d{2,5}(?!\d|[.,:]\d)|(?<=\d\.\d{3}):\d{2,5}(?!\d|[.,:]\d)"
+)
+_PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
+# Four digits of a house, a lane or a gate behind the name of its street.
+_HOUSE: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])\d{4}(?=弄|支弄)|(?<=[路街道巷弄村里])\d{4}(?=号(?!文|令|楼))|(?<![\d-])(?<!\d[.,])\d{4}(?=栋)"
+)
+# Bulletins, parts and files numbered by their year: CVE-2024-3094.
+_SERIAL: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2,8})[- ]?(?P<year>(?:19|20)\d\d)-(?P<rest>\d{3,7})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
 _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
@@ -128,6 +141,12 @@ _STATUS: Final = re.compile(
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _LONG_GROUP: Final = 3
+_LONGEST_SPELLED: Final = 5
+# Consonants that begin no word of English or pinyin, or end none.
+_UNSAYABLE: Final = re.compile(
+    r"(?!gmail|[^aeiouy]*$)(?:(?!(?:[bcfgkp][lr]|[dt]r|[sz]h|ch|th|wh|ph|kn|wr|s[cklmnpqtw]|sch|qu|tw|dw|gn|ts|gh|rh|sr)[aeiouy]|s(?:[cpt]r|pl)|(?:shr|thr|phr|chr)|squ)"
+    r"[bcdfghjklmnpqrstvwxz]{2}|xy|[a-z]*(?:[sp]tc|[bdgjkpqtvw]k|[a-z]q|[a-z]j)$)"
+)
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
@@ -237,10 +256,15 @@ def read_designations(text: TrackedText) -> TrackedText:
 def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
+    text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
+    if ":" in text.text:
+        text = text.sub(_PORT, lambda match: f" 冒号 {spelled(match.group()[1:])}")
+    text = text.sub(_HOUSE, lambda match: spelled(match.group()))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if _LONG_NUMBER.search(text.text):
         text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
+        text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
         text = text.sub(_ROOM_DASH, ", ").sub(
@@ -292,7 +316,10 @@ def _aloud(address: str) -> str:
 
 
 def _word(piece: str) -> str:
-    return "W W W" if piece.lower() == "www" else piece
+    """A word of an address; by its letters where nobody could say it: pku, xyz."""
+    if piece.lower() == "www":
+        return "W W W"
+    return piece.upper() if len(piece) <= _LONGEST_SPELLED and _UNSAYABLE.match(piece.lower()) else piece
 
 
 def _letters(written: str) -> str:

@@ -329,8 +329,10 @@ def _degrees(match: re.Match[str]) -> str:
     sign = match["sign"]
     name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
     if match["minus"] and match["upto"] and not match["below"] and name != "度":
-        return f"零下{counted(match['amount'])}{name}到{counted(match['upto'])}{name}"
+        return f"零下{number(match['amount'])}{name}到{number(match['upto'])}{name}"
     words = _amounts(match, negative="零下" if name != "度" else "负")
+    if match["upto"] and match["amount"] == "2" and name != "度":
+        words = words.replace("两", "二", 1)  # a scale is read along: 二到八摄氏度
     if match["below"]:
         words = words.replace("到", "到零下")
     return words + name
