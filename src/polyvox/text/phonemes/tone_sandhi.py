@@ -16,7 +16,7 @@ _AFTER_DEGREE: Final = frozenset("大高")
 # Figures of decimals, scores, odds, sums, chapters and dates, and the last of a number: none of them counts things.
 _FIGURE: Final = re.compile(
     f"(?<=[{_NUMERALS}十百][比赔杠])一(?![百千万])|一(?=[比赔杠加减乘][{_NUMERALS}十百])|(?<=[{_NUMERALS}][加减乘])一"
-    f"|一(?=[等大小]于|除以)|一(?=对一|对多)|(?<=一对)一|一(?=点(?:[{_NUMERALS[2:]}零](?![十心])|一(?:$|[{_NUMERALS}万亿千百倍个元米公吨克])))"
+    f"|(?<=[{_NUMERALS}]点)一(?=点[{_NUMERALS}](?!点))|(?<=^[加减])一(?![个勺点些块杯份件次层把条句道种项])|一(?=[等大小]于|除以)|一(?=对一|对多)|(?<=一对)一|一(?=点(?:[{_NUMERALS[2:]}零](?![十心])|一(?:$|[{_NUMERALS}万亿千百倍个元米公吨克])))"
     f"|(?<=[{_NUMERALS}]点)一(?![刻点起样直定边滴般共])|(?<=[第十])一|(?<=月)一(?=日)|(?<=[二三四五多]合)一|(?<=[如见附][图表])一"
     f"|(?<=[{_NUMERALS}几]选)一(?![个种次位])|一(?=[送赠]一|数二|[不无]二)|(?<=一[送赠])一"
     f"|(?<![{_NUMERALS}两几十百千]万)(?<=万)一(?![十百千])"

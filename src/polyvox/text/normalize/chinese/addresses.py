@@ -154,8 +154,10 @@ _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(
-    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}(?!强|多|余|[A-Za-z/])"
+    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
+    "(?!强|多|余|[A-Za-z/×])"
 )
+_LABORATORY: Final = re.compile(r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK) \Z")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
@@ -197,6 +199,7 @@ _CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
     r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
 )
+_SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
@@ -234,7 +237,7 @@ def read_urls(text: TrackedText) -> TrackedText:
         text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
     if " -" in text.text:
         text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
-    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ")
+    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_SHELL_FILE, "S H")
     return text.sub(_OPTION, _dashes) if "-" in text.text else text
 
 
@@ -281,7 +284,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
     if _TRIAL_SIGN.search(text.text):
         text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
-    return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
+    return text.sub(_VERSION, _version)
 
 
 def read_mixed(text: TrackedText) -> TrackedText:
@@ -349,10 +352,19 @@ def _mobile(match: re.Match[str]) -> str:
     return ("加" if match.group()[0] == "+" else "") + ", ".join(dialled(group) for group in groups)
 
 
-def _numbered(match: re.Match[str]) -> str:
-    """The number of a standard and the year of its edition."""
+def _numbered(match: re.Match[str]) -> str | None:
+    """The number of a standard and the year of its edition; what a laboratory counts is left to be a number."""
+    if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
+        return None
     between = "杠" if (match["year"] or "").startswith("-") else ", "
     return between.join(map(spelled, _GROUP.findall(match.group())))
+
+
+def _version(match: re.Match[str]) -> str:
+    """The parts of a version; a first 一 keeps its tone before what looks like a time of day."""
+    first, *others = match.group().split(".")
+    apart = " " if first == "1" and others and len(others[0]) == 2 else ""
+    return "点".join((cardinal(first) + apart, *map(cardinal, others)))
 
 
 def _mixed(match: re.Match[str]) -> str:

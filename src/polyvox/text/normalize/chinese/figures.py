@@ -163,12 +163,17 @@ _PIECES_EACH: Final = re.compile(
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
 )
+# One over a letter, in a formula.
+_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
+# So many ten thousands, of which there are more than ten thousand: hundreds of millions.
+_MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
+_SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
-_MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
+_MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
 _OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
 _TIMES_LETTER: Final = re.compile(
@@ -218,6 +223,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
     if "/" in text.text:
+        text = text.sub(_RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}")
         text = text.sub(_EACH, "每").sub(_PIECES_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
@@ -227,6 +233,10 @@ def read(text: TrackedText) -> TrackedText:
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
     text = text.sub(_HEIGHT, _spelled)
+    if "." in text.text:
+        text = text.sub(_SLOT, "点")
+    if "万" in text.text:
+        text = text.sub(_MYRIADS, lambda match: cardinal(match[1].replace(",", "") + "0000").removesuffix("万"))
     if "+" in text.text:
         text = text.sub(_AND_MORE, "多")
     if ":" in text.text:

@@ -207,6 +207,7 @@ _DEGREES: Final = re.compile(
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
+_GROWTH: Final = re.compile(r"(?<=[同环]比) ?\+ ?(?=\d)")
 _WHOLE: Final = 100
 _PACE: Final = re.compile(
     r"(?<![\d.'′°度高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
@@ -229,8 +230,8 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_COMPOUND}(?![A-Za-z0-9])"
+    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s)){_MINUS}(?P<amount>{NUMBER})"
+    rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
@@ -249,7 +250,9 @@ def read_money(text: TrackedText) -> TrackedText:
 
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand."""
-    return text.sub(_PERCENT, _percent) if "%" in text.text or "‰" in text.text else text
+    if "%" not in text.text and "‰" not in text.text:
+        return text
+    return text.sub(_GROWTH, "增长").sub(_PERCENT, _percent)
 
 
 def read_units(text: TrackedText) -> TrackedText:
