@@ -78,6 +78,10 @@ PAIRS_AND_FACTORS = {
     "K8s": "K八s",
     "M.2": "M点二",
     "11.1晚8点": "十一月一日晚八点",
+    "全国I卷": "全国一卷",
+    "排成2列": "排成两列",
+    "2死5伤": "两死五伤",
+    "5MPN/100mL": "五MPN每一百毫升",
     "WWII": "WW二",
     "Louis XIV": "Louis 十四",
     "Windows XP": "Windows XP",
@@ -91,6 +95,11 @@ NUMBERED_PLACES = {
     "南京西路1266号": "南京西路一二六六号",
     "CVE-2024-3094": "CVE 二零二四杠三零九四",
     "zhang@pku.edu.cn": "zhang 艾特 PKU 点 edu 点 cn",
+    "96110": "九六幺幺零",
+    "*#06#": "星号井号零六井号",
+    "i5-8400": "i五 八四零零",
+    "走ETC": "走E T C",
+    "(.xlsx)": "(点 xlsx)",
     "a@gmail.com": "a 艾特 gmail 点 com",
 }
 

@@ -47,7 +47,7 @@ _SHORT_DATE: Final = re.compile(
     rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(

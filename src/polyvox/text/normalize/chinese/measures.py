@@ -185,6 +185,8 @@ _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d
 _PER_UNIT: Final = re.compile(
     r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
+_PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
+_MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
@@ -258,7 +260,7 @@ def read_shares(text: TrackedText) -> TrackedText:
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if _RAISED_SIGN.search(text.text):
-        text = text.sub(_RAISED, _raised)
+        text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees)
     if _PRIME.search(text.text):
@@ -272,6 +274,7 @@ def read_units(text: TrackedText) -> TrackedText:
 
 def read_rates(text: TrackedText) -> TrackedText:
     """A unit symbol that something in words is divided by."""
+    text = text.sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
     return text.sub(_PER_UNIT, _per_unit)
 
 
