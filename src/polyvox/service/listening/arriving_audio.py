@@ -67,8 +67,8 @@ class ArrivingAudio:
     def reconfigure(self, rate: int, detection: TurnDetection | None) -> None:
         """Take further sound at this rate, and by these wishes; what has arrived stays."""
         if rate != self._rate:
-            self._finish_resampling()
-            self._rate, self._resampler = rate, StreamResampler(rate, LISTENING_RATE)
+            self._rate = rate
+            self.flush()
         if detection != self._detection:
             self._configure(detection)
 
@@ -77,10 +77,14 @@ class ArrivingAudio:
         self._samples += to_pcm16(self._resampler.push(pcm))
         return list(self._turns(vad)) if self._detector is not None else []
 
+    def flush(self) -> None:
+        """Take in the last samples, which the resampler holds back until more come."""
+        self._samples += to_pcm16(self._resampler.finish())
+        self._resampler = StreamResampler(self._rate, LISTENING_RATE)
+
     def take(self) -> bytes:
         """All that is kept, as a turn."""
-        self._finish_resampling()
-        self._resampler = StreamResampler(self._rate, LISTENING_RATE)
+        self.flush()
         taken = bytes(self._samples)
         self.clear()
         return taken
@@ -96,9 +100,6 @@ class ArrivingAudio:
         self._vad_state = VadState.start()
         self._looked_at = self.end
         """Sample up to which turns were looked for."""
-
-    def _finish_resampling(self) -> None:
-        self._samples += to_pcm16(self._resampler.finish())
 
     def _turns(self, vad: SileroVad) -> Iterator[TurnEvent]:
         assert self._detector is not None
