@@ -469,6 +469,9 @@ class Settings(BaseModel):
         26_214_400, ge=1024, le=33_554_432, description="Largest recording that is transcribed, in bytes."
     )
     listen_max_seconds: float = Field(600.0, gt=0, le=900, description="Longest recording that is transcribed.")
+    listen_session_seconds: float = Field(
+        14_400.0, gt=0, description="Most sound that one Realtime session listens to; beyond it an error."
+    )
     listen_workers: int = Field(
         1, ge=1, le=64, description="Recordings that are transcribed at once, on a thread each."
     )
