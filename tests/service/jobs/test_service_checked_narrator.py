@@ -11,7 +11,7 @@ from helpers.listening import ScriptedRecogniser, listening_with
 from polyvox.books.narration.options import NarrationOptions
 from polyvox.books.narration.passage_check import PassageCheck
 from polyvox.books.narration.plan import Passage
-from polyvox.errors import NotServedError
+from polyvox.errors import NotServedError, UnavailableError
 from polyvox.service.jobs.checked_narrator import CheckedNarrator, clause_passages
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.proofreader import Proofreader
@@ -110,6 +110,13 @@ def test_a_retake_that_fails_leaves_the_first_take():
     short = Passage("The boats lie still.", None, 0, 7)
     chunks, check = verified(["The pillows lie still."], better=better, passage=short)
     assert (len(chunks), check.takes, check.passed) == (1, 1, False)
+
+
+def test_a_server_that_stops_in_the_midst_of_a_retake_decides_nothing():
+    better = ToneEngine("better", chunks=1, fail_at=0, error=UnavailableError("It stops.", retry=True))
+    short = Passage("The boats lie still.", None, 0, 7)
+    with pytest.raises(UnavailableError, match="It stops"):
+        verified(["The pillows lie still."], better=better, passage=short)
 
 
 def test_a_language_that_nobody_hears_is_said_and_spoken_all_the_same(monkeypatch):

@@ -11,7 +11,7 @@ from polyvox.books.narration.passage_check import PassageCheck
 from polyvox.books.narration.plan import Passage, passage_seed
 from polyvox.books.narration.trimming import joined_passage
 from polyvox.books.words import speakable
-from polyvox.errors import NotServedError, OverloadedError, PolyvoxError
+from polyvox.errors import EngineError, InvalidRequestError, NotServedError
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.proofreader import Proof, Proofreader
 from polyvox.text.segmentation.split import clauses
@@ -59,9 +59,9 @@ class CheckedNarrator:
     async def _checked(
         self, passage: Passage, first: Sequence[AudioChunk]
     ) -> tuple[Sequence[AudioChunk], PassageCheck]:
-        language = self._narrator.language(passage.voice, passage.text)
         if not first:
             return first, PassageCheck(unheard="There is no audio.")
+        language = self._narrator.language(passage.voice, passage.text)
         wording = await self._narrator.wording(passage, language)
         try:
             takes = [Take(1, first, await self._proofreader.read(wording, first, language))]
@@ -106,12 +106,13 @@ class CheckedNarrator:
 
 
 async def _retaken(narrator: Narrator, passage: Passage, parts: Sequence[Passage]) -> Sequence[AudioChunk]:
-    """The chunks of a retake; none where it cannot be spoken so, which is no reason to do without the first take."""
+    """The chunks of a retake; none where it can never be spoken so, which is no reason to do without the first take.
+
+    What may pass, such as a server that stops, is raised: which take is kept must not depend on it.
+    """
     try:
         spoken = [[chunk async for chunk in narrator.speak(part)] for part in parts]
-    except OverloadedError:
-        raise
-    except PolyvoxError as error:
+    except (InvalidRequestError, NotServedError, EngineError) as error:
         log.warning("passage not respoken", index=passage.index, reason=error.message)
         return ()
     return spoken[0] if len(parts) == 1 else joined_parts(passage.text, parts, spoken)
