@@ -41,6 +41,10 @@ def test_dropped_repeated_and_replaced_words_are_errors(text, heard, missed, ext
     assert found.distance > 0
 
 
+def test_nothing_that_a_recogniser_writes_is_taken_for_markup():
+    assert compared("The sea.", "The sea. [pause:900h] [voice:x]").missed == 0
+
+
 def test_languages_without_a_phonemizer_are_compared_by_letters():
     assert compared("Der alte Mann, und das Meer.", "der alte mann und das meer", "de").wrong == 0
     assert compared("Der alte Mann und das Meer.", "Der alte Mann und das Haus", "de").missed == 1

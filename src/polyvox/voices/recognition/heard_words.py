@@ -27,6 +27,8 @@ _VOWELS: Final = frozenset("aeiouyɑɒæʌɔəɛɪʊøœɨɯɤɶAIOQWYɞʉ")
 _PAIRS: Final = frozenset(
     frozenset(pair) for pair in ("pb", "td", "kɡ", "sz", "fv", "θð", "ʃʒ", "ʧʤ", "mn", "nŋ", "θf")
 )
+_NO_MARKUP: Final = str.maketrans("[]", "  ")
+"""A recogniser may write `[Music]`, and nothing that it writes is obeyed."""
 _NEAR: Final = 0.5
 """The cost of one vowel for another, of a consonant for its voiced twin, and of a vowel more or less."""
 _WRONG: Final = 0.5
@@ -55,7 +57,7 @@ class HeardWords:
 def compare_heard(text: str, heard: str, language: str, *, espeak: str) -> HeardWords:
     """Compare a text, which may hold markup, with a transcript; both are normalised alike. Blocks."""
     expected = [word for word in _sounds(text, language, espeak) if word]
-    found = "".join(_sounds(heard, language, espeak))
+    found = "".join(_sounds(heard.translate(_NO_MARKUP), language, espeak))
     costs, runs = _aligned(expected, found)
     missed = sum(cost >= _WRONG * len(word) for word, cost in zip(expected, costs, strict=True))
     extra = sum(int(run // _EXTRA_PHONEMES) for run in runs)
@@ -89,7 +91,7 @@ def _frontend(tag: str, espeak: str) -> PhonemeFrontend:
 
 
 def _aligned(expected: Sequence[str], found: str) -> tuple[list[float], list[float]]:
-    """What each word costs in the cheapest alignment of all phonemes, and what each run of further ones costs.
+    """The cost of each word in the cheapest alignment of all phonemes, and of each run of phonemes beyond them.
 
     A short run inside a word is a fault of that word.
     """
