@@ -3,9 +3,11 @@
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
@@ -14,8 +16,10 @@ from helpers import chatterbox_s3gen
 from helpers.chatterbox_t3_golden import FOLDER, GPT2, LLAMA, VOICE_ENCODER, golden, published
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
+from polyvox.engines.chatterbox import running_model
 from polyvox.engines.chatterbox.bundle import ModelSizes
 from polyvox.engines.chatterbox.engine import ChatterboxEngine
+from polyvox.engines.chatterbox.sampling import TURBO_SAMPLING, T3Sampling
 from polyvox.engines.chatterbox.variants import VARIANTS
 from polyvox.engines.spec import EngineFactory
 from polyvox.installation import load_settings
@@ -23,6 +27,8 @@ from polyvox.models.loading import under
 
 ENGLISH, MULTILINGUAL, TURBO = "chatterbox", "chatterbox-multilingual", "chatterbox-turbo"
 MODELS = (ENGLISH, MULTILINGUAL, TURBO)
+_BRIEF = 12
+"""Speech tokens."""
 
 
 def sizes(model: str) -> ModelSizes:
@@ -85,6 +91,12 @@ def factories() -> Mapping[str, EngineFactory]:
     """Those of all models, with tiny networks in these."""
     tiny = {model: partial(ChatterboxEngine, VARIANTS[model], sizes=sizes(model)) for model in MODELS}
     return {**Catalog.installed().factories, **tiny}
+
+
+def speak_briefly(patch: pytest.MonkeyPatch) -> None:
+    """Let engines that start from here on end speech after half a second, which tiny weights never do by themselves."""
+    patch.setattr(running_model, "T3Sampling", partial(T3Sampling, max_tokens=_BRIEF))
+    patch.setattr(running_model, "TURBO_SAMPLING", replace(TURBO_SAMPLING, max_tokens=_BRIEF))
 
 
 @asynccontextmanager
