@@ -50,6 +50,9 @@ class VoiceSettings(RequestBody):
         return _NEUTRAL + self.style / 2 if self.style else None
 
 
+_DEFAULTS = VoiceSettings.model_validate({})
+
+
 class GenerationFields(RequestBody):
     """Fields that requests for one voice and for a dialogue have in common."""
 
@@ -83,7 +86,7 @@ def speech_body(
     model: str | None,
 ) -> SpeechBody:
     """A request in this server's words."""
-    settings = settings or VoiceSettings()
+    settings = settings or _DEFAULTS
     normalization = {"normalize": False} if fields.apply_text_normalization == "off" else None
     return SpeechBody.model_validate(
         {
