@@ -48,10 +48,10 @@ RESULTS = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found(tmp_path_factory: pytest.TempPathFactory, moonshine_alone: Path) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("javascript")
     certificate = own_certificate(folder / "tls")
-    service = tone_service(CloneEngine(), api_keys=[KEY], data_dir=folder)
+    service = tone_service(CloneEngine(), api_keys=[KEY], data_dir=folder, models_dir=moonshine_alone)
     with served(service, certificate=loaded(certificate.chain, certificate.key)) as url:
         address = f"https://localhost:{url.rpartition(':')[2]}"
         trusted = {"NODE_EXTRA_CA_CERTS": str(certificate.chain)}
