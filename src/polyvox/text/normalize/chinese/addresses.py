@@ -58,7 +58,7 @@ _HOTLINE: Final = re.compile(
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
 )
 _CODE: Final = re.compile(
-    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
@@ -163,6 +163,8 @@ _NUMBERED: Final = re.compile(
 _LABORATORY: Final = re.compile(
     r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT) \Z"
 )
+# The year of a program or a show behind its name: Office 2019.
+_EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
@@ -305,6 +307,7 @@ def _keys(match: re.Match[str]) -> str:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
+    text = text.sub(_EDITION, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 

@@ -186,6 +186,8 @@ _PER_UNIT: Final = re.compile(
     r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
+# Length, width and height: 4,750/1,921/1,624mm.
+_SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
@@ -259,6 +261,8 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if "/" in text.text:
+        text = text.sub(_SIDES, lambda match: ", ".join(match.group().split("/")))
     if _RAISED_SIGN.search(text.text):
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
