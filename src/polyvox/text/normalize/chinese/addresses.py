@@ -21,6 +21,7 @@ _LOCAL: Final = re.compile(
 _FOLDER: Final = re.compile(
     r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
 )
+_DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]:(?:\\[A-Za-z0-9_. -]*[A-Za-z0-9_]){1,12}")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|[\u4e00-\u9fff]+|\d+|__|.", re.DOTALL)
 _MARKS: Final = {
@@ -29,6 +30,7 @@ _MARKS: Final = {
     "-": "杠",
     "_": "下划线",
     "__": "双下划线",
+    "\\": "反斜杠",
     "@": "艾特",
     ":": "冒号",
     "?": "问号",
@@ -54,6 +56,7 @@ _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
     rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
+    r"|(?<![A-Za-z\d.,])1(?:10|19|20|22)(?=急救|报警|火警|指挥|接警|出警|救护|调度|热线)"
     rf"|(?<=[或和])(?:1(?:10|19|20|22)|96\d{{3}}){_NO_COUNT}|(?<![A-Za-z\d])(?<!\d[.,])961(?:10|19){_NO_COUNT}"
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
 )
@@ -71,10 +74,7 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
-# A port behind the address of a host, or before its name.
-_PORT: Final = re.compile(
-    r"(?<=\d\.\d):\d{2,5}(?!\d|[.,:]\d)|(?<=\d\.\d\d):\d{2,5}(?!\d|[.,:]\d)|(?<=\d\.\d{3}):\d{2,5}(?!\d|[.,:]\d)"
-)
+# A port before its name.
 _PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
 # Four digits of a house, a lane or a gate behind the name of its street.
 _HOUSE: Final = re.compile(
@@ -88,9 +88,9 @@ _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
-    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
+    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
     r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
-    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
+    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
@@ -151,7 +151,7 @@ _UNSAYABLE: Final = re.compile(
     r"[bcdfghjklmnpqrstvwxz]{2}|xy|(?:oa|etc)$|[a-z]*(?:[sp]tc|[bdgjkpqtvw]k|[a-z]q|[a-z]j)$)"
 )
 _GROUP: Final = re.compile(r"\d+")
-_IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
+_IP: Final = re.compile(r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d))?(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
@@ -239,6 +239,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
+    if "\\" in text.text:
+        text = text.sub(_DRIVE, lambda match: _aloud(match.group()))
     if "/" in text.text:
         text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
     if _NAME_SIGN.search(text.text):
@@ -273,8 +275,6 @@ def read_codes(text: TrackedText) -> TrackedText:
         text = text.sub(_KEYS, _keys)
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
-    if ":" in text.text:
-        text = text.sub(_PORT, lambda match: f" 冒号 {spelled(match.group()[1:])}")
     text = text.sub(_HOUSE, lambda match: spelled(match.group()))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if _LONG_NUMBER.search(text.text):
@@ -295,7 +295,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
     if _VERSION_SIGN.search(text.text) is None:
         return text
-    text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
+    text = text.sub(_IP, _host)
     if _TRIAL_SIGN.search(text.text):
         text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
     return text.sub(_VERSION, _version)
@@ -377,6 +377,11 @@ def _numbered(match: re.Match[str]) -> str | None:
         return None
     between = "杠" if (match["year"] or "").startswith("-") else ", "
     return between.join(map(spelled, _GROUP.findall(match.group())))
+
+
+def _host(match: re.Match[str]) -> str:
+    port = f" 冒号 {spelled(match[2])}" if match[2] else ""
+    return "点".join(map(spelled, match[1].split("."))) + port
 
 
 def _version(match: re.Match[str]) -> str:

@@ -221,6 +221,7 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+_AMPERES: Final = re.compile(r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?<=电流)(\d{1,3})A(?![A-Za-z0-9])")
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _PRIME: Final = re.compile("[0-9]['′]")
@@ -271,6 +272,7 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
         return text
+    text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MEASURE, _measure)
