@@ -88,6 +88,8 @@ PHRASES: Final = {
     "查查": "cha2 cha5",
     "查重": "cha2 chong2",
     "降重": "jiang4 chong2",
+    "肚子": "du4 zi5",
+    "四子王": "si4 zi3 wang2",
     "数一数": "shu3 yi1 shu3",
     "数了数": "shu3 le5 shu3",
     "数不清": "shu3 bu4 qing1",

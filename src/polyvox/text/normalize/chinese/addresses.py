@@ -84,6 +84,8 @@ _HOUSE: Final = re.compile(
 _SERIAL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2,8})[- ]?(?P<year>(?:19|20)\d\d)-(?P<rest>\d{3,7})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
+# A draw numbered by its year: 第2024058期.
+_ISSUE: Final = re.compile(r"(?<=第)20\d{4,6}(?=期)")
 _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
@@ -266,6 +268,7 @@ def read_designations(text: TrackedText) -> TrackedText:
     """Numbers whose hyphen is neither minus nor range: of aircraft, rockets and missiles, of figures and tables."""
     if _DASHED.search(text.text) is None:
         return text
+    text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
     return text.sub(_DESIGNATION, _designation).sub(_STRUCTURE, _structure)
 
 
@@ -278,9 +281,9 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_HOUSE, lambda match: spelled(match.group()))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if _LONG_NUMBER.search(text.text):
+        text = text.sub(_ISSUE, lambda match: spelled(match.group()))
         text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
-        text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
         text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
