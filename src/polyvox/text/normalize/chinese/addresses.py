@@ -122,7 +122,7 @@ _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(
 # Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
 _DESIGNATION: Final = re.compile(
     r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
-    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡])"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.

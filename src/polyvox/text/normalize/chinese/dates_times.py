@@ -104,6 +104,7 @@ _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
+    r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
     r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
