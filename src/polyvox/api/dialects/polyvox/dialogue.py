@@ -118,6 +118,7 @@ async def create_dialogue(
     after the other. Where you name no model and a voice is cloned, one that clones speaks all of them. The audio
     streams while it is made, unless `stream` is false.
     """
+    body.check_places()
     captions_only, captions = body.captions_only, body.captions
     body = body.without_captions()
     turns, request = body.dialogue_turns, body.request_for("", _NAME, _NAME)
@@ -136,12 +137,12 @@ async def create_dialogue(
         speed=body.speed,
     )
     request = replace(request, model=model, resolve_kind=resolve_kind)
-    track = DialogueCaptionTrack(turns, body.speakers)
+    track = DialogueCaptionTrack(turns, body.speakers, body.sounds)
     if captions_only is not None:
         return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
-        events = _events(body, turns, chunks=x_polyvox_chunks == "1")
+        events = _events(body, turns, chunks=x_polyvox_chunks == "1" or body.wants_times)
         return SpeechResponse(service, replace(request, words=events.chunks), events)
     audio: AudioStream | AudioFile | RecordedAudio
     audio = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
@@ -158,7 +159,11 @@ async def create_dialogue(
 def _events(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> SpeechEvents:
     chunk_extra = partial(_turns_of, starts=turn_starts(turns))
     return SpeechEvents(
-        body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, chunk_extra=chunk_extra
+        body.audio_format,
+        sum(len(turn.text) for turn in turns),
+        chunks=chunks,
+        chunk_extra=chunk_extra,
+        sounds=body.sounds,
     )
 
 
