@@ -5,6 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
+import numpy as np
+
+from polyvox.audio.decode import decode
+from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.resample import resampled
 from polyvox.service.listening.recognisers import ListeningModel
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.transcriber import Lazy
@@ -15,6 +20,13 @@ from polyvox.voices.recognition.recogniser import RATE, RecognisedWord, Recognit
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 SPEECH = (RECORDINGS / "librivox_a.flac").read_bytes()
 """Three seconds: "He was not an ill-disposed young man.\""""
+
+
+def bare_speech(rate: int = 24_000, silence: float = 0.8) -> bytes:
+    """The sentence between silences, as 16-bit samples."""
+    pcm, own_rate = decode(SPEECH, max_seconds=10, max_samples=1_000_000)
+    quiet = np.zeros(round(silence * rate), np.float32)
+    return to_pcm16(np.concatenate([quiet, resampled(pcm, own_rate, rate), quiet]))
 
 
 @dataclass

@@ -82,16 +82,21 @@ class TokenFields(RequestBody):
     playback_overlap_speed: Number | None = Field(
         None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its length."
     )
-    normalize_malaysian: Boolean | None = Field(
-        None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
-    )
-    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
     @property
     def tuning(self) -> dict[str, float]:
         """The parameters that were given."""
         given = {name: getattr(self, name) for name in _TUNING}
         return {name: float(value) for name, value in given.items() if value is not None}
+
+
+class StreamableFields(TokenFields):
+    """The same, and how the Streamable TTS API reads and paces a text."""
+
+    normalize_malaysian: Boolean | None = Field(
+        None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
+    )
+    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
 
 _FLOW = "num_steps guidance_scale t_shift remove_long_silence max_duration target_rms".split()
@@ -118,7 +123,11 @@ class FlowFields(RequestBody):
         return {name: float(value) for name, value in given.items() if value is not None}
 
 
-class AudioBody(TokenFields, FlowFields):
+TUNING_FIELDS = frozenset((*_TUNING, *_FLOW))
+"""Names of the parameters that only single models take."""
+
+
+class AudioBody(StreamableFields, FlowFields):
     """Options of the speech and of its audio: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
 
     model: str | None = Field(

@@ -23,6 +23,10 @@ ALIASES = (
     "whisper-1",
     "gpt-4o-transcribe",
     "gpt-4o-mini-transcribe",
+    "gpt-4o-mini-transcribe-2025-12-15",
+    "gpt-transcribe",
+    "gpt-live-transcribe",
+    "gpt-realtime-whisper",
     "scribe_v1",
     "scribe_v2",
 )

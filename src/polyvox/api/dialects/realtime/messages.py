@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
 from polyvox.api.complaints import invalid_request
+from polyvox.api.requests.audio_body import FlowFields, TokenFields
 from polyvox.api.requests.fields import PRINTABLE, RequestBody, Text
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.audio.encode import AudioFormat, parse_format
@@ -42,7 +43,7 @@ class ContextMessage(ClientMessage):
     context: Name = DEFAULT_CONTEXT
 
 
-class Start(ContextMessage):
+class Start(TokenFields, FlowFields, ContextMessage):
     """Open a context. All that follows in it is spoken so."""
 
     type: Literal["start"]

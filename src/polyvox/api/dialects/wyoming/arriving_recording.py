@@ -57,9 +57,9 @@ class ArrivingRecording:
         self._memory.hold(self._memory.held + len(header))
         return header + samples
 
-    def release(self, recording: bytes) -> None:
-        """Count a recording no more that has been heard."""
-        self._memory.hold(self._memory.held - len(recording))
+    def release(self, size: int) -> None:
+        """Count the bytes of a recording no more that has been heard."""
+        self._memory.hold(self._memory.held - size)
 
 
 def transcription_wishes(data: Mapping[str, Any]) -> tuple[RecognitionTask, str | None]:
