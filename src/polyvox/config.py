@@ -390,6 +390,9 @@ class Settings(BaseModel):
     max_jobs: int = Field(
         2, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
     )
+    verify_jobs: bool = Field(
+        False, description="Whether jobs that do not say are heard by a recogniser and mended, sentence by sentence."
+    )
     max_jobs_per_owner: int = Field(
         50, ge=1, le=10_000, description="Jobs that one key may keep, finished ones too, or everyone without keys."
     )

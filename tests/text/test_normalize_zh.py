@@ -55,6 +55,54 @@ NUMBERS = {
     "3万": "三万",
 }
 
+PAIRS_AND_FACTORS = {
+    "2室1厅": "两室一厅",
+    "3房2厅2卫": "三房两厅两卫",
+    "2夜": "两夜",
+    "2波进攻": "两波进攻",
+    "2门课": "两门课",
+    "2起事故": "两起事故",
+    "2处罚单": "二处罚单",
+    "2手房": "二手房",
+    "4×100米接力": "四乘一百米接力",
+    "金币x500": "金币乘五百",
+    "4x4": "四乘以四",
+    "0x10": "零x十",
+    "2-8℃": "二到八摄氏度",
+    "全国人口140,828万人": "全国人口十四亿零八百二十八万人",
+    "139万人": "一百三十九万人",
+    "同比+8.7%": "同比增长百分之八点七",
+    "a²>b²": "a的平方大于b的平方",
+    "1/a<1/b": "a分之一小于b分之一",
+    "PLT 210×10⁹/L": "PLT 二百一十乘以十的九次方每升",
+    "K8s": "K八s",
+    "M.2": "M点二",
+    "11.1晚8点": "十一月一日晚八点",
+    "全国I卷": "全国一卷",
+    "排成2列": "排成两列",
+    "2死5伤": "两死五伤",
+    "5MPN/100mL": "五MPN每一百毫升",
+    "WWII": "WW二",
+    "Louis XIV": "Louis 十四",
+    "Windows XP": "Windows XP",
+}
+
+NUMBERED_PLACES = {
+    "0.0.0.0:2222": "零点零点零点零 冒号 二二二二",
+    "2223端口": "二二二三端口",
+    "22端口": "二十二端口",
+    "愚园路1088弄103号": "愚园路一零八八弄一百零三号",
+    "南京西路1266号": "南京西路一二六六号",
+    "CVE-2024-3094": "CVE 二零二四杠三零九四",
+    "zhang@pku.edu.cn": "zhang 艾特 PKU 点 edu 点 cn",
+    "96110": "九六幺幺零",
+    "*#06#": "星号井号零六井号",
+    "i5-8400": "i五 八四零零",
+    "走ETC": "走E T C",
+    "(.xlsx)": "(点 xlsx)",
+    "a@gmail.com": "a 艾特 gmail 点 com",
+}
+
 DATES_AND_TIMES = {
     "2026年": "二零二六年",
     "2026年11月15日": "二零二六年十一月十五日",
@@ -179,7 +227,16 @@ MARKS = {
     "Hello 世界": "Hello 世界",
 }
 
-TABLES = (NUMBERS, DATES_AND_TIMES, MONEY_AND_MEASURES, PHONES_AND_CODES, RELATIONS, MARKS)
+TABLES = (
+    NUMBERS,
+    PAIRS_AND_FACTORS,
+    NUMBERED_PLACES,
+    DATES_AND_TIMES,
+    MONEY_AND_MEASURES,
+    PHONES_AND_CODES,
+    RELATIONS,
+    MARKS,
+)
 CASES = [case for table in TABLES for case in table.items()]
 
 

@@ -233,7 +233,8 @@ class SpeechService:
         if trace is not None:
             trace.opened(plan)
         stream = "" if plan.call.background else plan.id
-        quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
+        charged = holder if plan.call.charged else None
+        quota_lease = await self.accounts.limiter.reserve(charged, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
             ticket = await self._admit(plan) if plan.needs_slot else SlotlessTicket()

@@ -112,14 +112,17 @@ async def create_speech(
     The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
     `stream_format` sse an error event comes first.
     """
+    body.check_places()
     captions_only, captions = body.captions_only, body.captions
     body = adapted_body(body.without_captions(), service.settings, adapters)
     request = await speech_request(body, _NAME, service, voices, owner)
     if captions_only is not None:
-        return captions_response(service, request, captions_only, CaptionTrack(body.input, body.speaker_names))
+        track = CaptionTrack(body.input, body.speaker_names, body.sounds)
+        return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
-        events = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
+        chunks = x_polyvox_chunks == "1" or body.wants_times
+        events = SpeechEvents(body.audio_format, len(body.input), chunks=chunks, sounds=body.sounds)
         return SpeechResponse(service, replace(request, words=events.chunks), events)
     body_format = body.body_format
     headers = attachment(body_format, body.audio_format)
@@ -129,7 +132,7 @@ async def create_speech(
             body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         if captions is not None:
             request = replace(request, words=True)
-            track = CaptionTrack(body.input, body.speaker_names)
+            track = CaptionTrack(body.input, body.speaker_names, body.sounds)
             sidecar = CaptionSidecar.begun(captions, track, downloads, owner)
             body_format = RecordedAudio.captioned(body_format, sidecar)
     if isinstance(body_format, RecordedAudio):
@@ -149,6 +152,7 @@ async def create_speech_batch(
 
     async def read(fields: object) -> BatchItem:
         item = adapted_body(Fields(fields).parsed(SpeechBody), service.settings, adapters)
+        item.check_times(have_place=False)
         return BatchItem(await speech_request(item, _NAME, service, voices, owner), item.audio_format)
 
     return BatchResponse(service, body.item_fields(service.settings, "input"), read, body.archive)
