@@ -38,10 +38,10 @@ _MIN_LOG_PROB: Final = -1.0
 _SEED: Final = 0
 
 
-_SCRIPT_PROMPTS: Final = {"zh": "SIMPLIFIED", "hi": "DEVANAGARI"}
+_SCRIPT_PROMPTS: Final = {"zh": "下面用简体中文记录一段谈话。", "hi": "नमस्ते, आप कैसे हैं? मैं ठीक हूँ।"}
 """Sentences that a transcript follows, to go on in their script: by itself Whisper mixes simplified characters
 with traditional ones, and writes Hindi in the letters of Urdu."""
-_TRADITIONAL_PROMPT: Final = "TRADITIONAL"
+_TRADITIONAL_PROMPT: Final = "下面用繁體中文記錄一段談話。"
 
 
 class Whisper:
