@@ -71,10 +71,13 @@ class ScriptedRecogniser:
 def listening_with(service: SpeechService, **scripted: ScriptedRecogniser) -> SpeechService:
     """The service with these recognisers alone: `english` knows English and nothing else, `any` can do all."""
     models = {
-        "english": ListeningModel("english", "English", frozenset({"en"}), lambda _: scripted["english"]),
+        "english": ListeningModel(
+            "english", "English", "nobody/english", frozenset({"en"}), lambda _: scripted["english"]
+        ),
         "any": ListeningModel(
             "any",
             "Any",
+            "nobody/any",
             frozenset(LANGUAGES),
             lambda _: scripted["any"],
             detects=True,

@@ -37,10 +37,14 @@ ALIASES = (
 
 @dataclass(frozen=True, slots=True)
 class ListeningModel:
-    """A recogniser before it is loaded: its bundle's name, its languages, and what of a task it can do."""
+    """A recogniser before it is loaded: its bundle's name, its languages, and what of a task it can do.
+
+    `origin` is the name of its weights where they were published: owner and model.
+    """
 
     name: str
     title: str
+    origin: str
     languages: frozenset[str]
     load: Callable[[Bundle], Recogniser]
     detects: bool = False
@@ -75,10 +79,11 @@ class ListeningModel:
 
 
 MODELS: tuple[ListeningModel, ...] = (
-    ListeningModel(ASR_BUNDLE, "Moonshine base", frozenset({ENGLISH}), Moonshine),
+    ListeningModel(ASR_BUNDLE, "Moonshine base", "UsefulSensors/moonshine-base", frozenset({ENGLISH}), Moonshine),
     ListeningModel(
         MULTILINGUAL_BUNDLE,
         "Whisper base",
+        "openai/whisper-base",
         frozenset(LANGUAGES),
         Whisper,
         detects=True,
@@ -157,6 +162,10 @@ class Recognisers:
         except BundleError as error:
             raise _not_installed(model, error) from error
 
+    def is_loaded(self, model: ListeningModel) -> bool:
+        """Return whether it has been used, and is in memory."""
+        return self._loaded[model.name].loaded
+
     def _only(self, model: ListeningModel, task: RecognitionTask) -> ChosenRecogniser:
         for field_name, reason in model.refusals(task):
             raise InvalidRequestError(
@@ -175,7 +184,7 @@ class Recognisers:
         return NotServedError(f"To {wanted} this server needs another model; {remedy}")
 
     def _is_installed(self, model: ListeningModel) -> bool:
-        if self._loaded[model.name].loaded:
+        if self.is_loaded(model):
             return True
         try:
             open_bundle(model.name, self.settings.models_dir)
