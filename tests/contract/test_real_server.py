@@ -100,6 +100,7 @@ def test_it_says_over_openais_realtime_socket_what_its_messages_hold(server, moo
     assert result["words"] == "\n".join(HARVARD_SENTENCES[2:4])
     assert len(result["times"]) > 3, "the words come along with the sound"
     assert result["times"] == sorted(result["times"])
+    assert word_error_rate("\n".join(HARVARD_SENTENCES[2:4]), " ".join(result["heard"])).errors <= 1
 
 
 @pytest.fixture(scope="module")
