@@ -225,6 +225,19 @@ _AIRLINE: Final = re.compile(
 _LETTER_SPAN: Final = re.compile(
     "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
 )
+# From page to page, from floor to floor, of cells: P210-P235, 3F-5F, A1:A10.
+_LETTERED_SIGN: Final = re.compile("[0-9F] ?[-–—~～:] ?[A-Z0-9]")
+_LETTERED_SPAN: Final = re.compile(
+    r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
+    r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
+)
+# Sizes and answers to choose from: S/M/L/XL, A/B/C.
+_CHOICE: Final = "(?:[二三四五六]?X{0,3}[SL]|M|[A-Z])"
+_CHOICES: Final = re.compile(
+    f"(?<![A-Za-z0-9/]){_CHOICE}(?:/{_CHOICE}){{2,7}}(?![A-Za-z0-9/])|(?<![A-Za-z0-9/])(?:[SML]/[二三四]?X{{1,3}}L|S/M|M/L)(?![A-Za-z0-9/])"
+)
 _FILE_ENDING: Final = re.compile(
     r"(?<=[\u4e00-\u9fff])\.(?=(?:xlsx?|docx?|pptx?|pdf|txt|csv|zip|rar|jpe?g|png|gif|mp[34]|wav|exe|apk|md|py|json|html?)"
     "(?![A-Za-z0-9]))"
@@ -268,7 +281,9 @@ def read_phones(text: TrackedText) -> TrackedText:
 
 
 def read_designations(text: TrackedText) -> TrackedText:
-    """Numbers whose hyphen is neither minus nor range: of aircraft, rockets and missiles, of figures and tables."""
+    """Spans from letter to letter, and numbers whose hyphen is no sign: of aircraft, rockets, figures and tables."""
+    if _LETTERED_SIGN.search(text.text):
+        text = text.sub(_LETTERED_SPAN, _lettered_span)
     if _DASHED.search(text.text) is None:
         return text
     text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
@@ -318,6 +333,13 @@ def read_mixed(text: TrackedText) -> TrackedText:
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
+
+
+def _lettered_span(match: re.Match[str]) -> str | None:
+    if match["letters"]:
+        first, last = match["letters"] + match["first"], match["same"] + match["last"]
+        return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
+    return f"{match['floor']}到{match['top']}" if match["floor"] else f"{match['cell']}到{match['corner']}"
 
 
 def _designation(match: re.Match[str]) -> str:
@@ -412,6 +434,8 @@ def _mixed(match: re.Match[str]) -> str:
 def read_letters(text: TrackedText) -> TrackedText:
     """Letters that are no words: codes of airlines before figures, ranges of sizes, endings of files, laughter."""
     text = text.sub(_FILE_ENDING, "点")
+    if "/" in text.text:
+        text = text.sub(_CHOICES, lambda match: match.group().replace("/", ", "))
     for pattern in (_AIRLINE, _INITIALS):
         text = text.sub(pattern, lambda match: " ".join(match.group()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))
