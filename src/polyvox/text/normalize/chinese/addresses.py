@@ -142,7 +142,7 @@ _STATUS: Final = re.compile(
     r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
-    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!]"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
     r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
@@ -154,7 +154,9 @@ _UNSAYABLE: Final = re.compile(
     r"[bcdfghjklmnpqrstvwxz]{2}|xy|(?:oa|etc)$|[a-z]*(?:[sp]tc|[bdgjkpqtvw]k|[a-z]q|[a-z]j)$)"
 )
 _GROUP: Final = re.compile(r"\d+")
-_IP: Final = re.compile(r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d))?(?![A-Za-z0-9]|\.\d)")
+_IP: Final = re.compile(
+    r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d)(/[A-Za-z0-9._/-]*[A-Za-z0-9])?)?(?![A-Za-z0-9]|\.\d)"
+)
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
@@ -294,6 +296,9 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     if "#" in text.text:
         text = text.sub(_KEYS, _keys)
+    versioned = _VERSION_SIGN.search(text.text) is not None
+    if versioned:
+        text = text.sub(_IP, _host)
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     if "端口" in text.text or "/" in text.text:
         text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
@@ -316,9 +321,8 @@ def read_codes(text: TrackedText) -> TrackedText:
         text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
-    if _VERSION_SIGN.search(text.text) is None:
+    if not versioned:
         return text
-    text = text.sub(_IP, _host)
     if _TRIAL_SIGN.search(text.text):
         text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
     return text.sub(_VERSION, _version)
@@ -412,7 +416,8 @@ def _numbered(match: re.Match[str]) -> str | None:
 
 def _host(match: re.Match[str]) -> str:
     port = f" 冒号 {spelled(match[2])}" if match[2] else ""
-    return "点".join(map(spelled, match[1].split("."))) + port
+    path = f" {_aloud(match[3])}" if match[3] else ""
+    return "点".join(map(spelled, match[1].split("."))) + port + path
 
 
 def _version(match: re.Match[str]) -> str:

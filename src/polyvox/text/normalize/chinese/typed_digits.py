@@ -33,17 +33,29 @@ _TYPED: Final = re.compile(
     rf"(?P<digits>\d{{3,8}})(?! \d)(?:{_MEASURED}|(?=[到至]1(?:00|06|2)\d))"
 )
 # From port to port or to a host, where a word of the trade stands near or both are the same.
-_PORTS_SIGN: Final = re.compile(r"\d:[\da-z]|[a-z]:\d{4}|(?:\A|[\s`“\"(听定在问]):\d")
+_PORTS_SIGN: Final = re.compile(r"\d:[\da-z]|[a-z]:[\dals]|(?:\A|[\s`“\"(听定在问]):\d")
 _PORTS: Final = re.compile(
     r"(?P<option>(?<![A-Za-z0-9-])-p ?)?(?<![\d.,])"
     r"(?P<outer>\d{2,5}):(?P<inner>\d{2,5})(?P<protocol>/(?:tcp|udp))?(?![\d:]|[.,]\d)",
     re.IGNORECASE,
 )
 _TRADE: Final = re.compile(
-    "端口|映射|转发|容器|监听|暴露|docker|podman|compose|nginx|kubectl|forward|ports|(?<![A-Za-z])ssh|杠 p |-p ",
+    "端口|映射|转发|容器|镜像|监听|暴露|docker|podman|compose|nginx|kubectl|forward|ports|(?<![A-Za-z])ssh|杠 p |-p ",
     re.IGNORECASE,
 )
-_TO_HOST: Final = re.compile(r"(?<![\d:.])(?P<port>\d{2,5}):(?=[a-z][a-z0-9.-]*(?: 冒号|:\d))")
+_TO_HOST: Final = re.compile(r"(?<![\d:.])(?P<port>\d{2,5}):(?=[a-z][a-z0-9.-]*(?: 冒号|:\d)|\d{1,3}(?:\.\d{1,3}){3}:)")
+# The port of a program behind its name, or behind the option or the variable that sets it.
+_SET_SIGN: Final = re.compile(r"杠 [pP] \d{2}|PORT|[A-Za-z](?:默认|监听|占用|跑在|[是用走在])\d{4}")
+_SET_PORT: Final = re.compile(
+    r"(?:(?<=杠 p )|(?<=杠 P )|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
+    r"|(?P<program>(?:(?<=SQL)|(?<=Redis)|(?<=ES)|(?<=Kafka)|(?<=Nginx)|(?<=nginx)|(?<=Mongo)|(?<=MongoDB)|(?<=Tomcat)|(?<=Vite)"
+    r"|(?<=Flask)|(?<=Django)|(?<=SSH)|(?<=HTTP)|(?<=HTTPS))(?:默认|监听|占用|跑在|[是用走在])))(?P<port>\d{2,5})(?![\d:]|[.,]\d)"
+    + _MEASURED
+)
+_IMAGE: Final = re.compile(
+    r"(?<![A-Za-z0-9@./:])(?P<host>[a-z][a-z0-9-]*):(?P<tag>\d{1,2}(?:\.\d{1,3}){0,2}(?![\d:])|(?:latest|alpine|slim)\b)"
+)
+_REVISION: Final = re.compile(r"(?<=HEAD)(?P<sign>[~^])(?P<steps>\d{1,3})")
 _HOST_PORT: Final = re.compile(
     r"(?<![A-Za-z0-9@./:])(?P<host>(?!(?:id|no|tel|qq|vx|wx|pin|code)\b)[a-z][a-z0-9-]*):(?P<port>\d{4,5})(?![\d:]|[.,]\d)"
 )
@@ -65,26 +77,35 @@ _SERVICE_SIGN: Final = re.compile(rf"(?<!\d)(?:{_HELP}|1(?:00|18|2\d)\d\d|9[56]\
 _HELPS: Final = _behind(
     "事故 事故请打 故障 查号 查号台 报警 急救 火警 匪警 消防 救护 救护车 [打拨叫] 热线 客服 电话 投诉 咨询 交警 挂号"
 )
-_SERVES: Final = _behind("客服 热线 电话 [打拨叫] 致电 联通 电信 移动 短信 查询 投诉 咨询 举报 报修")
+_SERVES: Final = _behind(
+    "客服 热线 电话 [打拨叫] 致电 联通 电信 移动 短信 查询 投诉 咨询 举报 报修 援助 水务 燃气 供电 电力 供热 热力 物业"
+    " 公交 地铁 铁路 邮政 税务 医保 社保 银行 [工农中建交招]行 城管 环保 高速 气象"
+)
 _SERVICE: Final = re.compile(
     rf"(?<![\d.])(?:{_HELPS}[是为:(“\" ]{{0,2}}{_HELP}{_MEASURED}"
     rf"|{_SERVES}[是为:(“\" ]{{0,2}}(?:100(?:00|10|86|50)|1(?:18|2\d)\d\d|9[56]\d{{3}}){_MEASURED}"
     rf"|(?<=[\u4e00-\u9fff])(?<![约共达近有到至为计])10010{_MEASURED}"
+    r"|(?<=[到至])100(?:01|10|00)(?=查|办|即可|退订|开通|订)"
     rf"|{_HELP}(?=查号|挂号|号码百事通)"
     rf"|{_HELP}(?:(?:, |和|或|及|与|/){_HELP}){{2,}}{_MEASURED}|(?:(?<=和)|(?<=或))122(?=[,.。!?]|$))"
 )
 _DIALLED_CODE: Final = re.compile(r"(?:(?<=打)|(?<=拨)|(?<=电信)|(?<=客服))10000(?=号)")
 _DIGITS: Final = re.compile(r"\d+")
+_REVISIONS: Final = {"~": "波浪号", "^": "尖角号"}
 _LONG_PORT: Final = 4
-_NEAR: Final = 24
+_NEAR: Final = 40
 
 
 def read(text: TrackedText) -> TrackedText:
     """Ports, rooms and what is typed, digit by digit."""
     if ":" in text.text and _PORTS_SIGN.search(text.text):
         text = text.sub(_PORTS, _ports).sub(_TO_HOST, lambda match: f"{spelled(match['port'])} 冒号 ")
-        text = text.sub(_HOST_PORT, lambda match: f"{match['host']} 冒号 {spelled(match['port'])}")
+        text = text.sub(_IMAGE, _image).sub(_HOST_PORT, lambda match: f"{match['host']} 冒号 {spelled(match['port'])}")
         text = text.sub(_BARE_PORT, lambda match: f" 冒号 {spelled(match['port'])}")
+    if _SET_SIGN.search(text.text):
+        text = text.sub(_SET_PORT, _set_port)
+    if "HEAD" in text.text:
+        text = text.sub(_REVISION, lambda match: f" {_REVISIONS[match['sign']]} {match['steps']}")
     if _TYPED_SIGN.search(text.text):
         text = text.sub(_TYPED, _typed)
     if _HOUSE_SIGN.search(text.text):
@@ -117,3 +138,14 @@ def _ports(match: re.Match[str]) -> str | None:
     protocol = f" {match['protocol'][1:].upper()}" if match["protocol"] else ""
     option = "杠 p " if match["option"] else ""
     return f"{option}{spelled(outer)} 冒号 {spelled(inner)}{protocol}"
+
+
+def _set_port(match: re.Match[str]) -> str:
+    return (match["name"] or match["program"] or "") + spelled(match["port"])
+
+
+def _image(match: re.Match[str]) -> str | None:
+    """An image of a container and its tag; None where no word of the trade is near."""
+    if _TRADE.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR) is None:
+        return None
+    return f"{match['host']} 冒号 {match['tag']}"
