@@ -49,7 +49,9 @@ _LANDLINE: Final = re.compile(
 )
 _ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
-_NO_COUNT: Final = r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿%℃]|公里|小时|美元)"
+_NO_COUNT: Final = (
+    r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿例宗%℃]|点(?!击)|起(?!火)|公里|小时|美元)"
+)
 _PREFIX: Final = re.compile(r"(?<![\d.])\d{3,4}(?=开头|打头|号段)")
 _ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][幺零二九五], )1(?:10|19|20|22){_NO_COUNT}")
 _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
@@ -64,7 +66,7 @@ _CODE: Final = re.compile(
     r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
-    r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
+    r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米行%℃]|公里|公斤|小时))"
 )
 # Six digits and more behind what has a number, though no word for number stands between: 订单20231105678.
 _NUMBERED_THING: Final = re.compile(
@@ -123,7 +125,7 @@ _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(
 # Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
 _DESIGNATION: Final = re.compile(
     r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
-    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|开普勒|格利泽|旅行者|先驱者|阿波罗|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.

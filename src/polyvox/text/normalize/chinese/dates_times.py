@@ -28,7 +28,7 @@ _TIMES: Final = re.compile(
     rf"(?:(?<=\d:\d\d)|(?<=\d[ap]m)|(?<=\d [ap]m)){DASH}(?=(?:[ap]m ?)?\d{{1,2}}:\d\d(?!\d))", re.IGNORECASE
 )
 _TIME: Final = re.compile(
-    r"(?:(?<![A-Za-z])(?P<before>[aApP])\.?[mM]\.? ?)?"
+    r"(?:(?<![A-Za-z])(?<!I )(?P<before>[aApP])\.?[mM]\.? ?)?"
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
     r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
 )

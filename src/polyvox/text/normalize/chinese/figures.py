@@ -195,7 +195,7 @@ _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _BOTH: Final = re.compile("(?<!&) ?&& ?(?!&)")
 _EITHER: Final = re.compile(r"(?<!\|) ?\|\| ?(?!\|)")
-_SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
+_SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "])(?:(?<=#)号(?=键|$|[,.。]))? ?")
 _STAR: Final = re.compile(
     r"(?<![\d零一二两三四五六七八九十百千万亿升克米片支粒瓶盒包袋])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])"
 )

@@ -210,6 +210,7 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_MYRIAD_DEGREES: Final = re.compile(r"(?<=[万亿]) ?(?:℃|° ?C(?![A-Za-z]))")
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
 _GROWTH: Final = re.compile(r"(?<=[同环]比) ?\+ ?(?=\d)")
 _WHOLE: Final = 100
@@ -267,7 +268,7 @@ def read_units(text: TrackedText) -> TrackedText:
     if _RAISED_SIGN.search(text.text):
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
-        text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees)
+        text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:

@@ -14,15 +14,15 @@ def _behind(words: str) -> str:
 
 _MEASURED: Final = (
     r"(?!\d|[.,:]\d|[-–~～/]\d|\+| ?(?:[年月日个人名位元块分折次下斤件场米天岁万千百亿吨克升度倍条张份]"
-    "|[行字笔户套家间台辆只根颗粒页题道项种亩平栋层级座本瓶箱袋盒包株棵头匹步圈组例起宗秒时多余%℃]"
+    "|[行字笔户套家间台辆只根颗粒页题道项种亩平栋层级座本瓶箱袋盒包株棵头匹步圈组例起宗秒时部多余%℃]"
     "|[KMGTkmg][Bb]?(?![A-Za-z])"
-    "|公[里斤顷]|小时|用户|客户|员工|美元|平方|立方|字节|毫|厘|期(?!间)|左右|以[上下内]))"
+    "|公[里斤顷]|小时|用户|客户|员工|美元|平方|立方|字节|比特|点(?!击)|毫|厘|期(?!间)|左右|以[上下内]))"
 )
 _ROUND: Final = r"(?!\d*00(?!\d))"
 
 # What the digits are for, and the word that has them typed; what stands between may be a mark.
-_TYPED_SIGN: Final = re.compile(r"[填写输入复送辑信按令码号铃禁案][是为填写成按用改设就“\"': ]{0,4}\d{3}")
-_LABEL: Final = _behind("[口指]令 暗号 尾号 [账帐]号 区号 工号 学号 代号 [密证请取编分验换别]码 门铃 门禁")
+_TYPED_SIGN: Final = re.compile(r"[填写输入复送辑信按令码钥号铃禁案][是为填写成按用改设就“\"': ]{0,4}\d{3}")
+_LABEL: Final = _behind("[口指]令 暗号 尾号 [账帐]号 区号 工号 学号 代号 [密证请取编分验换别]码 密钥 门铃 门禁")
 _VERB: Final = _behind("填 填写 填入 输入 键入 回复 短信 发送 编辑")
 _TYPED: Final = re.compile(
     rf"(?:{_LABEL}(?P<label>(?:就是|一般是|还是|写?[是为]|[设改][为成]|填写?|输入?|[写按用]|[:“\"' ]){{0,2}}[:“\"' ]?)"
@@ -40,7 +40,8 @@ _PORTS: Final = re.compile(
     re.IGNORECASE,
 )
 _TRADE: Final = re.compile(
-    "端口|映射|转发|容器|镜像|监听|暴露|docker|podman|compose|nginx|kubectl|forward|ports|(?<![A-Za-z])ssh|杠 p |-p ",
+    "端口|防火墙|放行|反代|映射|转发|容器|镜像|监听|暴露|docker|podman|compose|nginx|kubectl|forward|ports|(?<![A-Za-z])ssh"
+    "|杠 p |-p ",
     re.IGNORECASE,
 )
 _TO_HOST: Final = re.compile(r"(?<![\d:.])(?P<port>\d{2,5}):(?=[a-z][a-z0-9.-]*(?: 冒号|:\d)|\d{1,3}(?:\.\d{1,3}){3}:)")
@@ -49,7 +50,12 @@ _SET_SIGN: Final = re.compile(r"杠 [pP] \d{2}|PORT|[A-Za-z](?:默认|监听|占
 _SET_PORT: Final = re.compile(
     r"(?:(?<=杠 p )|(?<=杠 P )|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
     r"|(?P<program>(?:(?<=SQL)|(?<=Redis)|(?<=ES)|(?<=Kafka)|(?<=Nginx)|(?<=nginx)|(?<=Mongo)|(?<=MongoDB)|(?<=Tomcat)|(?<=Vite)"
-    r"|(?<=Flask)|(?<=Django)|(?<=SSH)|(?<=HTTP)|(?<=HTTPS))(?:默认|监听|占用|跑在|[是用走在])))(?P<port>\d{2,5})(?![\d:]|[.,]\d)"
+    r"|(?<=Flask)|(?<=Django)|(?<=SSH)|(?<=HTTP)|(?<=HTTPS))(?:默认|监听|占用|跑在|[是用走在]))"
+    r"|(?P<place>(?<=[A-Za-z])(?:监听|占用|跑?在)(?=\d{4,5}(?:[,.。上]|$))))(?P<port>\d{2,5})(?![\d:]|[.,]\d)"
+    + _MEASURED
+)
+_KNOWN_PORT: Final = re.compile(
+    r"(?<![\dA-Za-z.,:])(?:443|3000|3001|3307|5000|5173|5432|6443|8000|8001|8081|8443|8888|9000|9090|9092|9200)"
     + _MEASURED
 )
 _IMAGE: Final = re.compile(
@@ -60,7 +66,7 @@ _HOST_PORT: Final = re.compile(
     r"(?<![A-Za-z0-9@./:])(?P<host>(?!(?:id|no|tel|qq|vx|wx|pin|code)\b)[a-z][a-z0-9-]*):(?P<port>\d{4,5})(?![\d:]|[.,]\d)"
 )
 _BARE_PORT: Final = re.compile(
-    r"(?:\A|(?<=[\s`“\"(])|(?<=监听)|(?<=绑定)|(?<=访问)|(?<=跑在)):(?P<port>\d{4,5}|80|443)(?![\d:]|[.,]\d)"
+    r"(?:\A|(?<=[\s`“\"(])|(?<=监听)|(?<=绑定)|(?<=访问)|(?<=[在到])):(?P<port>\d{4,5}|80|443)(?![\d:]|[.,]\d)"
 )
 
 # A room or a shop behind the name of its house.
@@ -73,7 +79,7 @@ _ROOM: Final = re.compile(rf"{_HOUSE}{_ROUND}(?P<digits>\d{{3,5}})(?!号){_MEASU
 
 # Numbers to call for help and of services, behind a word for what they help with or in a row of their like.
 _HELP: Final = "1(?:10|14|19|20|22)"
-_SERVICE_SIGN: Final = re.compile(rf"(?<!\d)(?:{_HELP}|1(?:00|18|2\d)\d\d|9[56]\d{{3}})(?!\d)")
+_SERVICE_SIGN: Final = re.compile(rf"(?<!\d)(?:{_HELP}|1(?:00|18|2\d)\d\d|9[56]\d{{3}})(?!\d)|电话|内线|分机")
 _HELPS: Final = _behind(
     "事故 事故请打 故障 查号 查号台 报警 急救 火警 匪警 消防 救护 救护车 [打拨叫] 热线 客服 电话 投诉 咨询 交警 挂号"
 )
@@ -84,7 +90,10 @@ _SERVES: Final = _behind(
 _SERVICE: Final = re.compile(
     rf"(?<![\d.])(?:{_HELPS}[是为:(“\" ]{{0,2}}{_HELP}{_MEASURED}"
     rf"|{_SERVES}[是为:(“\" ]{{0,2}}(?:100(?:00|10|86|50)|1(?:18|2\d)\d\d|9[56]\d{{3}}){_MEASURED}"
-    rf"|(?<=[\u4e00-\u9fff])(?<![约共达近有到至为计])10010{_MEASURED}"
+    rf"|(?<=[\u4e00-\u9fff])(?<![第约共达近有到至为计])10010{_MEASURED}"
+    r"|(?:(?<=电话)|(?<=内线)|(?<=分机))[是为: ]{0,2}\d{3,8}(?![- ]\d)"
+    rf"{_MEASURED}|(?<=[\u4e00-\u9fff, ])(?<![约共达近有到至为计增超了数量赞额是上价])(?<!\d, )"
+    rf"12(?:1(?:10|17|19|22|23)|3\d\d){_MEASURED}"
     r"|(?<=[到至])100(?:01|10|00)(?=查|办|即可|退订|开通|订)"
     rf"|{_HELP}(?=查号|挂号|号码百事通)"
     rf"|{_HELP}(?:(?:, |和|或|及|与|/){_HELP}){{2,}}{_MEASURED}|(?:(?<=和)|(?<=或))122(?=[,.。!?]|$))"
@@ -92,7 +101,7 @@ _SERVICE: Final = re.compile(
 _DIALLED_CODE: Final = re.compile(r"(?:(?<=打)|(?<=拨)|(?<=电信)|(?<=客服))10000(?=号)")
 _DIGITS: Final = re.compile(r"\d+")
 _REVISIONS: Final = {"~": "波浪号", "^": "尖角号"}
-_LONG_PORT: Final = 4
+_LONG_PORT: Final = 3
 _NEAR: Final = 40
 
 
@@ -104,6 +113,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_BARE_PORT, lambda match: f" 冒号 {spelled(match['port'])}")
     if _SET_SIGN.search(text.text):
         text = text.sub(_SET_PORT, _set_port)
+    if _KNOWN_PORT.search(text.text) and _TRADE.search(text.text):
+        text = text.sub(_KNOWN_PORT, lambda match: spelled(match.group()))
     if "HEAD" in text.text:
         text = text.sub(_REVISION, lambda match: f" {_REVISIONS[match['sign']]} {match['steps']}")
     if _TYPED_SIGN.search(text.text):
@@ -132,8 +143,10 @@ def _typed(match: re.Match[str]) -> str:
 def _ports(match: re.Match[str]) -> str | None:
     """Two ports; None for a ratio, points or a time."""
     outer, inner = match["outer"], match["inner"]
-    same = outer == inner and len(outer) >= _LONG_PORT
-    if not same and _TRADE.search(match.string, max(0, match.start("outer") - _NEAR), match.end() + _NEAR) is None:
+    short = len(outer) < _LONG_PORT and len(inner) < _LONG_PORT
+    if short and not (match["option"] or match.string.endswith("杠 p ", 0, match.start())):
+        return None
+    if (short or outer != inner) and not _of_trade(match):
         return None
     protocol = f" {match['protocol'][1:].upper()}" if match["protocol"] else ""
     option = "杠 p " if match["option"] else ""
@@ -141,11 +154,16 @@ def _ports(match: re.Match[str]) -> str | None:
 
 
 def _set_port(match: re.Match[str]) -> str:
-    return (match["name"] or match["program"] or "") + spelled(match["port"])
+    return (match["name"] or match["program"] or match["place"] or "") + spelled(match["port"])
 
 
 def _image(match: re.Match[str]) -> str | None:
     """An image of a container and its tag; None where no word of the trade is near."""
-    if _TRADE.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR) is None:
+    if not _of_trade(match):
         return None
     return f"{match['host']} 冒号 {match['tag']}"
+
+
+def _of_trade(match: re.Match[str]) -> bool:
+    """Return whether a word of those who run servers stands near."""
+    return _TRADE.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR) is not None
