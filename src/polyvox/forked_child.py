@@ -35,7 +35,7 @@ class ForkedChild:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is gone, by `end`."""
+        """True once `end` has seen it gone."""
         return self._ending is not None and self._ending.done()
 
     async def _ended(self, seconds: float) -> int | None:

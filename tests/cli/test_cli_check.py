@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from helpers import tiny_chatterbox, tiny_pockettts
 from helpers.fakes import ToneEngine, tone_catalog
+from helpers.small_networks import on_one_thread, without_onednn
 from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
@@ -77,7 +78,8 @@ def test_noise_is_not_words(
         (tmp_path / "models" / name).symlink_to(installed(name).folder)
     options = ("--voice", RECORDING, "--texts", texts, "--models-dir", "models", "--no-speed", "--json")
     for model, own in ((tiny_pockettts.MODEL, tiny_pockettts.VOICE), (tiny_chatterbox.ENGLISH, "default")):
-        judged = check(model, *options)
+        with on_one_thread(), without_onednn():
+            judged = check(model, *options)
         assert judged.exit_code == 1, judged.stderr
         met = criteria_of(judged.stdout)
         assert met["sentences spoken"], judged.stdout

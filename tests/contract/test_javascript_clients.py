@@ -25,7 +25,7 @@ SOUND = 14_400
 NAMES = ["Low", "High", "by-openai"]
 RESULTS = {
     "openai audio.speech.create": SOUND,
-    "openai models.list": ["tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"],
+    "openai models.list": ["tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "any", "whisper-1"],
     "openai realtime.ws": {"bytes": SOUND, "status": "completed"},
     "agents-realtime": {"bytes": SOUND},
     "agents-realtime, listening": {"transcript": "Hello there.", "voice": "high"},

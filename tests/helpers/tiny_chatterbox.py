@@ -32,7 +32,7 @@ _BRIEF = 12
 
 
 def sizes(model: str) -> ModelSizes:
-    return ModelSizes(GPT2 if VARIANTS[model].turbo else LLAMA, VOICE_ENCODER, chatterbox_s3gen.CONFIG)
+    return ModelSizes(GPT2 if VARIANTS[model].turbo else LLAMA, VOICE_ENCODER, chatterbox_s3gen.config())
 
 
 def install(model: str, models_dir: Path) -> Path:

@@ -94,6 +94,12 @@ def test_names_in_pinyin_are_read_by_their_syllables_and_english_words_are_not()
         assert said(f"昵称{word}") == f"{said('昵称')} {said(word)}"
 
 
+def test_de_behind_remembering_and_being_worth_is_light() -> None:
+    for text in ("记得带上", "记得按时吃药", "值得去看", "舍得花钱", "觉得冷"):
+        assert said(text).count("tɤ") == 1, text
+    assert "tɤ↗tau↘" in said("产值得到提升")
+
+
 def test_the_figure_of_a_name_keeps_its_tone() -> None:
     for written, heard in (("F1车手", "ˈɛf i→"), ("在T1航站楼", "tˈi i→"), ("iPhone一直", "i↘ꭧɨ↗")):
         assert heard in said(normalize(TrackedText.of(written), NormalizationOptions()).text)
@@ -168,7 +174,8 @@ def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> No
         ("一对一", "yi1 dui4 yi1"), ("二十一个", "er4 shi2 yi1 ge4"), ("一月一日", "yi1 yue4 yi1 ri4"),
         ("图一杠二", "tu2 yi1 gang4 er4"), ("万一下雨", "wan4 yi1 xia4 yu3"), ("一万一千", "yi2 wan4 yi4 qian1"),
         ("一季度营收", "yi1 ji4 du4 ying2 shou1"), ("一年级", "yi1 nian2 ji2"), ("高一级", "gao1 yi4 ji2"),
-        ("一到三岁", "yi1 dao4 san1 sui4"), ("一等座", "yi1 deng3 zuo4"), ("一等于一", "yi1 deng3 yu2 yi1"), ("一点一点来", "yi4 dian3 yi4 dian3 lai2"), ("九点一刻", "jiu3 dian3 yi2 ke4"),
+        ("一到三岁", "yi1 dao4 san1 sui4"), ("一等座", "yi1 deng3 zuo4"), ("一等于一", "yi1 deng3 yu2 yi1"),
+        ("一点一点来", "yi4 dian3 yi4 dian3 lai2"), ("九点一刻", "jiu3 dian3 yi2 ke4"),
     ],
 )  # fmt: skip
 def test_one_and_not_change_their_tone_before_others(written: str, readings: str) -> None:

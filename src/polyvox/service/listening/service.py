@@ -200,7 +200,7 @@ class ListeningService:
     def _transcribed(self, pcm: Pcm, task: RecognitionTask, chosen: ChosenRecogniser, tell: Heard) -> Transcript:
         """Transcribe the samples; blocks."""
         check = current_token().check
-        recogniser = self.recognisers.load(chosen.model)
+        recogniser = self.recognisers.recogniser(chosen)
         detector = self._detector.get()
         passages: list[Passage] = []
         for window in speech_windows(pcm, detector.speech(pcm, LISTENING_RATE), recogniser.longest):
@@ -214,7 +214,8 @@ class ListeningService:
                 passages.append(Passage(start, window.end / LISTENING_RATE, recognition, words, silence))
                 tell(passages[-1])
         language = _language(passages, task, chosen)
-        return Transcript(tuple(passages), language, len(pcm) / LISTENING_RATE, chosen.model.name, chosen.warnings)
+        model = (passages[0].recognition.model if passages else "") or chosen.model.name
+        return Transcript(tuple(passages), language, len(pcm) / LISTENING_RATE, model, chosen.warnings)
 
     def _report(self, request: ListeningRequest, transcript: Transcript, seconds: float) -> None:
         self._metrics.heard(transcript.model, transcript.seconds, seconds)

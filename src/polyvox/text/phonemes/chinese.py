@@ -29,7 +29,7 @@ _ACCOUNT: Final = re.compile(r"(?<![A-Za-z'])[a-z]{2,24}(?: (?:点|下划线|杠
 _LETTERS: Final = re.compile("[a-z]+")
 _OPENING: Final = ("“", "(")
 # Before another letter no article of English, but the first of a row: 沪A D12345.
-_LETTER: Final = re.compile("[A-Z]")
+_LETTER: Final = re.compile("[A-Za-z]")
 _LETTER_A: Final = "ˈA"
 _LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
 
@@ -148,8 +148,8 @@ def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
     """Chinese has no spaces: words are parted by one, and marks cling to the word before them."""
     if not isinstance(word, SpokenWord):
         return word
-    if word.text == "A" and isinstance(following, SpokenWord) and _LETTER.fullmatch(following.text):
-        word = SpokenWord("A", _LETTER_A, word.span, word.space)
+    if word.text in "Aa" and isinstance(following, SpokenWord) and _LETTER.fullmatch(following.text):
+        word = SpokenWord(word.text, _LETTER_A, word.span, word.space)
     if not isinstance(following, SpokenWord):
         space = ends_open if following is None else True
     elif word.phonemes in _OPENING:

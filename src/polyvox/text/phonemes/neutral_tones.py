@@ -17,7 +17,7 @@ _LIGHT: Final = frozenset(
         "早上 尾巴 委屈 稳当 窝囊 稀罕 媳妇 喜欢 下巴 吓唬 先生 乡下 底下 相声 消息 小气 笑话 歇息 心思 行李 休息 "
         "秀才 秀气 学生 学问 衙门 哑巴 胭脂 眼睛 秧歌 养活 吆喝 妖精 衣服 衣裳 意思 应酬 冤家 冤枉 月饼 月亮 云彩 "
         "运气 在乎 扎实 栅栏 张罗 丈夫 丈人 帐篷 招呼 招牌 折腾 芝麻 知识 指甲 主意 转悠 庄稼 壮实 状元 祖宗 嘴巴 "
-        "琢磨 报酬 抽屉 得罪 枇杷 琵琶 邋遢 唠叨 闹腾 晃荡 数落 惦记 吩咐 嘱咐"
+        "琢磨 报酬 抽屉 得罪 枇杷 琵琶 邋遢 唠叨 闹腾 晃荡 数落 惦记 吩咐 嘱咐 大爷"
     ).split()
 )
 # What somebody does for a while, and names for people and animals: the second of two same syllables is light.

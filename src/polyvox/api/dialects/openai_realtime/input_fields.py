@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from polyvox.api.dialects.openai_realtime.input_options import InputOptions, TranscriptionOptions, TurnOptions
 from polyvox.api.requests.fields import Boolean, Integer, Number, RequestBody
-from polyvox.voices.recognition.languages import language_named
+from polyvox.voices.recognition.languages import language_named, writes_traditional
 
 _MAX_PROMPT_CHARS = 4_000
 _MAX_KEYWORDS = 200
@@ -44,9 +44,8 @@ class TranscriptionFields(RequestBody):
         """The options; of several possible languages none is taken for the one, and keywords are part of the prompt."""
         language = self.language or (self.languages[0] if len(self.languages) == 1 else None)
         prompt = ", ".join(part for part in (self.prompt, *self.keywords) if part)
-        return TranscriptionOptions(
-            self.model, None if language is None else language_named(language, "transcription.language"), prompt
-        )
+        code = None if language is None else language_named(language, "transcription.language")
+        return TranscriptionOptions(self.model, code, prompt, writes_traditional(language))
 
 
 class TurnFields(RequestBody):

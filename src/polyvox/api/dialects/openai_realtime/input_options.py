@@ -17,10 +17,11 @@ class TranscriptionOptions:
     model: str | None = None
     language: str | None = None
     prompt: str = ""
+    traditional: bool = False
 
     @property
     def task(self) -> RecognitionTask:
-        return RecognitionTask(language=self.language, prompt=self.prompt)
+        return RecognitionTask(language=self.language, prompt=self.prompt, traditional=self.traditional)
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -186,6 +186,8 @@ _PER_UNIT: Final = re.compile(
     r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
+# Length, width and height: 4,750/1,921/1,624mm.
+_SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
@@ -219,6 +221,7 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+_AMPERES: Final = re.compile(r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?<=电流)(\d{1,3})A(?![A-Za-z0-9])")
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _PRIME: Final = re.compile("[0-9]['′]")
@@ -259,6 +262,8 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if "/" in text.text:
+        text = text.sub(_SIDES, lambda match: ", ".join(match.group().split("/")))
     if _RAISED_SIGN.search(text.text):
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
@@ -267,6 +272,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
         return text
+    if "A" in text.text:
+        text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MEASURE, _measure)
