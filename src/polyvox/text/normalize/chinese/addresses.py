@@ -80,6 +80,7 @@ _PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp
 _HOUSE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{4}(?=弄|支弄)|(?<=[路街道巷弄村里])\d{4}(?=号(?!文|令|楼))|(?<![\d-])(?<!\d[.,])\d{4}(?=栋)"
 )
+_HOUSE_SIGN: Final = re.compile(r"\d[弄号栋支]")
 # Bulletins, parts and files numbered by their year: CVE-2024-3094.
 _SERIAL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2,8})[- ]?(?P<year>(?:19|20)\d\d)-(?P<rest>\d{3,7})(?![\d-]|[.,:]\d|[A-Za-z])"
@@ -252,7 +253,9 @@ def read_urls(text: TrackedText) -> TrackedText:
         text = text.sub(_NAME_AND_YEAR, lambda match: f"{match['gap']}{match['name']} {spelled(match['year'])}")
     if " -" in text.text:
         text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
-    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ").sub(_SHELL_FILE, "S H")
+    text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ")
+    if "点 sh" in text.text:
+        text = text.sub(_SHELL_FILE, "S H")
     return text.sub(_OPTION, _dashes) if "-" in text.text else text
 
 
@@ -277,8 +280,10 @@ def read_codes(text: TrackedText) -> TrackedText:
     if "#" in text.text:
         text = text.sub(_KEYS, _keys)
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
-    text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
-    text = text.sub(_HOUSE, lambda match: spelled(match.group()))
+    if "端口" in text.text or "/" in text.text:
+        text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
+    if _HOUSE_SIGN.search(text.text):
+        text = text.sub(_HOUSE, lambda match: spelled(match.group()))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if _LONG_NUMBER.search(text.text):
         text = text.sub(_ISSUE, lambda match: spelled(match.group()))
@@ -310,7 +315,8 @@ def _keys(match: re.Match[str]) -> str:
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
-    text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if " 20" in text.text or " 19" in text.text:
+        text = text.sub(_EDITION, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 

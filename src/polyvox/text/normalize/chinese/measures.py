@@ -272,7 +272,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
         return text
-    text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
+    if "A" in text.text:
+        text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MEASURE, _measure)
