@@ -51,6 +51,22 @@ async ({text, voice}) => {
   return {samples, words, voices: synthesizer.voices.map(({id}) => id)};
 }
 """
+PLAY = """
+async () => {
+  const {Player} = await import('/dist/index.js');
+  const player = await Player.open();
+  const heard = [];
+  async function* pieces() {
+    for (const start of [0, 0.1]) {
+      const word = {text: `word at ${start}`, start, end: start + 0.1, span: {start: 0, end: 4}};
+      yield {pcm: new Float32Array(2400).fill(0.1), sampleRate: 24000, start, words: [word]};
+    }
+  }
+  await player.play(pieces(), {onWord: ({text}) => heard.push(text)});
+  await player.close();
+  return heard;
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +212,14 @@ def envelope(pcm: Any, window: int = 1_200) -> Any:
     """Level of each 50 ms; longer than what a duration of one frame more or less moves a word by."""
     padded = np.pad(np.asarray(pcm, np.float64), (0, -len(pcm) % window))
     return np.sqrt(np.square(padded.reshape(-1, window)).mean(axis=1))
+
+
+def test_the_player_plays_to_the_end_and_tells_each_word() -> None:
+    with file_server({"dist": built_package()}) as (url, _), launched() as browser:
+        page = browser.new_page()
+        page.goto(url)
+        page.mouse.click(10, 10)  # browsers play nothing before the reader did something
+        assert page.evaluate(PLAY) == ["word at 0", "word at 0.1"]
 
 
 def test_a_page_that_loaded_the_model_once_speaks_as_the_server_does_without_it(bundle: Path, models_dir: Path) -> None:
