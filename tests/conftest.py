@@ -106,6 +106,15 @@ def packages_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def recognisers_loaded_once() -> Iterator[None]:
+    """A recogniser stays loaded when its service closes: the next one that hears a recording would load it for 2 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "polyvox.service.voices.transcriber" in sys.modules:
+            patch.setattr("polyvox.service.voices.transcriber._loaded", {})
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def certificates_read_once() -> Iterator[None]:
     """Clients of HTTP share the world's certificates: each would read them anew, for 50 ms of CPU time."""
     import ssl
@@ -160,6 +169,15 @@ def models_dir(installed: "Callable[[str], Bundle]") -> Path:
     """The folder of real models, with those in it that nearly every test of the real thing needs."""
     for name in ("kokoro", "moonshine-base"):
         folder = installed(name).folder.parent
+    return folder
+
+
+@pytest.fixture(scope="session")
+def moonshine_alone(installed: "Callable[[str], Bundle]", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models for services that write down recordings: Whisper would take ten times as long for each."""
+    folder = tmp_path_factory.mktemp("moonshine")
+    bundle = installed("moonshine-base").folder
+    (folder / bundle.name).symlink_to(bundle.resolve())
     return folder
 
 

@@ -11,7 +11,7 @@ _AS: Final[Mapping[str, str]] = {
     "《": "“", "》": "”", "〈": "“", "〉": "”", "＂": '"', "[": "(", "]": ")", "{": "(", "}": ")", "【": "(", "】": ")",
     "（": "(", "）": ")", "〔": "(", "〕": ")", "।": ".", "؟": "?", "،": ",", "؛": ";", "‼": "!", "⁇": "?", "⁈": "?",
 }  # fmt: skip
-_WORDS: Final[Mapping[str, str]] = {
+WORDS: Final[Mapping[str, str]] = {
     "&": "and", "＆": "and", "%": "percent", "％": "percent", "@": "at", "＠": "at", "+": "plus", "＋": "plus",
     "=": "equals", "＝": "equals", "#": "hash", "$": "dollar", "£": "pound", "€": "euro", "¥": "yen", "￥": "yen",
     "¢": "cent", "₹": "rupee", "₽": "ruble", "₩": "won", "₿": "bitcoin", "°": "degrees", "×": "times",
@@ -39,4 +39,4 @@ def spoken_sign(mark: str, before: str, after: str) -> str:
     """The words for a sign that is read out, or nothing."""
     if mark == "." and (after.islower() or after.isdigit() if before.isalnum() else after.isalpha()):
         return "dot"
-    return _WORDS.get(mark[0], "")
+    return WORDS.get(mark[0], "")

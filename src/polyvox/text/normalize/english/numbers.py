@@ -10,7 +10,7 @@ TENS: Final = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
 SCALES: Final = ("", "thousand", "million", "billion", "trillion", "quadrillion", "quintillion")
 LONGEST_CARDINAL: Final = 3 * len(SCALES)
 
-_IRREGULAR_ORDINALS: Final = {
+IRREGULAR_ORDINALS: Final = {
     "one": "first",
     "two": "second",
     "three": "third",
@@ -70,8 +70,8 @@ def ordinal(digits: str) -> str:
 
 
 def _ordinal_word(word: str) -> str:
-    if word in _IRREGULAR_ORDINALS:
-        return _IRREGULAR_ORDINALS[word]
+    if word in IRREGULAR_ORDINALS:
+        return IRREGULAR_ORDINALS[word]
     return word[:-1] + "ieth" if word.endswith("y") else word + "th"
 
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -32,6 +32,11 @@ class G2pNetwork:
         self._symbols: Final[list[str]] = json.loads(described["symbols"])
         layers, pair, batch, heads, _, size = self._decoder.get_inputs()[1].shape
         self._empty_cache: Final = np.zeros((layers, pair, batch, heads, 0, size), np.float32)
+
+    def describe(self) -> dict[str, Any]:
+        """Ids of letters, symbols in the order of theirs, and the shape of an empty cache without its length."""
+        shape = self._empty_cache.shape
+        return {"letters": self._letters, "symbols": self._symbols, "cache": [*shape[:4], shape[5]]}
 
     def __call__(self, word: str, variant: Variant) -> str:
         """The phonemes, or an empty string where decoding does not end."""
@@ -68,9 +73,17 @@ def load(variant: Variant) -> Callable[[str], str]:
     return read
 
 
+def graphs() -> tuple[bytes, bytes]:
+    """The serialised encoder and decoder."""
+    folder = resources.files(__package__)
+    return folder.joinpath("g2p_encoder.onnx").read_bytes(), folder.joinpath("g2p_decoder.onnx").read_bytes()
+
+
+def description() -> dict[str, Any]:
+    """The description of the graphs' inputs and outputs."""
+    return _network().describe()
+
+
 @cache
 def _network() -> G2pNetwork:
-    folder = resources.files(__package__)
-    return G2pNetwork(
-        folder.joinpath("g2p_encoder.onnx").read_bytes(), folder.joinpath("g2p_decoder.onnx").read_bytes()
-    )
+    return G2pNetwork(*graphs())

@@ -1,0 +1,6 @@
+export { Player } from './player';
+export type { PlayOptions } from './player';
+export { Synthesizer } from './synthesizer';
+export type { LoadOptions } from './synthesizer';
+export type { SpeakOptions, SpeechPiece, VoiceMix, WordTime } from './speech';
+export type { Voice } from './manifest';
