@@ -1,4 +1,4 @@
-"""A voice is brought to a speaker's pitch, and Wren decodes what a step gives it."""
+"""A voice is brought to a speaker's pitch."""
 
 import numpy as np
 import pytest
