@@ -7,8 +7,8 @@
     python -m benchmarks.recorded_recognition recordings --clips 10
 
 Debian's packages hold the recordings (8 kHz, CC-BY-SA 3.0) and their texts. Of each language the first prompts of eight
-words or more are taken, in the order of their names. Accents do not count, since some of the texts leave them out, nor
-does it whether a number is written in figures.
+words or more and 20 s or less are taken, in the order of their names. Accents do not count, since some of the texts
+leave them out, nor does it whether a number is written in figures.
 """
 
 import argparse
@@ -34,6 +34,7 @@ from polyvox.voices.recognition.recogniser import RATE, RecognitionTask
 LANGUAGES = ("en", "es", "fr", "it", "ru")
 _LINE = re.compile(r"([\w/-]+):\s*(\S.*)")
 _SHORTEST = 8
+_LONGEST = 20.0
 _ASIDES = re.compile(r"\(.*?\)|\[.*?\]|<.*?>")
 
 
@@ -45,7 +46,9 @@ def prompts(folder: Path, language: str) -> Iterator[tuple[str, Pcm]]:
     for name, said in sorted(found.groups() for line in lines if (found := _LINE.fullmatch(line.strip()))):
         recording = sounds / f"{name}.wav"
         if len(said.split()) >= _SHORTEST and not _ASIDES.search(said) and recording.is_file():
-            yield said, mono_16k(*decode(recording.read_bytes(), max_seconds=30, max_samples=2_000_000))
+            pcm = mono_16k(*decode(recording.read_bytes(), max_seconds=120, max_samples=2_000_000))
+            if len(pcm) <= _LONGEST * RATE:
+                yield said, pcm
 
 
 def plain(text: str, language: str) -> str:
