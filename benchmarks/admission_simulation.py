@@ -16,6 +16,7 @@ from statistics import quantiles
 from benchmarks.virtual_time import VirtualTimeLoop
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, current_precedence
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.ticket import Ticket
 
@@ -226,14 +227,9 @@ class World:
         number = next(self._numbers)
         self.outcome.asked[call.client] += 1
         try:
-            ticket = self.admission.enter(
-                "m",
-                call.client,
-                0 if call.arriving else round(call.audio / SECONDS_PER_CHAR),
-                call.max_wait,
-                background=call.background,
-                capacity=self.engine.model.claims,
-            )
+            chars = 0 if call.arriving else round(call.audio / SECONDS_PER_CHAR)
+            asked = AdmissionRequest("m", call.client, chars, call.max_wait, background=call.background)
+            ticket = self.admission.enter(asked, self.engine.model.claims)
         except OverloadedError as refusal:
             self._advise(refusal)
             self.outcome.refused[str(refusal.reason)] += 1

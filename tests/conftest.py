@@ -106,6 +106,18 @@ def packages_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def networks_loaded_once() -> Iterator[None]:
+    """Real recognisers, Kokoro and Wren stay loaded when a service closes: the next one would take 2 s for each."""
+    with pytest.MonkeyPatch.context() as patch:
+        if (transcriber := sys.modules.get("polyvox.service.voices.transcriber")) is not None:
+            patch.setattr(transcriber, "_loaded", {})
+        for module, name in (("loading", "KokoroModel"), ("wren.loading", "load_wren")):
+            if (loading := sys.modules.get(f"polyvox.engines.kokoro.{module}")) is not None:
+                patch.setattr(loading, name, cache(getattr(loading, name)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def certificates_read_once() -> Iterator[None]:
     """Clients of HTTP share the world's certificates: each would read them anew, for 50 ms of CPU time."""
     import ssl
@@ -160,6 +172,15 @@ def models_dir(installed: "Callable[[str], Bundle]") -> Path:
     """The folder of real models, with those in it that nearly every test of the real thing needs."""
     for name in ("kokoro", "moonshine-base"):
         folder = installed(name).folder.parent
+    return folder
+
+
+@pytest.fixture(scope="session")
+def moonshine_alone(installed: "Callable[[str], Bundle]", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models for services that write down recordings: Whisper would take ten times as long for each."""
+    folder = tmp_path_factory.mktemp("moonshine")
+    bundle = installed("moonshine-base").folder
+    (folder / bundle.name).symlink_to(bundle.resolve())
     return folder
 
 

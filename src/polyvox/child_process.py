@@ -73,6 +73,20 @@ async def _ended(child: Process, seconds: float) -> None:
         _log.error("the child process %d left something running", child.pid)
 
 
+def start_controlled_child(
+    command: Sequence[str], control: int, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a child that has a socket for its standard input and ends when that is closed; OSError where that fails."""
+    return subprocess.Popen(  # noqa: S603 - an argument list of ours
+        command,
+        cwd="/",
+        stdin=control,
+        stdout=DEVNULL,
+        env=_environment(environment),
+        start_new_session=True,
+    )
+
+
 def start_blocking_child(command: Sequence[str], folder: Path | None = None) -> subprocess.Popen[bytes]:
     """Start a child for a thread that waits for its answers; OSError where that fails. Its errors are dropped."""
     return subprocess.Popen(  # noqa: S603 - an argument list of ours

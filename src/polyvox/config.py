@@ -390,6 +390,9 @@ class Settings(BaseModel):
     max_jobs: int = Field(
         2, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
     )
+    verify_jobs: bool = Field(
+        False, description="Whether jobs that do not say are heard by a recogniser and mended, sentence by sentence."
+    )
     max_jobs_per_owner: int = Field(
         50, ge=1, le=10_000, description="Jobs that one key may keep, finished ones too, or everyone without keys."
     )
@@ -469,6 +472,9 @@ class Settings(BaseModel):
         26_214_400, ge=1024, le=33_554_432, description="Largest recording that is transcribed, in bytes."
     )
     listen_max_seconds: float = Field(600.0, gt=0, le=900, description="Longest recording that is transcribed.")
+    listen_session_seconds: float = Field(
+        14_400.0, gt=0, description="Most sound that one Realtime session listens to; beyond it an error."
+    )
     listen_workers: int = Field(
         1, ge=1, le=64, description="Recordings that are transcribed at once, on a thread each."
     )

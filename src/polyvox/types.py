@@ -74,14 +74,58 @@ _LEAST_EXACT_FIRST = (TimingSource.ESTIMATE, TimingSource.ALIGNMENT, TimingSourc
 
 
 @dataclass(frozen=True, slots=True)
+class PhonemeTiming:
+    """A phoneme in IPA, with its stress and length marks, and its time in seconds from the utterance's first sample."""
+
+    phoneme: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class PhonemeShare:
+    """A phoneme in IPA and its part of a word's time: 0 is the word's start and 1 its end."""
+
+    phoneme: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class WordTiming:
-    """A word as the caller wrote it, and its time in seconds from the utterance's first sample."""
+    """A word as the caller wrote it, and its time in seconds from the utterance's first sample.
+
+    Its phonemes, where the model knows their durations, are kept as shares of that time: a word that is moved or
+    spoken at another tempo takes them along, and none can lie outside of it.
+    """
 
     word: str
     start: float
     end: float
     span: Span
     source: TimingSource = TimingSource.DURATIONS
+    shares: tuple[PhonemeShare, ...] = ()
+
+    @property
+    def phonemes(self) -> tuple[PhonemeTiming, ...]:
+        """Its phonemes in order; none where the model does not know their durations."""
+        seconds = self.end - self.start
+        return tuple(
+            PhonemeTiming(share.phoneme, self.start + share.start * seconds, self.start + share.end * seconds)
+            for share in self.shares
+        )
+
+    def with_phonemes(self, phonemes: Iterable[PhonemeTiming]) -> "WordTiming":
+        """The word with phonemes at these times, cut off at its edges."""
+        seconds = self.end - self.start
+        shares = (
+            PhonemeShare(each.phoneme, self._share(each.start, seconds), self._share(each.end, seconds))
+            for each in phonemes
+        )
+        return replace(self, shares=tuple(shares))
+
+    def _share(self, time: float, seconds: float) -> float:
+        return min(max((time - self.start) / seconds, 0.0), 1.0) if seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +365,8 @@ class Capabilities:
     """True if it can convert a recording to another voice."""
     dialogue: bool = False
     word_timings: bool = False
+    phoneme_timings: bool = False
+    """True if its words have phonemes with times."""
     phonemes: bool = False
     voice_mixing: bool = False
     stochastic: bool = False

@@ -62,7 +62,7 @@ def test_at_least_half_of_the_clips_had_no_say_in_the_settings():
 
 @pytest.mark.long
 def test_pictures_are_small(tmp_path):
-    measured = VoiceMeasurement(0.5, 0.4, 0.5, 0.0, 4.5, 120.0)
+    measured = VoiceMeasurement(0.5, 0.4, 0.5, 0.3, 0.0, 4.5, 120.0)
     result = CloningResult("clip", False, 5.0, 120, 0.2, "af_heart", "af_heart", measured, measured, 100, 200)
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, 32_000).astype(np.float32)
     save_similarities([result, result], tmp_path / "bars.png")

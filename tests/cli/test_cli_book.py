@@ -1,6 +1,7 @@
 """`polyvox book`: a manuscript in, a book with chapters out, interrupted or not."""
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from typer.testing import CliRunner
 
 from helpers.epubs import epub
 from helpers.fakes import ToneEngine, tone_catalog
+from helpers.listening import ScriptedRecogniser
 from polyvox.books.narration.options import NarrationProgress
 from polyvox.cli.book import narrating
 from polyvox.cli.book.narrating import pace
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
+from polyvox.service.listening.recognisers import ChosenRecogniser, Recognisers
 
 MARKDOWN = (
     "# The Tide\n\n## One\n\nIt came in. It went out.\n\n"
@@ -165,6 +168,26 @@ def test_the_bar_shows_the_chapter_and_the_pace(engine, monkeypatch):
     assert book("tide.md").exit_code == 0
     assert "1 of 3 One" in screen.getvalue()
     assert "real time" in screen.getvalue()
+
+
+def test_a_verified_book_needs_a_recogniser_and_is_refused_before_anything_is_spoken(engine, tmp_path):
+    result = book("tide.md", "-o", "tide.mp3", "--verify", "--models-dir", str(tmp_path / "none"))
+    assert result.exit_code == 1
+    assert "polyvox pull" in result.stderr
+    assert not engine.heard
+
+
+def test_a_verified_book_says_what_was_respoken(engine, monkeypatch):
+    def heard_as(recognisers, name, task):
+        return ChosenRecogniser(recognisers.models[0], ())
+
+    monkeypatch.setattr(Recognisers, "choose", heard_as)
+    monkeypatch.setattr(Recognisers, "load", lambda recognisers, model: ScriptedRecogniser(("Two",)))
+    result = book("tide.md", "-o", "tide.mp3", "--verify", "--chapters", "2")
+    assert result.exit_code == 0, result.stderr
+    assert "2 sentences checked, 0 respoken, 1 still not right." in result.stderr
+    [wrong] = json.loads(Path("tide.check.json").read_text())["sentences"]
+    assert (wrong["text"], wrong["heard"]) == ("Nobody saw it.", "Two")
 
 
 def test_the_pace_counts_only_this_run():

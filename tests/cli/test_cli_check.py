@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers import tiny_chatterbox, tiny_pockettts
 from helpers.fakes import ToneEngine, tone_catalog
-from helpers.tiny_pockettts import MODEL, install
+from helpers.small_networks import on_one_thread, without_onednn
 from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
@@ -68,20 +69,39 @@ def test_what_cannot_be_checked_is_one_line_and_not_a_verdict(tmp_path: Path) ->
 def test_noise_is_not_words(
     installed: Callable[[str], Bundle], tmp_path: Path, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("POLYVOX_POCKETTTS_DEVICE", "cpu")
-    install(MODEL, tmp_path / "models")
+    for family in ("POCKETTTS", "CHATTERBOX"):
+        monkeypatch.setenv(f"POLYVOX_{family}_DEVICE", "cpu")
+    tiny_pockettts.install(tiny_pockettts.MODEL, tmp_path / "models")
+    tiny_chatterbox.install(tiny_chatterbox.ENGLISH, tmp_path / "models")
+    tiny_chatterbox.expect_tiny_weights(monkeypatch)
     for name in ("moonshine-base", "campplus"):
         (tmp_path / "models" / name).symlink_to(installed(name).folder)
-    options = (MODEL, "--voice", RECORDING, "--texts", texts, "--models-dir", "models", "--no-speed", "--json")
-    judged = check(*options)
-    assert judged.exit_code == 1, judged.stderr
-    met = criteria_of(judged.stdout)
-    assert met["sentences spoken"], judged.stdout
-    for voice in ("alba", "recording"):
-        assert met[f"words wrong, {voice}"] is False
-    assert met["recording, like its recording"] is False
-    assert met["stream and whole"]
-    assert met["alone and 2 at once"]
+    options = ("--voice", RECORDING, "--texts", texts, "--models-dir", "models", "--no-speed", "--json")
+    for model, own in ((tiny_pockettts.MODEL, tiny_pockettts.VOICE), (tiny_chatterbox.ENGLISH, "default")):
+        with on_one_thread(), without_onednn():
+            judged = check(model, *options)
+        assert judged.exit_code == 1, judged.stderr
+        met = criteria_of(judged.stdout)
+        assert met["sentences spoken"], judged.stdout
+        for voice in (own, "recording"):
+            assert met[f"words wrong, {voice}"] is False
+        assert met["recording, like its recording"] is False
+        assert met["stream and whole"]
+        assert met["alone and 2 at once"]
+
+
+@pytest.mark.long
+def test_a_model_of_which_a_file_is_missing_is_not_judged_and_the_file_is_named(
+    tmp_path: Path, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pocket = tiny_pockettts.install(tiny_pockettts.MODEL, tmp_path / "models")
+    turbo = tiny_chatterbox.install(tiny_chatterbox.TURBO, tmp_path / "models")
+    for missing in (pocket / "model.safetensors", turbo / "ve.safetensors"):
+        missing.unlink()
+        refused = check(missing.parent.name, "--texts", texts, "--models-dir", "models", "--no-speed")
+        assert (refused.exit_code, refused.stdout) == (2, ""), refused.stderr
+        assert missing.stem in refused.stderr
+        assert "Traceback" not in refused.stderr
 
 
 @pytest.mark.slow

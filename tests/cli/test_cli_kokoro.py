@@ -31,7 +31,7 @@ def test_say_writes_speech(models_dir: Path, tmp_path: Path) -> None:
 
 
 def test_serve_speaks_when_it_says_so(models_dir: Path) -> None:
-    with polyvox_process(["serve", "--port", "0", "--models-dir", str(models_dir)]) as server:
+    with polyvox_process(["serve", "--port", "0", "--models-dir", str(models_dir)], SMALL_DECODER) as server:
         body = {"model": "kokoro", "input": SENTENCE, "voice": "bf_emma", "response_format": "mp3"}
         response = httpx.post(f"{server.url}/v1/audio/speech", json=body, timeout=300)
         # Balancers wait for the dictionaries of all languages; who calls at once is answered.

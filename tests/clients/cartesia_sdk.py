@@ -19,6 +19,14 @@ def words_of(events):
     return [word for stamp in stamps for word in stamp.words], [time for stamp in stamps for time in stamp.start]
 
 
+def phonemes_of(events):
+    """The phonemes, where each has a start and an end and all are in order."""
+    stamps = [event.phoneme_timestamps for event in events if event.type == "phoneme_timestamps"]
+    times = [time for stamp in stamps for pair in zip(stamp.start, stamp.end, strict=True) for time in pair]
+    assert times == sorted(times), times
+    return [phoneme for stamp in stamps for phoneme in stamp.phonemes]
+
+
 def summary(events):
     """What a test can check of a context's events."""
     words, starts = words_of(events)
@@ -26,6 +34,7 @@ def summary(events):
         "types": [event.type for event in events],
         "bytes": sum(len(event.audio) for event in events if event.type == "chunk"),
         "words": words,
+        "phonemes": "".join(phonemes_of(events)),
         "ordered": starts == sorted(starts) and starts[:1] in ([], [0.0]),
         "contexts": sorted({str(event.context_id) for event in events}),
         "flushes": [event.flush_id for event in events if event.type == "flush_done"],
@@ -50,7 +59,8 @@ def sync_http():
     plain = client.tts.generate(transcript=TEXT, voice={"mode": "id", "id": "low"}, **common).read()
     wav = {"container": "wav", "encoding": "pcm_f32le", "sample_rate": 44_100}
     whole = client.tts.generate(transcript=TEXT, voice=known, model_id="sonic-latest", output_format=wav).read()
-    events = list(client.tts.generate_sse(transcript=TEXT, voice="low", add_timestamps=True, context_id="c", **common))
+    timed = {"add_timestamps": True, "add_phoneme_timestamps": True, "context_id": "c"}
+    events = list(client.tts.generate_sse(transcript=TEXT, voice="low", **timed, **common))
     return {
         "status": client.get_status().ok,
         "bytes": len(plain),
@@ -70,7 +80,7 @@ def sync_http():
 def sync_socket():
     found = {}
     with sync_client().tts.websocket_connect() as connection:
-        spoken = connection.context(voice="low", add_timestamps=True, **common)
+        spoken = connection.context(voice="low", add_timestamps=True, add_phoneme_timestamps=True, **common)
         for part in PARTS:
             spoken.push(part)
         spoken.no_more_inputs()

@@ -1,16 +1,17 @@
-// Calls a server as JavaScript programs do: `javascript_calls.mjs PACKAGES URL KEY RECORDING`, URL with https.
+// Calls a server as JavaScript programs do: `javascript_calls.mjs PACKAGES URL KEY RECORDING SAMPLES`, URL with https.
 // Prints a JSON object: for every call what came of it, or the error that the client raised.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-const [packages, url, key, recording] = process.argv.slice(2);
+const [packages, url, key, recording, samples] = process.argv.slice(2);
 const load = createRequire(path.join(packages, 'package.json'));
 const OpenAI = load('openai');
 const { OpenAIRealtimeWS } = load('openai/realtime/ws');
 const { ElevenLabsClient } = load('@elevenlabs/elevenlabs-js');
 const Cartesia = load('@cartesia/cartesia-js');
-const { RealtimeAgent, RealtimeSession, OpenAIRealtimeWebSocket } = load('@openai/agents-realtime');
+const { RealtimeAgent, RealtimeSession, OpenAIRealtimeWebSocket, tool } = load('@openai/agents-realtime');
+const { z } = load('zod');
 
 const TEXT = 'One two, three.';
 const UNKNOWN_VOICE = '01234567-89ab-4cde-8f01-23456789abcd';
@@ -66,6 +67,32 @@ function agent() {
   });
 }
 
+function listeningAgent() {
+  return new Promise((resolve, reject) => {
+    const transport = new OpenAIRealtimeWebSocket({ url: `${url.replace('https', 'wss')}/v1/realtime?model=gpt-realtime` });
+    const tools = [tool({ name: 'clock', description: 'The time.', parameters: z.object({}), execute: () => 'noon' })];
+    const reader = new RealtimeAgent({ name: 'Reader', instructions: 'Read.', voice: 'high', tools });
+    const session = new RealtimeSession(reader, { transport });
+    let voice = null;
+    session.on('error', ({ error }) => reject(new Error(JSON.stringify(error))));
+    transport.on('session.updated', (event) => (voice = event.session.audio?.output?.voice ?? voice));
+    // With a transcript the client fetches its item, and closing before that would be its error.
+    transport.on('item_update', ({ role, content }) => {
+      if (role !== 'user' || !content[0]?.transcript) return;
+      setTimeout(() => {
+        const [{ transcript }] = session.history.find((item) => item.role === 'user').content;
+        session.close();
+        resolve({ transcript, voice });
+      });
+    });
+    const say = () => {
+      const sound = readFileSync(samples);
+      for (let at = 0; at < sound.length; at += 4800) session.sendAudio(new Uint8Array(sound.subarray(at, at + 4800)).buffer);
+    };
+    session.connect({ apiKey: key }).then(say, reject);
+  });
+}
+
 async function cartesiaSocket() {
   const socket = await cartesia.tts.websocket();
   const voice = { mode: 'id', id: 'high' };
@@ -111,6 +138,7 @@ const CALLS = {
   },
   'openai realtime.ws': realtime,
   'agents-realtime': agent,
+  'agents-realtime, listening': listeningAgent,
   'openai embeddings.create': () => openai.embeddings.create({ model: 'text-embedding-3-small', input: 'One.' }),
   'elevenlabs textToSpeech.convert': async () => streamedBytes(await elevenlabs.textToSpeech.convert('high', speech)),
   'elevenlabs textToSpeech.stream': async () => streamedBytes(await elevenlabs.textToSpeech.stream('high', speech)),

@@ -1,12 +1,14 @@
-"""OpenAI's SDK over its Realtime API: speaks, is interrupted, meets errors, and reconnects."""
+"""OpenAI's SDK over its Realtime API: speaks, listens, is interrupted, meets errors, and reconnects."""
 
 import asyncio
 import base64
 import json
 import sys
+from pathlib import Path
 
 from openai import AsyncOpenAI, OpenAI
 from openai.types.realtime import (
+    ConversationItemInputAudioTranscriptionCompletedEvent,
     RealtimeErrorEvent,
     ResponseAudioDeltaEvent,
     ResponseAudioTranscriptDeltaEvent,
@@ -16,7 +18,9 @@ from openai.types.realtime import (
 )
 from websockets.exceptions import InvalidStatus
 
-url, key, text = sys.argv[1:]
+url, key, text, recording = sys.argv[1:]
+SAMPLES = Path(recording).read_bytes()
+STEP = 4_800
 LONG = " ".join([text] * 200)
 
 
@@ -76,7 +80,7 @@ async def interrupted(connection):
 
 
 async def errors(connection):
-    await connection.input_audio_buffer.append(audio="AAAA", event_id="mine")
+    await connection.input_audio_buffer.append(audio="no sound", event_id="mine")
     listening = (await heard(connection)).error
     await connection.response.create(response={**outside(text), "audio": {"output": {"voice": "nobody"}}})
     failed = (await heard(connection)).done
@@ -87,6 +91,33 @@ async def errors(connection):
         "failed": [failed.status, failed.status_details.error.code],
         "idle": idle.code,
     }
+
+
+async def transcribed(connection):
+    """The kinds of events when a sentence is said, and its transcript."""
+    for start in range(0, len(SAMPLES), STEP):
+        audio = base64.b64encode(SAMPLES[start : start + STEP]).decode()
+        await connection.input_audio_buffer.append(audio=audio)
+    event, kinds = None, []
+    while not isinstance(event, ConversationItemInputAudioTranscriptionCompletedEvent):
+        event = await connection.recv()
+        kinds.append(event.type)
+    return {"kinds": list(dict.fromkeys(kinds)), "transcript": event.transcript, "unit": event.usage.type}
+
+
+async def listened(client):
+    """A sentence that is said in a session that speaks too, interrupting it, and one in a session that only listens."""
+    heard_as = {"transcription": {"model": "whisper-1", "language": "en"}, "turn_detection": {"type": "server_vad"}}
+    async with client.realtime.connect(model="gpt-realtime") as connection:
+        await connection.session.update(session={"type": "realtime", "audio": {"input": heard_as}})
+        await connection.response.create(response={"input": [message(LONG)]})
+        both = await transcribed(connection)
+    async with client.realtime.connect(extra_query={"intent": "transcription"}) as connection:
+        created = await connection.recv()
+        await connection.session.update(session={"type": "transcription", "audio": {"input": heard_as}})
+        updated = await connection.recv()
+        alone = await transcribed(connection)
+    return {"both": both, "alone": alone, "types": [created.session.type, updated.session.type]}
 
 
 async def in_the_conversation(connection):
@@ -146,6 +177,7 @@ async def asynchronous():
             "second": await in_the_conversation(connection),
             "interrupted": await interrupted(connection),
             "errors": await errors(connection),
+            "listened": await listened(client),
             "reconnected": await reconnected(client),
             "refused": await refused(),
         }

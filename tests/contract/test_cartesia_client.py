@@ -54,6 +54,9 @@ def test_cartesias_sdk(server):
         assert (events["bytes"], events["words"], events["ordered"]) == (SPOKEN, WORDS, True)
         assert events["types"][-1] == "done"
     assert http["sse"]["contexts"] == ["c"]
+    for events in (http["sse"], socket["continued"]):
+        assert events["phonemes"] == "wellhellotherethisisonetwothree"
+    assert not asynchronous["sse"]["phonemes"], "they come only where they are asked for"
     assert http["voices"] == asynchronous["voices"] == ["low", "high"]
     assert http["voice"] == KATIE
     for name, kind, status, code in (

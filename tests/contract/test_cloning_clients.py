@@ -12,8 +12,8 @@ KEY = "a-long-enough-key"
 RECORDING = ROOT / "tests" / "recordings" / "librivox_a.flac"
 
 
-def test_three_sdks_make_a_voice_and_speak_with_it(tmp_path: Path) -> None:
-    service = tone_service(CloneEngine(), api_keys=[KEY], data_dir=tmp_path)
+def test_three_sdks_make_a_voice_and_speak_with_it(tmp_path: Path, moonshine_alone: Path) -> None:
+    service = tone_service(CloneEngine(), api_keys=[KEY], data_dir=tmp_path, models_dir=moonshine_alone)
     with served(service) as url:
         found = run_client("sdks", "cloning_calls.py", url, KEY, RECORDING)
     ids = [seen.pop("id") for seen in found.values()]

@@ -13,6 +13,7 @@ from helpers.client_environment import run_javascript
 from helpers.cloning import CloneEngine
 from helpers.documents import ROOT
 from helpers.fakes import tone_service
+from helpers.listening import ScriptedRecogniser, bare_speech, listening_with
 from helpers.serving import served
 from polyvox.server.own_certificate import own_certificate
 
@@ -24,9 +25,10 @@ SOUND = 14_400
 NAMES = ["Low", "High", "by-openai"]
 RESULTS = {
     "openai audio.speech.create": SOUND,
-    "openai models.list": ["tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"],
+    "openai models.list": ["tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "any", "whisper-1"],
     "openai realtime.ws": {"bytes": SOUND, "status": "completed"},
     "agents-realtime": {"bytes": SOUND},
+    "agents-realtime, listening": {"transcript": "Hello there.", "voice": "high"},
     "elevenlabs textToSpeech.convert": SOUND,
     "elevenlabs textToSpeech.stream": SOUND,
     "elevenlabs textToSpeech.convertWithTimestamps": "One two, three.",
@@ -51,11 +53,13 @@ RESULTS = {
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("javascript")
     certificate = own_certificate(folder / "tls")
-    service = tone_service(CloneEngine(), api_keys=[KEY], data_dir=folder)
+    service = listening_with(tone_service(CloneEngine(), api_keys=[KEY], data_dir=folder), any=ScriptedRecogniser())
+    samples = folder / "speech.pcm"
+    samples.write_bytes(bare_speech())
     with served(service, certificate=loaded(certificate.chain, certificate.key)) as url:
         address = f"https://localhost:{url.rpartition(':')[2]}"
         trusted = {"NODE_EXTRA_CA_CERTS": str(certificate.chain)}
-        return run_javascript("javascript_calls.mjs", address, KEY, RECORDING, timeout=300, **trusted)
+        return run_javascript("javascript_calls.mjs", address, KEY, RECORDING, samples, timeout=300, **trusted)
 
 
 def test_every_call_gives_what_its_client_expects(found: dict[str, Any]) -> None:

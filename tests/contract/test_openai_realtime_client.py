@@ -6,6 +6,7 @@ import pytest
 
 from helpers.client_environment import run_client
 from helpers.fakes import ToneEngine, tone, tone_service
+from helpers.listening import ScriptedRecogniser, bare_speech, listening_with
 from helpers.serving import served, wait_for
 from polyvox.audio.pcm import to_pcm16
 
@@ -21,13 +22,15 @@ def engine():
 
 @pytest.fixture(scope="module")
 def service(engine):
-    return tone_service(engine, api_keys=[KEY])
+    return listening_with(tone_service(engine, api_keys=[KEY]), any=ScriptedRecogniser())
 
 
 @pytest.fixture(scope="module")
-def result(service):
+def result(service, tmp_path_factory):
+    recording = tmp_path_factory.mktemp("recording") / "speech.pcm"
+    recording.write_bytes(bare_speech())
     with served(service) as url:
-        yield run_client("sdks", "openai_realtime.py", f"{url}/v1", KEY, TEXT)
+        yield run_client("sdks", "openai_realtime.py", f"{url}/v1", KEY, TEXT, recording)
 
 
 def sound(response):
@@ -72,11 +75,23 @@ def test_an_interruption_stops_the_sound_and_the_next_text_is_spoken(result, eng
 
 def test_errors_are_events_and_the_socket_stays_open(result):
     assert result["asynchronous"]["errors"] == {
-        "listening": ["invalid_request_error", "not_supported", "mine"],
+        "listening": ["invalid_request_error", "invalid_value", "mine"],
         "failed": ["failed", "voice_not_found"],
         "idle": "response_cancel_not_active",
     }
     assert result["asynchronous"]["refused"] == [401, "invalid_api_key"]
+
+
+def test_it_is_heard_beside_speech_and_alone(result):
+    listened = result["asynchronous"]["listened"]
+    turn = [f"input_audio_buffer.{name}" for name in ("speech_started", "speech_stopped", "committed")]
+    transcript = [f"conversation.item.input_audio_transcription.{name}" for name in ("delta", "completed")]
+    assert listened["types"] == ["transcription", "transcription"]
+    assert listened["alone"]["kinds"] == [*turn, "conversation.item.added", "conversation.item.done", *transcript]
+    both = listened["both"]["kinds"]
+    assert both.index("input_audio_buffer.speech_started") < both.index("response.done") < both.index(transcript[1])
+    for way in ("alone", "both"):
+        assert (listened[way]["transcript"], listened[way]["unit"]) == ("Hello there.", "duration")
 
 
 def test_it_reconnects_by_itself_when_the_network_fails(result):

@@ -8,11 +8,6 @@ import asyncio
 import base64
 import hashlib
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -21,6 +16,7 @@ import openai
 import pytest
 
 from helpers.client_environment import run_client
+from helpers.processes import polyvox_process
 from helpers.serving import decoded_seconds, wait_for
 from helpers.speech import HARVARD_SENTENCES
 from polyvox.audio.pcm import from_pcm16
@@ -38,21 +34,11 @@ def server(models_dir):
         "POLYVOX_MODELS_DIR": str(models_dir),
         "POLYVOX_LOG_FORMAT": "console",
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "polyvox", "serve", "--port", "0"],
-        env=os.environ | variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    url = next(found[0] for line in process.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
-    with ThreadPoolExecutor(1) as reader:
-        rest = reader.submit(process.stdout.read)
-        yield url
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, rest.result()
-        assert "Traceback" not in rest.result()
+    with polyvox_process(["serve", "--port", "0"], variables) as running:
+        yield running.url
+        running.terminate()
+        assert running.process.wait(60) == 0, running.log()
+        assert "Traceback" not in running.log()
 
 
 def speech(url, text=SENTENCE, **fields):
@@ -114,6 +100,7 @@ def test_it_says_over_openais_realtime_socket_what_its_messages_hold(server, moo
     assert result["words"] == "\n".join(HARVARD_SENTENCES[2:4])
     assert len(result["times"]) > 3, "the words come along with the sound"
     assert result["times"] == sorted(result["times"])
+    assert word_error_rate("\n".join(HARVARD_SENTENCES[2:4]), " ".join(result["heard"])).errors <= 1
 
 
 @pytest.fixture(scope="module")

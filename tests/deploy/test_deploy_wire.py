@@ -26,6 +26,7 @@ from polyvox.types import (
     Capabilities,
     EngineLocation,
     MarkTiming,
+    PhonemeShare,
     PreparedVoice,
     Seconds,
     Span,
@@ -46,7 +47,7 @@ CHUNK = AudioChunk(
     1_440,
     "Größe, 大きさ",
     span=Span(0, 9),
-    words=(WordTiming("Größe", 0.0, 0.5, Span(0, 5)),),
+    words=(WordTiming("Größe", 0.0, 0.5, Span(0, 5), shares=(PhonemeShare("øː", 0.25, 0.5),)),),
     marks=(MarkTiming("here", 0.25),),
     stages=StageSeconds(flow=Seconds(0.1, 0.05)),
 )

@@ -22,6 +22,7 @@ from polyvox.deploy.workers.remote_admission import RemoteAdmission, RemoteTicke
 from polyvox.deploy.workers.supervisor import check_workers
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.errors import InvalidRequestError, OverloadedError, RefusalReason, UnavailableError, UnknownVoiceError
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.open_counts import CountTable, OpenCounts
 from polyvox.service.keys.counters import Reservation
 from polyvox.service.keys.record import Limits
@@ -81,16 +82,7 @@ def admission_of(folder: Path, link: Link) -> RemoteAdmission:
 
 
 async def entered(admission: RemoteAdmission, client: str = "key a", max_wait: float = 60.0) -> RemoteTicket:
-    return await admission.admit(
-        "tone",
-        client,
-        chars=10,
-        max_wait=max_wait,
-        paced=True,
-        background=False,
-        continues=False,
-        capacity=None,
-    )
+    return await admission.admit(AdmissionRequest("tone", client, 10, max_wait), None)
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -22,8 +22,9 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def quick_flows(request: pytest.FixtureRequest) -> Iterator[None]:
-    """CosyVoice's tiny flows meet ever new shapes; those of real models keep what a server computes with."""
-    if not request.path.name.startswith("test_cosyvoice") or request.node.get_closest_marker("slow"):
+    """Tiny flows meet ever new shapes; those of real models keep what a server computes with."""
+    tiny = request.path.name.startswith(("test_cosyvoice", "test_chatterbox", "test_cloning"))
+    if not tiny or request.node.get_closest_marker("slow"):
         yield
         return
     from helpers.small_networks import without_onednn

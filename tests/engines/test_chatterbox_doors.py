@@ -1,6 +1,5 @@
 """Tiny models of Chatterbox behind the doors: one application, called in process."""
 
-import base64
 import io
 import wave
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from helpers.tiny_chatterbox import ENGLISH, MODELS, MULTILINGUAL, TURBO, factories, install, settings
+from helpers.tiny_chatterbox import ENGLISH, MODELS, MULTILINGUAL, TURBO, factories, install, settings, speak_briefly
 from polyvox.api.app import create_app
 from polyvox.audio.decode import decode
 from polyvox.service.local_service import build_service
@@ -31,8 +30,11 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         install(model, folder / "models")
     chosen = settings(folder / "models", models=list(MODELS), default_model=TURBO, data_dir=folder / "data")
     service = build_service(chosen, factories())
-    with TestClient(create_app(service, VoiceService.for_service(service)), base_url="http://localhost") as client:
-        yield client
+    app = create_app(service, VoiceService.for_service(service))
+    with pytest.MonkeyPatch.context() as patch:
+        speak_briefly(patch)
+        with TestClient(app, base_url="http://localhost") as client:
+            yield client
 
 
 def spoken(client: TestClient, **fields: object) -> bytes:
@@ -94,17 +96,6 @@ def test_a_recording_is_converted_to_another_voice(door: TestClient) -> None:
         assert file.getframerate() == 24_000
     pcm, rate = decode(SPEECH, max_seconds=30, max_samples=10**7)
     assert abs(len(samples) - len(pcm) * 24_000 / rate) <= 4800
-
-
-def test_elevenlabs_streams_text_that_arrives_in_fragments(door: TestClient) -> None:
-    path = f"/v1/text-to-speech/default/stream-input?output_format=pcm_24000&model_id={TURBO}"
-    heard = b""
-    with door.websocket_connect(path) as talk:
-        for text in (" ", "Well my friend, ", "this is a long one. ", ""):
-            talk.send_json({"text": text})
-        while not (message := talk.receive_json()).get("isFinal"):
-            heard += base64.b64decode(message.get("audio") or "")
-    assert len(heard) >= 10 * TOKEN
 
 
 def test_models_and_voices_are_listed_with_what_they_can(door: TestClient) -> None:

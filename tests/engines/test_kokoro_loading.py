@@ -1,5 +1,7 @@
 """Which network Kokoro speaks with, and what it says about the choice."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -272,3 +274,18 @@ def test_norms_keep_off_a_kernel_that_errs_or_fails():
         use_kernel(network, lambda *_: 1 / 0)
     assert fused(network) == {False}
     assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]
+
+
+def test_models_with_the_small_decoder_share_one_network_while_either_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(wren_loading, "KokoroFront", lambda *given: given)
+    monkeypatch.setattr(wren_loading, "WrenDecoder", lambda *given: given)
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"weights")
+    load_wren = getattr(wren_loading.load_wren, "__wrapped__", wren_loading.load_wren)  # which tests keep loaded
+    first, again, more_threads = (load_wren(model, threads) for threads in (1, 1, 2))
+    assert first is again is not more_threads
+    os.utime(model, ns=(0, 0))
+    assert load_wren(model, 1) is not first, "another file was installed"
+    before = len(wren_loading._loaded)
+    del again, more_threads, first
+    assert len(wren_loading._loaded) == before - 2

@@ -63,6 +63,8 @@ def test_words_move_with_the_silence_before_them():
     assert paused.words[0].samples.end - paused.trimmed <= 25 * FRAME_SAMPLES
     assert paused.words[1].samples.start >= raw.words[1].samples.start + added
     assert paused.words[1].samples.end == raw.words[1].samples.end + added
+    for word in paused.words:
+        assert (word.phonemes[0].start, word.phonemes[-1].end) == (word.samples.start, word.samples.end)
     heard = paused.pcm[paused.words[1].samples.start - paused.trimmed :][:240]
     assert np.abs(heard).max() > 0.2
 

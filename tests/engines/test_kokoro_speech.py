@@ -87,6 +87,19 @@ async def test_timings_point_at_what_the_caller_wrote_and_never_run_backwards(sm
     assert all(timing.start < timing.end for timing in timings)
 
 
+async def test_the_phonemes_of_a_word_fill_its_time(small):
+    chunks = await speak(small, "I paid $5, twice, to [Nguyen](/wˈɪn/). Bonjour!")
+    words = {timing.word: timing for chunk in chunks for timing in chunk.words}
+    assert [each.phoneme for each in words["Nguyen"].phonemes] == ["w", "ˈɪ", "n"]
+    assert [each.phoneme for each in words["paid"].phonemes] == ["p", "ˈeɪ", "d"]
+    for timing in words.values():
+        phonemes = timing.phonemes
+        assert (phonemes[0].start, phonemes[-1].end) == pytest.approx((timing.start, timing.end))
+        assert all(before.end == pytest.approx(after.start) for before, after in pairwise(phonemes)), timing
+        assert all(each.start <= each.end for each in phonemes)
+    assert max(timing.end for timing in words.values()) <= chunks[-1].end / 24_000
+
+
 @pytest.fixture(scope="module")
 async def paragraph(engine):
     return await speak(engine, PARAGRAPH)
@@ -130,6 +143,7 @@ async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(eng
         (chunk.start, chunk.end, chunk.text) for chunk in alone
     ]
     np.testing.assert_allclose(joined(beside), joined(alone), atol=1e-5)
+    assert [chunk.words for chunk in beside] == [chunk.words for chunk in alone], "words and their phonemes"
 
 
 async def test_speed_changes_the_length_and_not_the_words(engine, moonshine):

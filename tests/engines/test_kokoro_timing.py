@@ -52,6 +52,31 @@ def test_words_of_one_source_are_one():
     assert [timing.word for timing in timings] == ["Hi", "$5"]
 
 
+def test_phonemes_fill_their_word_without_a_gap():
+    pcm = loud(int(DURATIONS.sum()))
+    for word in align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE):
+        starts, ends = [each.start for each in word.phonemes], [each.end for each in word.phonemes]
+        assert [*starts, ends[-1]] == [word.samples.start, *ends]
+        assert ends[-1] == word.samples.end
+        assert starts == sorted(starts)
+    timings = word_timings(
+        align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE), "Hi $5.", first_sample=-4_200, sample_rate=SAMPLE_RATE
+    )
+    assert [[each.phoneme for each in timing.phonemes] for timing in timings] == [
+        ["h", "aɪ"],
+        ["f", "aɪ", "v", "d", "l"],
+    ]
+    hi = timings[0].phonemes
+    assert (hi[0].start, hi[0].end, hi[1].end) == pytest.approx((0.0, 0.05, 0.125))
+
+
+def test_phonemes_are_cut_off_with_the_silence_behind_their_word():
+    pcm = np.concatenate((quiet(10), loud(18), quiet(13)))
+    *_, last = align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    assert last.phonemes[-1].end == last.samples.end
+    assert all(each.end <= last.samples.end for each in last.phonemes)
+
+
 def test_the_silence_that_the_model_counts_to_the_last_phoneme_is_not_the_words():
     pcm = np.concatenate((quiet(10), loud(18), quiet(13)))
     *_, last = align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)

@@ -1,6 +1,5 @@
 """Tiny models of Pocket TTS behind the doors: one application, called in process."""
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,17 +61,6 @@ def test_a_recording_speaks_at_once_without_a_transcript_through_every_door_that
         heard = {spoken(door, model=model, voice=str(voice["voice_id"])) for voice in (added.json(),)}
         assert heard == {spoken(door, model=model, voice=str(registered.json()["id"]))}
     assert spoken(door, model=MODEL, voice="mine") != spoken(door, model=MODEL)
-
-
-def test_elevenlabs_streams_text_that_arrives_in_fragments(door: TestClient) -> None:
-    path = f"/v1/text-to-speech/{VOICE}/stream-input?output_format=pcm_24000&model_id={MODEL}"
-    heard = b""
-    with door.websocket_connect(path) as talk:
-        for text in (" ", "Well my friend, ", "this is a long one. ", ""):
-            talk.send_json({"text": text})
-        while not (message := talk.receive_json()).get("isFinal"):
-            heard += base64.b64decode(message.get("audio") or "")
-    assert len(heard) >= 6 * FRAME
 
 
 def test_models_and_voices_are_listed_with_what_they_can(door: TestClient) -> None:

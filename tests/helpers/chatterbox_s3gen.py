@@ -72,9 +72,10 @@ def _speaker_encoder(generator: torch.Generator) -> dict[str, Tensor]:
 
 @cache
 def config(*, turbo: bool = False, steps: int = 2) -> S3GenConfig:
-    if not turbo:
-        return CONFIG
-    return replace(CONFIG, flow=replace(CONFIG.flow, flow=meanflow(CONFIG.flow.flow, steps)))
+    flow = CONFIG.flow.flow
+    return replace(
+        CONFIG, flow=replace(CONFIG.flow, flow=meanflow(flow, steps) if turbo else replace(flow, steps=steps))
+    )
 
 
 @cache

@@ -13,6 +13,7 @@ from helpers.fakes import ToneEngine, tone_service
 from polyvox.api.app import create_app
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.accounts import Accounts
+from polyvox.service.speech import SpeechService
 
 RESTING = ("done", "paused", "failed", "cancelled")
 SECONDS = 20.0
@@ -25,7 +26,8 @@ class JobClient:
         self.http = http
         self.engine = engine
         self.service: JobService = app.state.jobs
-        self.accounts: Accounts = app.state.service.accounts
+        self.speech: SpeechService = app.state.service
+        self.accounts: Accounts = self.speech.accounts
 
     async def submitted(self, text: str = "One. Two.", **fields: Any) -> dict[str, Any]:
         """A new job; what is sent at once with a form goes to `submit` itself."""

@@ -5,16 +5,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
+import numpy as np
+
+from polyvox.audio.decode import decode
+from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.resample import resampled
 from polyvox.service.listening.recognisers import ListeningModel
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.transcriber import Lazy
 from polyvox.types import Pcm
 from polyvox.voices.recognition.languages import LANGUAGES
-from polyvox.voices.recognition.recogniser import RATE, RecognisedWord, Recognition, RecognitionTask
+from polyvox.voices.recognition.recogniser import RATE, HeardWindow, RecognisedWord, Recognition, RecognitionTask
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 SPEECH = (RECORDINGS / "librivox_a.flac").read_bytes()
 """Three seconds: "He was not an ill-disposed young man.\""""
+
+
+def bare_speech(rate: int = 24_000, silence: float = 0.8) -> bytes:
+    """The sentence between silences, as 16-bit samples."""
+    pcm, own_rate = decode(SPEECH, max_seconds=10, max_samples=1_000_000)
+    quiet = np.zeros(round(silence * rate), np.float32)
+    return to_pcm16(np.concatenate([quiet, resampled(pcm, own_rate, rate), quiet]))
 
 
 @dataclass
@@ -23,6 +35,8 @@ class ScriptedRecogniser:
 
     words: Sequence[str] = ("Hello", "there.")
     longest: float = 20.0
+    language: str = "en"
+    """The language that it detects."""
     held: Event | None = None
     tasks: list[RecognitionTask] = field(default_factory=list)
     windows: list[float] = field(default_factory=list)
@@ -43,21 +57,27 @@ class ScriptedRecogniser:
         words = [RecognisedWord(word, n * share, (n + 1) * share) for n, word in enumerate(self.words)]
         return Recognition(
             " ".join(self.words),
-            task.language or "en",
+            task.language or self.language,
             (1, 2),
             -0.25,
             task.temperature,
             tuple(words) if task.words else None,
         )
 
+    def listen(self, window: Pcm) -> HeardWindow:
+        return HeardWindow(self.language, 0.9, lambda task, check: self.recognise(window, task, check))
+
 
 def listening_with(service: SpeechService, **scripted: ScriptedRecogniser) -> SpeechService:
     """The service with these recognisers alone: `english` knows English and nothing else, `any` can do all."""
     models = {
-        "english": ListeningModel("english", "English", frozenset({"en"}), lambda _: scripted["english"]),
+        "english": ListeningModel(
+            "english", "English", "nobody/english", frozenset({"en"}), lambda _: scripted["english"]
+        ),
         "any": ListeningModel(
             "any",
             "Any",
+            "nobody/any",
             frozenset(LANGUAGES),
             lambda _: scripted["any"],
             detects=True,

@@ -22,6 +22,7 @@ class HeardContext:
     started: dict[str, Any] = field(default_factory=dict)
     audio: list[bytes] = field(default_factory=list)
     words: list[dict[str, Any]] = field(default_factory=list)
+    visemes: list[dict[str, int]] = field(default_factory=list)
     timing_source: str = ""
     flushed: list[str | int] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -55,6 +56,8 @@ class HeardContext:
             case "words":
                 self.words += event["words"]
                 self.timing_source = event["timing_source"]
+            case "visemes":
+                self.visemes += event["visemes"]
             case "flushed":
                 self.flushed.append(event["id"])
             case "error":

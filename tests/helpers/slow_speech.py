@@ -5,18 +5,19 @@ from contextlib import aclosing
 from typing import Any
 
 from helpers.fakes import PlainToneEngine
+from helpers.sounding import SoundingToneEngine
 from polyvox.types import AudioChunk, Utterance
 
 SLOWLY = "slowly"
 
 
-class SlowWordEngine(PlainToneEngine):
+class SlowWordEngine(SoundingToneEngine):
     """Speaks a text with the word "slowly" in 200 chunks, each after `pause` seconds, and any other at once."""
 
     def __init__(self, pause: float = 0.02, **options: Any) -> None:
         super().__init__(**options)
         self._slow = PlainToneEngine(chunks=200, delay=pause)
-        self._quick = PlainToneEngine(**options)
+        self._quick = SoundingToneEngine(**options)
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         self.heard.append(utterance)

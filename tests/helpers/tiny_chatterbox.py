@@ -3,9 +3,11 @@
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
@@ -14,8 +16,10 @@ from helpers import chatterbox_s3gen
 from helpers.chatterbox_t3_golden import FOLDER, GPT2, LLAMA, VOICE_ENCODER, golden, published
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
+from polyvox.engines.chatterbox import engine, running_model
 from polyvox.engines.chatterbox.bundle import ModelSizes
 from polyvox.engines.chatterbox.engine import ChatterboxEngine
+from polyvox.engines.chatterbox.sampling import TURBO_SAMPLING, T3Sampling
 from polyvox.engines.chatterbox.variants import VARIANTS
 from polyvox.engines.spec import EngineFactory
 from polyvox.installation import load_settings
@@ -23,10 +27,12 @@ from polyvox.models.loading import under
 
 ENGLISH, MULTILINGUAL, TURBO = "chatterbox", "chatterbox-multilingual", "chatterbox-turbo"
 MODELS = (ENGLISH, MULTILINGUAL, TURBO)
+_BRIEF = 12
+"""Speech tokens."""
 
 
 def sizes(model: str) -> ModelSizes:
-    return ModelSizes(GPT2 if VARIANTS[model].turbo else LLAMA, VOICE_ENCODER, chatterbox_s3gen.CONFIG)
+    return ModelSizes(GPT2 if VARIANTS[model].turbo else LLAMA, VOICE_ENCODER, chatterbox_s3gen.config())
 
 
 def install(model: str, models_dir: Path) -> Path:
@@ -87,16 +93,27 @@ def factories() -> Mapping[str, EngineFactory]:
     return {**Catalog.installed().factories, **tiny}
 
 
+def expect_tiny_weights(patch: pytest.MonkeyPatch) -> None:
+    """Let engines that are made by the catalog have the sizes of these models, which no file of theirs tells."""
+    patch.setattr(engine, "released_sizes", lambda variant: sizes(variant.name))
+
+
+def speak_briefly(patch: pytest.MonkeyPatch) -> None:
+    """Let engines that start from here on end speech after half a second, which tiny weights never do by themselves."""
+    patch.setattr(running_model, "T3Sampling", partial(T3Sampling, max_tokens=_BRIEF))
+    patch.setattr(running_model, "TURBO_SAMPLING", replace(TURBO_SAMPLING, max_tokens=_BRIEF))
+
+
 @asynccontextmanager
 async def tiny_engine(model: str, models_dir: Path, **more: object) -> AsyncIterator[ChatterboxEngine]:
     if not (models_dir / model).is_dir():
         install(model, models_dir)
-    engine = ChatterboxEngine(VARIANTS[model], settings(models_dir, **more), sizes(model))
-    await engine.start()
+    made = ChatterboxEngine(VARIANTS[model], settings(models_dir, **more), sizes(model))
+    await made.start()
     try:
-        yield engine
+        yield made
     finally:
-        await engine.close()
+        await made.close()
 
 
 def _contiguous(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -16,11 +16,11 @@ from polyvox.engines.chatterbox.lm_adapter import T3Tokens
 from polyvox.engines.chatterbox.sampling import TURBO_SAMPLING, T3Sampling
 from polyvox.engines.chatterbox.speech_tokens import SILENT_TAIL, T3Conditions
 from polyvox.models.qwen.model import QwenState
-from polyvox.runtime import sampling
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.lm_scheduler import LmSchedulerConfig
-from polyvox.runtime.sampling import Sampler, SamplingPlan
+from polyvox.runtime.sampling import sampler
+from polyvox.runtime.sampling.sampler import Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 CPU = torch.device("cpu")
@@ -41,14 +41,14 @@ def test_what_is_drawn_from_is_the_originals(monkeypatch: pytest.MonkeyPatch) ->
         drawn.append(weights[0] / weights.sum())
         return weights.argmax(dim=-1)
 
-    monkeypatch.setattr(sampling, "sample_index", noted)
+    monkeypatch.setattr(sampler, "sample_index", noted)
     recorded = golden("samplers")
     for name, rule in PROCESSORS.items():
         logits, history = recorded[f"{name}.logits"], recorded[f"{name}.history"].tolist()
-        sampler = Sampler(1, len(logits), CPU, nested=True, late_penalty=name.startswith("turbo"))
-        sampler.start(0, rule, 0, history)
-        sampler.set_limits(0, GenerationLimits(max_tokens=10))
-        sampler.sample(logits[None], torch.tensor([0]), SamplingPlan.of([rule], len(logits)))
+        tested = Sampler(1, len(logits), CPU, nested=True, late_penalty=name.startswith("turbo"))
+        tested.start(0, rule, 0, history)
+        tested.set_limits(0, GenerationLimits(max_tokens=10))
+        tested.sample(logits[None], torch.tensor([0]), SamplingPlan.of([rule], len(logits)))
         torch.testing.assert_close(drawn.pop(), recorded[f"{name}.probabilities"], rtol=0, atol=1e-6, msg=name)
 
 
@@ -105,7 +105,7 @@ def racing(seed: int) -> Callable[[Tensor, Tensor], Tensor]:
 async def test_tokens_are_the_originals_to_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     for run in runs():
         async with tokens_of(run) as source:
-            monkeypatch.setattr(sampling, "sample_index", racing(int(runs()[run]["token_seed"])))
+            monkeypatch.setattr(sampler, "sample_index", racing(int(runs()[run]["token_seed"])))
             assert await spoken(source, run, rule(run)) == wanted(run), run
 
 

@@ -1,6 +1,7 @@
 """Streams of S3Gen: cut anywhere and beside any others, each is what one pass over all of it gives."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 import torch
@@ -35,6 +36,7 @@ def _inference() -> Iterator[None]:
         yield
 
 
+@cache
 def one_pass(*, turbo: bool) -> Tensor:
     tokens = torch.tensor([TOKENS])
     return s3gen(turbo=turbo).flow.render(prompt(), tokens, flow_noise(), streaming=True, final=True)[0]

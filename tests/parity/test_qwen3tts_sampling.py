@@ -11,9 +11,9 @@ from polyvox.engines.qwen3tts.bundle import SamplingDefaults
 from polyvox.engines.qwen3tts.frame_steps import PredictorSteps
 from polyvox.engines.qwen3tts.tuning import Qwen3TtsTuning
 from polyvox.models.qwen3tts.talker_lm import TalkerLm
-from polyvox.runtime import sampling
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
+from polyvox.runtime.sampling import sampler
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +82,7 @@ async def test_sampled_codes_and_their_probabilities_are_the_originals(monkeypat
         given = {key: value for key, value in args.items() if key in Qwen3TtsTuning.model_fields}
         frames = int(given.pop("max_new_tokens")) - 1
         draws = RecordedDraws(name)
-        monkeypatch.setattr(sampling, "sample_index", draws)
+        monkeypatch.setattr(sampler, "sample_index", draws)
         wanted = golden("sampled")[f"{name}.codes"]
         assert await spoken(name, Qwen3TtsTuning.of(given).applied(MAKERS), frames) == wanted.tolist(), name
         stopped = bool(cases()[name]["stopped_by_eos"])

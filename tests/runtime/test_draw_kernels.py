@@ -6,8 +6,8 @@ import torch
 pytest.importorskip("triton")
 
 from helpers import interpreted_triton
-from polyvox.runtime import draw_kernels
-from polyvox.runtime.sampling import NO_TOKEN, Draws, Sampler, SamplingPlan, draw, uniforms
+from polyvox.runtime.sampling import draw_kernels
+from polyvox.runtime.sampling.sampler import NO_TOKEN, Draws, Sampler, SamplingPlan, draw, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 pytestmark = pytest.mark.long

@@ -17,12 +17,13 @@ from polyvox.models.chatterbox.fused_gpt2 import FusedGpt2
 from polyvox.models.chatterbox.gpt2 import Gpt2, Gpt2Config
 from polyvox.models.qwen import qwen_kernels
 from polyvox.models.qwen.model import Qwen, RopeScaling
-from polyvox.runtime import lm_scheduler, sampling_kernels
+from polyvox.runtime import lm_scheduler
 from polyvox.runtime.executors import fused_lm
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling, verified_backbone, verified_sampling
 from polyvox.runtime.guidance import GuidedBackbone
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
-from polyvox.runtime.sampling import NO_TOKEN, Sampler, SamplingPlan
+from polyvox.runtime.sampling import sampling_kernels
+from polyvox.runtime.sampling.sampler import NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.examples import examples
-from polyvox.runtime.sampling import FEW_CANDIDATES, UNIFORM_BITS, Sampler, SamplingPlan, sample_index, uniforms
+from polyvox.runtime.sampling.sampler import FEW_CANDIDATES, UNIFORM_BITS, Sampler, SamplingPlan, sample_index, uniforms
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 CPU = torch.device("cpu")

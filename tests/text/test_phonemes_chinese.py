@@ -34,9 +34,32 @@ def said(text: str) -> str:
     return "".join(part.phonemes + " " * part.space for part in parts if isinstance(part, SpokenWord))
 
 
+# Light syllables, to which the reference gives their full tone: 喜欢, 知识.
+LIGHT = (("ɕi↓xwa→n", "ɕi↓xwan"), ("ꭧɨ→ʂɨ↗", "ꭧɨ→ʂɨ"))
+
+
 @each_row("case", GOLDEN["chinese"])
-def test_sentences_sound_as_the_voices_were_trained(case: dict[str, str]) -> None:
-    assert said(case["text"]) == case["phonemes"]
+def test_sentences_sound_as_the_voices_were_trained_save_for_light_syllables(case: dict[str, str]) -> None:
+    phonemes = case["phonemes"]
+    for full, light in LIGHT:
+        phonemes = phonemes.replace(full, light)
+    assert said(case["text"]) == phonemes
+
+
+@each_row(
+    ("written", "readings"),
+    [
+        ("买东西", "mai3 dong1 xi5"), ("东西部", "dong1 xi1 bu4"), ("好地方", "hao3 di4 fang5"),
+        ("地方政府", "di4 fang1 zheng4 fu3"), ("地方性法规", "di4 fang1 xing4 fa3 gui1"),
+        ("老朋友", "lao3 peng2 you5"), ("朋友圈", "peng2 you5 quan1"), ("告诉我", "gao4 su5 wo3"),
+        ("不好意思", "bu4 hao3 yi4 si5"), ("看看", "kan4 kan5"), ("人人", "ren2 ren2"), ("左边锋", "zuo3 bian1 feng1"),
+        ("小气候", "xiao3 qi4 hou4"), ("大方向", "da4 fang1 xiang4"), ("老婆婆", "lao3 po2 po5"),
+        ("一点儿", "yi4 dian3 er5"), ("胡同口儿碰见", "hu2 tong4 kou3 er5 peng4 jian4"), ("女儿", "nv3 er2"),
+        ("新生儿", "xin1 sheng1 er2"), ("那儿童", "na4 er2 tong2"),
+    ],
+)  # fmt: skip
+def test_light_syllables_have_no_tone(written: str, readings: str) -> None:
+    assert " ".join(pinyin(written, word_cutter().lcut(written))) == readings
 
 
 @each_row(
@@ -69,6 +92,12 @@ def test_names_in_pinyin_are_read_by_their_syllables_and_english_words_are_not()
         assert said(f"昵称{name}") == said(f"昵称 {characters}")
     for word in ("human", "panda", "change", "taxi", "song", "main", "Shenzhen"):
         assert said(f"昵称{word}") == f"{said('昵称')} {said(word)}"
+
+
+def test_de_behind_remembering_and_being_worth_is_light() -> None:
+    for text in ("记得带上", "记得按时吃药", "值得去看", "舍得花钱", "觉得冷"):
+        assert said(text).count("tɤ") == 1, text
+    assert "tɤ↗tau↘" in said("产值得到提升")
 
 
 def test_the_figure_of_a_name_keeps_its_tone() -> None:
@@ -145,6 +174,7 @@ def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> No
         ("一对一", "yi1 dui4 yi1"), ("二十一个", "er4 shi2 yi1 ge4"), ("一月一日", "yi1 yue4 yi1 ri4"),
         ("图一杠二", "tu2 yi1 gang4 er4"), ("万一下雨", "wan4 yi1 xia4 yu3"), ("一万一千", "yi2 wan4 yi4 qian1"),
         ("一季度营收", "yi1 ji4 du4 ying2 shou1"), ("一年级", "yi1 nian2 ji2"), ("高一级", "gao1 yi4 ji2"),
+        ("一到三岁", "yi1 dao4 san1 sui4"), ("一等座", "yi1 deng3 zuo4"), ("一等于一", "yi1 deng3 yu2 yi1"),
         ("一点一点来", "yi4 dian3 yi4 dian3 lai2"), ("九点一刻", "jiu3 dian3 yi2 ke4"),
     ],
 )  # fmt: skip

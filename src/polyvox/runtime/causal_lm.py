@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from polyvox.models.cache import LayerCache
 from polyvox.runtime.kv_cache import CacheSizes
 from polyvox.runtime.lm_step import SlotStart, SlotText
-from polyvox.runtime.sampling import SamplingPlan
+from polyvox.runtime.sampling.sampler import SamplingPlan
 
 
 class Backbone(Protocol):

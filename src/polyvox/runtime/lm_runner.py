@@ -14,7 +14,7 @@ from polyvox.runtime.kv_cache import KvCache, SlotMapping
 from polyvox.runtime.launched_step import LaunchedStep, StepMarks
 from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepPlan
 from polyvox.runtime.pinned_output import upload
-from polyvox.runtime.sampling import Sampler, SamplingPlan
+from polyvox.runtime.sampling.sampler import Sampler, SamplingPlan
 
 _FRAME_ROWS = 8
 """Rows of a step in which several sequences generate frames: products of fewer take longer, and a frame has many."""

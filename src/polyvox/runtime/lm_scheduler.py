@@ -27,7 +27,7 @@ from polyvox.runtime.lm_step import (
     StepPlan,
     Token,
 )
-from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan
+from polyvox.runtime.sampling.sampler import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.slot_pool import SlotPool
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from polyvox.runtime.sampling import SamplingPlan
+from polyvox.runtime.sampling.sampler import SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 Token = int | list[int]

@@ -14,7 +14,8 @@ class CallContext:
     `max_wait` is the longest wait for its turn, in seconds; None leaves it to the server. Without `use_cache` it is
     spoken in any case, and not cached. Nobody waits for the first words of a `background` call, such as an item of a
     batch; it has its own memory for whole answers. One that `continues` speaks on where its listener still hears what
-    the call before it made: a stream that has begun is not refused halfway.
+    the call before it made: a stream that has begun is not refused halfway. One that is not `charged` speaks again what
+    its caller was charged for already.
     """
 
     client: str = ""
@@ -24,6 +25,7 @@ class CallContext:
     use_cache: bool = True
     background: bool = False
     continues: bool = False
+    charged: bool = True
 
 
 LOCAL_CALL = CallContext(use_cache=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -26,10 +27,15 @@ def build_service(
 
 
 @asynccontextmanager
-async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
-    """A started service of the default model alone; closed when the block ends."""
-    alone = settings.model_copy(update={"models": [settings.default_model], "hd_model": ""})
-    service = build_service(alone, Catalog.installed().factories)
+async def running_service(settings: Settings, *, hd: bool = False) -> AsyncIterator[SpeechService]:
+    """A started service of the default model alone; closed when the block ends.
+
+    With `hd` the model of the setting `hd_model` is loaded, too, when it is first asked for, if it is installed.
+    """
+    catalog = Catalog.installed()
+    better = settings.hd_model if hd and settings.hd_model and not catalog.absence(settings.hd_model, settings) else ""
+    alone = settings.model_copy(update={"models": [settings.default_model], "hd_model": better})
+    service = build_service(alone, catalog.factories, partial(catalog.absence, settings=settings) if better else None)
     await service.start()
     try:
         service.registry.engine(None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import TextError
+from polyvox.errors import InvalidRequestError, TextError
 from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
@@ -19,7 +19,7 @@ from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.registry import Registry
 from polyvox.service.request_checks import adapted, check_numbers, check_with, delivery_of, with_code_blocks
 from polyvox.service.session_plan import SessionPlan
-from polyvox.service.speech_request import SpeechOutput, SpeechRequest
+from polyvox.service.speech_request import PhonemeNeed, SpeechOutput, SpeechRequest
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.words.timed_engine import timed_engine
 from polyvox.service.words.word_timer import WordTimer
@@ -89,6 +89,7 @@ class SessionPlanner:
     async def output(self, request: SpeechRequest, model: str, engine: Engine) -> SpeechOutput:
         """The form of a request's audio, whose text may come later; the rest of it is checked with the engine."""
         warnings, utterance = Warnings(), replace(request.utterance, text=_ANY_TEXT)
+        self._check_phonemes(request, engine, warnings)
         if not utterance.voice:
             usual = self._registry.default_voice(model, instructed=bool(utterance.instructions))
             utterance = replace(utterance, voice=usual)
@@ -113,6 +114,7 @@ class SessionPlanner:
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
         for sentence in request.warnings:
             warnings.add(sentence)
+        self._check_phonemes(request, engine, warnings)
         request = await self._read(request, call, engine, warnings)
         if not request.utterance.voice:
             usual = self._registry.default_voice(model, instructed=bool(request.utterance.instructions))
@@ -187,6 +189,14 @@ class SessionPlanner:
         if engine.capabilities.word_timings or self._settings.word_timings == "durations":
             return engine
         return timed_engine(engine, self._timer, self._timing_executor, patient=patient)
+
+    def _check_phonemes(self, request: SpeechRequest, engine: Engine, warnings: Warnings) -> None:
+        """Refuse phonemes with times of an engine that has none, or warn where the caller can do without."""
+        lacks = "" if request.phonemes is PhonemeNeed.NONE else self._registry.without_phoneme_times(engine)
+        if lacks and request.phonemes is PhonemeNeed.REQUIRED:
+            raise InvalidRequestError(lacks, field="timestamps")
+        if lacks:
+            warnings.add(lacks)
 
     def _key(
         self, plan: SessionPlan, request: SpeechRequest, engine: Engine, timing: str, fingerprint: str

@@ -10,6 +10,7 @@ from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.provenance.notary import Notary
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.batch_slots import BatchSlots
 from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.admission.side_work import SideWork
@@ -233,7 +234,8 @@ class SpeechService:
         if trace is not None:
             trace.opened(plan)
         stream = "" if plan.call.background else plan.id
-        quota_lease = await self.accounts.limiter.reserve(holder, plan.kind.chars, stream=stream, rate=rate)
+        charged = holder if plan.call.charged else None
+        quota_lease = await self.accounts.limiter.reserve(charged, plan.kind.chars, stream=stream, rate=rate)
         try:
             self._check_running()
             ticket = await self._admit(plan) if plan.needs_slot else SlotlessTicket()
@@ -256,16 +258,17 @@ class SpeechService:
 
     async def _admit(self, plan: SessionPlan) -> SessionTicket:
         """The plan's ticket: a place in the queue, or a slot."""
-        return await self._admission.admit(
+        call = plan.call
+        asked = AdmissionRequest(
             plan.model,
-            plan.call.client,
-            chars=plan.kind.chars,
-            max_wait=self.settings.max_wait_seconds if plan.call.max_wait is None else plan.call.max_wait,
+            call.client,
+            plan.kind.chars,
+            self.settings.max_wait_seconds if call.max_wait is None else call.max_wait,
             paced=plan.paced,
-            background=plan.call.background,
-            continues=plan.call.continues,
-            capacity=self.registry.pace(plan.model),
+            background=call.background,
+            continues=call.continues,
         )
+        return await self._admission.admit(asked, self.registry.pace(plan.model))
 
     async def _hold(self, model: str | None) -> Hold:
         """Keep a model loaded for a request."""

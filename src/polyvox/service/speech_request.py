@@ -2,12 +2,21 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import Utterance
+
+
+class PhonemeNeed(StrEnum):
+    """Need of phonemes with times: without them, a request is spoken, spoken with a warning, or refused."""
+
+    NONE = "none"
+    OPTIONAL = "optional"
+    REQUIRED = "required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,7 @@ class SpeechRequest:
     resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
     markup: MarkupRequest = field(default_factory=MarkupRequest)
     words: bool = False
+    phonemes: PhonemeNeed = PhonemeNeed.NONE
     dictionary_names: tuple[str, ...] = ()
     dictionaries: tuple[Dictionary, ...] = ()
     bare_wav: bool = False

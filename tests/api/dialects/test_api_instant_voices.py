@@ -98,6 +98,23 @@ async def test_a_recording_in_a_request_speaks_without_a_transcript_or_a_model(s
     assert (spoken.status_code, server.speaker) == (200, "english"), spoken.text
 
 
+async def test_a_dialogue_with_a_recorded_voice_goes_to_a_model_that_clones(server):
+    await made(server.client, "/v1/voices", "audio", {})
+    voices = ("low", "Anna")
+    turns = {"turns": [{"voice": voice, "text": "Hello."} for voice in voices]}
+    inputs = {"inputs": [{"voice_id": voice, "text": "Hello."} for voice in voices], "model_id": "eleven_v3"}
+    for path, body in (("/v1/audio/dialogue", turns), ("/v1/text-to-dialogue", inputs)):
+        spoken = await server.client.post(path, json=body, headers=XI)
+        assert (spoken.status_code, server.speaker) == (200, "english"), (path, spoken.text)
+        server.cloning["english"].heard.clear()
+    refused = await server.client.post("/v1/audio/dialogue", json={"model": "tone", **turns})
+    assert refused.status_code == 400
+    assert not server.studio.engine.heard
+    own = {"turns": [{"voice": "low", "text": "Hello."}, {"voice": "high", "text": "Hello."}]}
+    assert (await server.client.post("/v1/audio/dialogue", json=own)).status_code == 200
+    assert not any(engine.heard for engine in server.cloning.values())
+
+
 async def test_the_language_of_the_recording_or_of_the_request_chooses_the_model(server):
     await made(server.client, "/v1/voices", "audio", {}, language="de")
     assert (await server.client.post("/v1/audio/speech", json={"input": "Hallo.", "voice": "Anna"})).status_code == 200

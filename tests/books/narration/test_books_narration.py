@@ -20,6 +20,7 @@ from polyvox.books.narration.chapter_audio import ChapterAudio
 from polyvox.books.narration.journal import BrokenNarrationError
 from polyvox.books.narration.narration import Narration
 from polyvox.books.narration.options import BookFormats, NarrationOptions, Pauses
+from polyvox.books.narration.passage_check import CheckCounts, PassageCheck
 from polyvox.books.narration.trimming import joined_passage
 from polyvox.errors import ConflictError, EngineError, MarkupError, NotFoundError, SilentTextError
 from polyvox.text.captions import CaptionFormat
@@ -62,6 +63,35 @@ def test_a_plan_that_version_0_1_wrote_is_gone_on_with(tmp_path):
     chapters = [{"title": title, "passages": passages} for title, passages in zip(rest[::2], rest[1::2], strict=True)]
     (tmp_path / "plan.json").write_text(json.dumps(book | {"version": 1, "chapters": chapters}), encoding="utf-8")
     assert Narration.open(tmp_path).plan == plan
+
+
+def test_what_was_heard_is_kept_with_its_passage_and_reported_when_the_book_is_bound(tmp_path):
+    async def checked(passage):
+        async for chunk in tone(passage):
+            yield chunk
+        if passage.index == 0:
+            yield PassageCheck(words=1, wrong=1, first_wrong=1, heard="Won ton", takes=2, passed=False)
+        elif passage.index == 6:
+            yield PassageCheck(unheard="Nobody hears it.")
+        else:
+            yield PassageCheck(words=2)
+
+    def enough(progress):
+        if progress.sentences_done == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        asyncio.run(Narration.create(tmp_path, BOOK, NarrationOptions(verify=True)).narrate(checked, enough))
+    narration = Narration.open(tmp_path)
+    assert narration.progress.checks == CheckCounts(checked=2, respoken=1, remaining=1)
+    asyncio.run(narration.narrate(checked))
+    assert Narration.open(tmp_path).progress.checks == CheckCounts(checked=6, respoken=1, remaining=1, unchecked=1)
+    *_, file = asyncio.run(narration.bind(BookFormats(), Threads()))
+    report = json.loads(file.path.read_bytes())
+    assert (file.name, file.kind) == ("book.check.json", "report")
+    assert [(one["sentence"], one["chapter"]) for one in report["sentences"]] == [(1, 1), (7, 2)]
+    assert (report["sentences"][0]["heard"], report["sentences"][1]["unchecked"]) == ("Won ton", "Nobody hears it.")
+    assert (report["words"], report["wrong_words"]) == (11, 1)
 
 
 def test_a_folder_holds_one_narration(tmp_path):

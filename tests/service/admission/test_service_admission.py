@@ -14,6 +14,7 @@ from helpers.examples import examples
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.ticket import Ticket, TicketState
 from polyvox.service.call_context import LOCAL_CALL, CallContext
@@ -178,7 +179,13 @@ def enter(
     admission: AdmissionController, client: str = "one", seconds: float = 10.0, max_wait: float = 5.0, **options: Any
 ) -> Ticket:
     """A request of so many seconds of audio, once `measured` has told how long a character takes."""
-    return admission.enter("tone", client, chars=round(10 * seconds), max_wait=max_wait, **options)
+    return entered(admission, "tone", client, chars=round(10 * seconds), max_wait=max_wait, **options)
+
+
+def entered(
+    admission: AdmissionController, model: str, client: str, *, capacity: float | None = None, **options: Any
+) -> Ticket:
+    return admission.enter(AdmissionRequest(model, client, **options), capacity)
 
 
 async def speak(ticket: Ticket, clock: Clock, audio: float, seconds: float) -> None:
@@ -433,11 +440,11 @@ class TestSlots:
 
 async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_others() -> None:
     admission = AdmissionController(4, 4, max_share=1.0)
-    items = [admission.enter("m", "batch", background=True) for _ in range(6)]
+    items = [entered(admission, "m", "batch", background=True) for _ in range(6)]
     for _ in range(9):
         items[0].produced(0.1, 0.1)
     assert [is_granted(item) for item in items] == [True, True, False, False, False, False]
-    live = [admission.enter("m", "live") for _ in range(3)]
+    live = [entered(admission, "m", "live") for _ in range(3)]
     assert [is_granted(ticket) for ticket in live] == [True, True, False]
     items[0].release()
     assert is_granted(live[2])
@@ -448,23 +455,23 @@ async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_ot
 
 async def test_background_requests_take_no_places_of_the_queue() -> None:
     admission = AdmissionController(1, 1, max_share=1.0)
-    items = [admission.enter("m", "batch", background=True) for _ in range(5)]
-    live = admission.enter("m", "live")
+    items = [entered(admission, "m", "batch", background=True) for _ in range(5)]
+    live = entered(admission, "m", "live")
     assert (is_granted(items[0]), is_granted(live)) == (True, False)
     with pytest.raises(OverloadedError):
-        admission.enter("m", "live")
+        entered(admission, "m", "live")
 
 
 async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_do_not(clock: Clock) -> None:
     admission = AdmissionController(2, 4)
-    item = admission.enter("m", "batch", background=True)
-    first = admission.enter("m", "live")
+    item = entered(admission, "m", "batch", background=True)
+    first = entered(admission, "m", "live")
     for ticket in (item, first):
         ticket.produced(0.1, 0.1)
     first.produced(20.0, 0.1)
-    admission.enter("m", "batch", background=True)
+    entered(admission, "m", "batch", background=True)
     assert (admission.yield_seconds(item), admission.yield_seconds(first)) == (0.0, 0.0)
-    second = admission.enter("m", "live")
+    second = entered(admission, "m", "live")
     assert not is_granted(second)
     assert admission.yield_seconds(item) == 1.0
     admission.yield_slot(item, TicketState.YIELDING)
@@ -473,15 +480,15 @@ async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_d
 
 async def test_a_live_request_begins_beside_background_ones_that_nobody_hears(clock: Clock) -> None:
     admission = AdmissionController(8, 8, adaptive=True)
-    item = admission.enter("m", "batch", chars=500, background=True, capacity=3.0)
+    item = entered(admission, "m", "batch", chars=500, background=True, capacity=3.0)
     await item.turn()
-    assert admission.may_start(admission.enter("m", "anna", chars=500))
+    assert admission.may_start(entered(admission, "m", "anna", chars=500))
 
 
 async def flooded(clock: Clock) -> AdmissionController:
     """A model that keeps about two streams playing, and a client that has and wants more of them."""
     admission = AdmissionController(16, 64, adaptive=True, max_share=0.5)
-    tickets = [admission.enter("m", "flood", chars=500, capacity=2.5) for _ in range(12)]
+    tickets = [entered(admission, "m", "flood", chars=500, capacity=2.5) for _ in range(12)]
     assert sum(is_granted(ticket) for ticket in tickets) == 4
     for ticket in tickets[:2]:
         ticket.started = True
@@ -494,24 +501,24 @@ async def flooded(clock: Clock) -> AdmissionController:
 
 async def test_the_first_stream_of_a_client_begins_at_once_beside_one_that_floods(clock: Clock) -> None:
     admission = await flooded(clock)
-    anna = admission.enter("m", "anna", chars=500)
+    anna = entered(admission, "m", "anna", chars=500)
     assert is_granted(anna)
     assert admission.may_start(anna)
-    assert not is_granted(admission.enter("m", "anna", chars=500))  # its second takes its turn
-    assert not is_granted(admission.enter("m", "flood", chars=500))
+    assert not is_granted(entered(admission, "m", "anna", chars=500))  # its second takes its turn
+    assert not is_granted(entered(admission, "m", "flood", chars=500))
 
 
 async def test_it_still_waits_for_those_that_take_no_more_than_their_share(clock: Clock) -> None:
     admission = await flooded(clock)
-    bert = admission.enter("m", "bert", chars=500)
+    bert = entered(admission, "m", "bert", chars=500)
     bert.started = True
     bert.produced(1.0, 0.4)
-    assert not admission.may_start(admission.enter("m", "anna", chars=500))
+    assert not admission.may_start(entered(admission, "m", "anna", chars=500))
 
 
 async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
     admission = await flooded(clock)
-    anna = admission.enter("m", "anna", chars=500)
+    anna = entered(admission, "m", "anna", chars=500)
     await anna.turn()
     stream = current_precedence()
     assert stream.goes_first
@@ -522,8 +529,8 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
 
 async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
     admission = await flooded(clock)
-    flood = admission.enter("m", "flood", chars=500)
-    anna = admission.enter("m", "anna", chars=500)
+    flood = entered(admission, "m", "flood", chars=500)
+    anna = entered(admission, "m", "anna", chars=500)
     assert not flood.makes_way  # its listener has no audio to spare
     for ticket in (flood, anna):
         ticket.produced(2.0, 0.1)
@@ -534,7 +541,7 @@ async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> N
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
     admission = AdmissionController(16, 4, max_share=1.0)
-    items = [admission.enter("m", "batch", background=True) for _ in range(12)]
+    items = [entered(admission, "m", "batch", background=True) for _ in range(12)]
     assert [is_granted(item) for item in items].count(True) == 1
     for _ in range(3):
         for item in [item for item in items if is_granted(item)]:
@@ -550,7 +557,7 @@ async def test_background_requests_grow_in_number_while_their_chunks_come_soon(c
 
 async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(clock: Clock) -> None:
     admission = AdmissionController(4, 4)
-    item, live = admission.enter("m", "batch", background=True), admission.enter("m", "live")
+    item, live = entered(admission, "m", "batch", background=True), entered(admission, "m", "live")
     item.produced(1.0, 0.1)
     assert admission.yield_seconds(item) == 1.0
     admission.yield_slot(item, TicketState.YIELDING)
@@ -562,7 +569,7 @@ async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(
 
 async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    tickets = [admission.enter("m", "one", chars=500, capacity=2.5) for _ in range(8)]
+    tickets = [entered(admission, "m", "one", chars=500, capacity=2.5) for _ in range(8)]
     assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 4
     assert [admission.start(ticket) for ticket in tickets[:4]] == [True, False, False, False]
     assert [is_granted(ticket) for ticket in tickets] == [True] * 5 + [False] * 3
@@ -570,7 +577,7 @@ async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: C
 
 async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    first, second = (admission.enter("m", "one", chars=40, capacity=8.0) for _ in range(2))
+    first, second = (entered(admission, "m", "one", chars=40, capacity=8.0) for _ in range(2))
     await first.turn()
     turn = asyncio.create_task(second.turn())
     await asyncio.sleep(0)
@@ -582,7 +589,7 @@ async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: 
 
 async def test_a_stream_without_text_leaves_its_slot_and_begins_when_text_comes(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    typist, other = (admission.enter("m", "one", chars=40, capacity=8.0) for _ in range(2))
+    typist, other = (entered(admission, "m", "one", chars=40, capacity=8.0) for _ in range(2))
     await typist.turn()
     typist.idle()
     assert (typist.state, typist.started, admission.active) == (TicketState.IDLE, False, 1)
@@ -616,13 +623,13 @@ async def test_a_stream_whose_engine_waits_for_text_is_heard_until_it_runs_dry(c
 
 async def test_a_stream_that_continues_one_that_is_heard_has_its_slot_though_others_wait(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    first = admission.enter("m", "one", chars=40, capacity=2.5)
-    others = [admission.enter("m", "two", chars=400) for _ in range(8)]
+    first = entered(admission, "m", "one", chars=40, capacity=2.5)
+    others = [entered(admission, "m", "two", chars=400) for _ in range(8)]
     await first.turn()
     first.produced(4.0, 0.5)
     first.release()
     assert first.seconds_ahead == 4.0
-    next_ = admission.enter("m", "one", chars=40, max_wait=0.1, continues=True)
+    next_ = entered(admission, "m", "one", chars=40, max_wait=0.1, continues=True)
     assert is_granted(next_)
     assert admission.may_start(next_)
     assert not all(is_granted(other) for other in others)
@@ -630,7 +637,7 @@ async def test_a_stream_that_continues_one_that_is_heard_has_its_slot_though_oth
 
 async def test_waiting_for_text_is_no_error_of_the_forecast(clock: Clock) -> None:
     admission = AdmissionController(16, 64, adaptive=True)
-    typist = admission.enter("m", "one", capacity=8.0)
+    typist = entered(admission, "m", "one", capacity=8.0)
     typist.forecast = 2.0
     await typist.turn()
     typist.idle()

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 from benchmarks.virtual_time import VirtualTimeLoop
 from helpers.examples import runs
 from polyvox.errors import OverloadedError
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.ticket import LONGEST_START_WAIT, Ticket, TicketState
 
@@ -93,9 +94,9 @@ class WatchedController(AdmissionController):
         self.largest: defaultdict[str, float] = defaultdict(float)
         self.overtaken_by: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
 
-    def enter(self, model: str = "", client: str = "", *args: object, **options: object) -> Ticket:
-        ticket = super().enter(model, client, *args, **options)  # type: ignore[arg-type]
-        self.largest[client] = max(self.largest[client], ticket.size)
+    def enter(self, asked: AdmissionRequest = AdmissionRequest(), capacity: float | None = None) -> Ticket:
+        ticket = super().enter(asked, capacity)
+        self.largest[asked.client] = max(self.largest[asked.client], ticket.size)
         return ticket
 
     def _grant(self, ticket: Ticket) -> None:
@@ -266,15 +267,8 @@ class AdmissionMachine(RuleBasedStateMachine):
         for kind in kinds:
             before, background = self.admission.waiting, kind == "background"
             try:
-                ticket = self.admission.enter(
-                    model,
-                    client,
-                    chars,
-                    max_wait,
-                    paced=kind != "unpaced",
-                    background=background,
-                    capacity=self.capacity,
-                )
+                asked = AdmissionRequest(model, client, chars, max_wait, paced=kind != "unpaced", background=background)
+                ticket = self.admission.enter(asked, self.capacity)
             except OverloadedError as refusal:
                 self.refused.append(refusal.retry_after)
                 assert not background, "a batch bounds its own number"

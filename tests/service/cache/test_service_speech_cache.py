@@ -13,7 +13,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.warnings import Warnings
-from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, Span, TimingSource, WordTiming
+from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, PhonemeShare, Span, TimingSource, WordTiming
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,9 @@ def chunk(index: int = 0, samples: int = 100, channels: int = 1) -> AudioChunk:
         start=index * samples,
         text="Tide \u2603",
         span=Span(0, 4),
-        words=(WordTiming("Tide", 0.1, 1 / 3, Span(0, 4), TimingSource.ALIGNMENT),),
+        words=(
+            WordTiming("Tide", 0.1, 1 / 3, Span(0, 4), TimingSource.ALIGNMENT, (PhonemeShare("tˈaɪ", 0.0, 1 / 3),)),
+        ),
         tokens=Span(1, 2),
         policy=ChunkPolicy(1, 1.5, 9),
         voice="low",

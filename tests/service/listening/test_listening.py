@@ -23,7 +23,7 @@ from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.listening.recognisers import Recognisers
 from polyvox.types import Span
-from polyvox.voices.recognition.languages import LANGUAGES, language_named
+from polyvox.voices.recognition.languages import LANGUAGES, language_named, writes_traditional
 from polyvox.voices.recognition.recogniser import RATE, RecognitionTask
 from polyvox.voices.recognition.speech_windows import speech_windows
 
@@ -81,9 +81,34 @@ def test_a_model_that_is_not_installed_is_named_with_its_remedy(tmp_path):
 def test_languages_go_by_their_codes_and_names():
     for written in ("de", "de-AT", "DEU", "German", "de_DE"):
         assert language_named(written) == "de"
+    for written, traditional in (("zh-TW", True), ("zh_Hant", True), ("zh", False), ("zh-CN", False), ("ja-TW", False)):
+        assert writes_traditional(written) is traditional, written
+    assert not writes_traditional(None)
     assert len({row.alpha3 for row in LANGUAGES.values()}) == len(LANGUAGES) == 99
     with pytest.raises(InvalidRequestError, match="'klingon' is no language"):
         language_named("klingon")
+
+
+async def test_where_the_language_is_detected_english_goes_to_the_model_for_english():
+    rows = [
+        ("en", None, {}, "english", "English words."),
+        ("fr", None, {}, "any", "Any words."),
+        ("en", None, {"prompt": "Wren"}, "any", "Any words."),
+        ("en", None, {"translate": True}, "any", "Any words."),
+        ("en", "any", {}, "any", "Any words."),
+    ]
+    for language, model, wishes, heard_by, text in rows:
+        english = ScriptedRecogniser(("English", "words."), longest=2.0)
+        service = listening_with(
+            tone_service(), english=english, any=ScriptedRecogniser(("Any", "words."), language=language)
+        )
+        async with running(service):
+            transcript = await service.listening.listen(asked(model=model, words=True, **wishes), LOCAL_CALL)
+        assert (transcript.model, transcript.language) == (heard_by, language)
+        assert transcript.text.startswith(text), "a window that is too long for the model is heard in parts"
+        assert all(seconds <= 2.0 for seconds in english.windows)
+        assert (english.tasks != []) == (heard_by == "english")
+        assert transcript.words
 
 
 async def test_a_transcript_does_not_depend_on_who_else_is_heard():

@@ -15,7 +15,7 @@ from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.text.dictionary import Dictionary, DictionaryEntry, EntryKind, Lexicon
 from polyvox.text.warnings import Warnings
-from polyvox.types import AudioChunk, Span, Utterance, WordTiming
+from polyvox.types import AudioChunk, PhonemeShare, Span, Utterance, WordTiming
 
 TEXT = (
     "In New York, Nguyen's <b title='New York'>New\nYork</b> [pause:1s] is new. New Yorkshire [New](/x/) York New York"
@@ -60,7 +60,7 @@ async def test_words_and_spans_are_those_of_the_whole_text() -> None:
     starts = [said.index(word) for word in ("In", "Noo", "Yawk", "City,", "win's")]
     ends = [start + len(word) for start, word in zip(starts, ("In", "Noo", "Yawk", "City", "win's"), strict=True)]
     words = tuple(
-        WordTiming(said[start:end], at, at + 1, Span(start, end))
+        WordTiming(said[start:end], at, at + 1, Span(start, end), shares=(PhonemeShare(said[start], 0.5, 1.0),))
         for at, (start, end) in enumerate(zip(starts, ends, strict=True))
     )
     found = made.in_raw(AudioChunk(np.zeros(1, np.float32), 24_000, 0, 0, words=words))
@@ -68,4 +68,9 @@ async def test_words_and_spans_are_those_of_the_whole_text() -> None:
         ("In", 0, 1, "In"),
         ("New York", 1, 4, "New York"),
         ("Nguyen's", 4, 5, "Nguyen's"),
+    ]
+    assert [(each.phoneme, each.start, each.end) for each in found.words[1].phonemes] == [
+        ("N", 1.5, 2),
+        ("Y", 2.5, 3),
+        ("C", 3.5, 4),
     ]

@@ -2,7 +2,6 @@ import asyncio
 import subprocess
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from polyvox.audio.encode import AudioFormat, encode
 from polyvox.audio.resample import resampled
 from polyvox.config import Settings
 from polyvox.errors import AudioDecodeError, RequestTooLargeError, UnavailableError
+from polyvox.forked_child import ForkedChild, ForkServer
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recording import decoder
 from polyvox.voices.recording.decode_child import READY, REFUSAL, REPLY, SAMPLES
@@ -32,32 +32,51 @@ KINDS = [kind for kind in AudioFormat if kind is not AudioFormat.PCM]
 
 
 class Children:
-    """Remembers the processes that were started, and can put others in their place."""
+    """Counts the children that are forked, and can put others in their place."""
 
-    def __init__(self) -> None:
-        self.started: list[Process] = []
+    def __init__(self, odd: ForkServer) -> None:
         self.script: str | None = None
-        self._real = decoder._started
+        self.started: list[ForkedChild] = []
+        self._real, self._odd = decoder.FORKS, odd
 
-    async def start(self, cpu_seconds: int) -> Process:
+    async def fork(self, cpu_seconds: int) -> ForkedChild:
         if self.script is None:
-            child = await self._real(cpu_seconds)
+            child = await self._real.fork(cpu_seconds)
         else:
-            head = f"import os, sys, time\nout = sys.stdout.buffer\nout.write({READY!r}); out.flush()\n"
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-I", "-c", head + self.script, stdin=PIPE, stdout=PIPE, start_new_session=True
-            )
+            child = await self._odd.fork(len(self.script))
+            child.stdin.write(self.script.encode())
         self.started.append(child)
         return child
 
 
+ODD = f"""
+import os, sys, time
+from polyvox.fork_server import serve
+def run(size):
+    script = sys.stdin.buffer.read(size)
+    out = sys.stdout.buffer
+    out.write({READY!r}); out.flush()
+    exec(script)
+    out.flush()
+serve(run)
+"""
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[ForkServer]:
+    """Forks children that run the script that they are given."""
+    server = ForkServer(sys.executable, "-I", "-c", ODD)
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def children(monkeypatch: pytest.MonkeyPatch) -> Iterator[Children]:
+def children(monkeypatch: pytest.MonkeyPatch, odd: ForkServer) -> Iterator[Children]:
     """After the test, none of them may be left."""
-    children = Children()
-    monkeypatch.setattr(decoder, "_started", children.start)
+    children = Children(odd)
+    monkeypatch.setattr(decoder, "FORKS", children)
     yield children
-    assert all(child.returncode is not None for child in children.started)
+    assert all(child.has_ended for child in children.started)
 
 
 def noted(note: Path) -> int:
@@ -175,14 +194,23 @@ def test_the_child_has_seconds_of_processor_time() -> None:
     assert done.returncode < 0
 
 
+def children_of(pid: int) -> list[int]:
+    return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+
 def environment_of(pid: int) -> bytes:
     return Path(f"/proc/{pid}/environ").read_bytes()
 
 
 async def test_the_child_inherits_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYVOX_API_KEYS", "a-secret-key")
-    async with decoder._child(3) as child:
-        environment = environment_of(child.pid)
+    server = ForkServer(*decoder.FORKS.command, environment=decoder.FORKS.environment)
+    monkeypatch.setattr(decoder, "FORKS", server)
+    async with decoder._child(3):
+        (child,) = children_of(server.pid)
+        environment = environment_of(child)
+    assert not is_alive(child)
+    server.close()
     assert b"OPENBLAS" in environment
     assert b"secret" not in environment
 
@@ -250,9 +278,9 @@ async def test_whoever_gives_up_waiting_leaves_no_child_behind(children: Childre
 
 
 async def test_a_decoder_that_does_not_start_is_the_servers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(decoder, "FORKS", ForkServer("/bin/false"))
     with pytest.raises(UnavailableError, match="did not start"):
         await decode_bounded(SPEECH, LIMITS)
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(decoder, "FORKS", ForkServer("/nowhere/python"))
     with pytest.raises(UnavailableError, match="cannot be started"):
         await decode_bounded(SPEECH, LIMITS)

@@ -18,7 +18,7 @@ from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.requests.audio_body import TokenFields
+from polyvox.api.requests.audio_body import StreamableFields
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import Boolean, Integer, RequestBody, Text
 from polyvox.api.requests.forms import json_or_form, read_fields
@@ -47,7 +47,7 @@ _SAMPLE_RATE = 24_000
 _MAX_CODES = 10_000
 
 
-class CloneBody(TokenFields):
+class CloneBody(StreamableFields):
     """A text to speak in the voice of a recording."""
 
     reference_text: Text = Field(description="Transcript of the recording.")

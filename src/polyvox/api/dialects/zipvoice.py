@@ -70,7 +70,7 @@ class ZipVoiceBody(SpeechBody):
         speed = self.speed * own.speed_multiplier
         return replace(
             request,
-            utterance=replace(request.utterance, speed=speed, tuning=defaults | self.flow_tuning),
+            utterance=replace(request.utterance, speed=speed, tuning=defaults | dict(request.utterance.tuning)),
             model=own.model if self.model in (None, "", FAMILY) else self.model,
         )
 

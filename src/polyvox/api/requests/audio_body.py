@@ -1,6 +1,7 @@
 """Fields of every request for audio; the docstrings of bodies are the text of the OpenAPI pages."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, Self
 
@@ -9,8 +10,10 @@ from pydantic import Field
 from polyvox.api.requests.fields import Boolean, Integer, NarrowSpeed, Number, RequestBody, Speed, Text
 from polyvox.api.requests.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.errors import InvalidRequestError
 from polyvox.service.pronunciation.dictionaries import MAX_NAMED
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import PhonemeNeed, SpeechRequest
+from polyvox.service.words.sounds import NO_SOUNDS, SoundChoice
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import CodeBlocks, NormalizationOptions, Utterance
 
@@ -79,16 +82,21 @@ class TokenFields(RequestBody):
     playback_overlap_speed: Number | None = Field(
         None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its length."
     )
-    normalize_malaysian: Boolean | None = Field(
-        None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
-    )
-    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
     @property
     def tuning(self) -> dict[str, float]:
         """The parameters that were given."""
         given = {name: getattr(self, name) for name in _TUNING}
         return {name: float(value) for name, value in given.items() if value is not None}
+
+
+class StreamableFields(TokenFields):
+    """The same, and how the Streamable TTS API reads and paces a text."""
+
+    normalize_malaysian: Boolean | None = Field(
+        None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
+    )
+    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
 
 _FLOW = "num_steps guidance_scale t_shift remove_long_silence max_duration target_rms".split()
@@ -115,7 +123,11 @@ class FlowFields(RequestBody):
         return {name: float(value) for name, value in given.items() if value is not None}
 
 
-class AudioBody(TokenFields, FlowFields):
+TUNING_FIELDS = frozenset((*_TUNING, *_FLOW))
+"""Names of the parameters that only single models take."""
+
+
+class AudioBody(StreamableFields, FlowFields):
     """Options of the speech and of its audio: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
 
     model: str | None = Field(
@@ -182,7 +194,44 @@ class AudioBody(TokenFields, FlowFields):
 _CAPTION_FORMATS = ", ".join(CaptionFormat)
 
 
-class CaptionFields(AudioBody):
+class TimingFields(AudioBody):
+    """Times of words, phonemes and visemes, in events and in captions as JSON."""
+
+    timestamps: Literal["words", "phonemes"] | None = Field(
+        None,
+        description="`phonemes`: words have their phonemes in IPA, with times. Where there is no place for times: 400.",
+    )
+    visemes: Boolean = Field(
+        False, description="true: also visemes, the shapes of the mouth, by Azure's ids and with its `audio_offset`."
+    )
+
+    @property
+    def sounds(self) -> SoundChoice:
+        """The times of sounds that are asked for."""
+        return SoundChoice(self.timestamps == "phonemes", self.visemes)
+
+    @property
+    def wants_times(self) -> bool:
+        """True if times of any kind are asked for by name."""
+        return self.timestamps is not None or self.visemes
+
+    def check_times(self, *, have_place: bool) -> None:
+        """Refuse times that the form of the answer has no place for."""
+        if self.wants_times and not have_place:
+            raise InvalidRequestError(
+                "Times come with stream_format sse, with captions or response_format as json, and from "
+                "/dev/captioned_speech with return_timestamps; ask for one of them, or for neither timestamps nor "
+                "visemes.",
+                field="visemes" if self.timestamps is None else "timestamps",
+            )
+
+    def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
+        """As of all audio; with sounds, only a model that knows their times will do."""
+        request = super().request_for(text, voice, door)
+        return replace(request, phonemes=PhonemeNeed.REQUIRED) if self.sounds != NO_SOUNDS else request
+
+
+class CaptionFields(TimingFields):
     """Captions in place of the audio, or beside it."""
 
     response_format: str = Field(
@@ -201,6 +250,13 @@ class CaptionFields(AudioBody):
         """The format where captions are asked for in place of the audio."""
         name = self.response_format.strip().lower()
         return CaptionFormat(name) if name in tuple(CaptionFormat) else None
+
+    def check_places(self) -> None:
+        """Refuse times that neither events nor the captions have a place for."""
+        formats = {self.captions_only or self.captions} - {None}
+        fitting = {CaptionFormat.JSON} if self.sounds != NO_SOUNDS else set(CaptionFormat)
+        as_events = self.stream_format == "sse" and self.captions_only is None
+        self.check_times(have_place=as_events or bool(formats & fitting))
 
     def without_captions(self) -> Self:
         """The same request for audio, where it is for captions alone: nobody hears it."""

@@ -5,18 +5,36 @@ from pydantic import BaseModel, Field, SerializeAsAny
 from polyvox.types import TimingSource
 
 
+class PhonemeTimestamp(BaseModel):
+    """A phoneme in IPA, with its start and end in seconds from the start of the audio."""
+
+    phoneme: str
+    start_time: float
+    end_time: float
+
+
 class WordTimestamp(BaseModel):
     """A word as the caller wrote it, with its start and end in seconds from the start of the audio."""
 
     word: str
     start_time: float
     end_time: float
+    phonemes: list[PhonemeTimestamp] | None = Field(
+        None, exclude_if=lambda phonemes: phonemes is None, description="With `timestamps` phonemes."
+    )
 
 
 class VoicedTimestamp(WordTimestamp):
     """A word of a text with several voices."""
 
     voice: str
+
+
+class VisemeTimestamp(BaseModel):
+    """A shape of the mouth, as Azure's events have it."""
+
+    viseme_id: int = Field(description="0 to 21.")
+    audio_offset: int = Field(description="When it begins, in ticks of 100 ns.")
 
 
 class MarkTimestamp(BaseModel):
@@ -42,6 +60,9 @@ class Captioned(BaseModel):
     marks: list[MarkTimestamp] | None = Field(
         None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
     )
+    visemes: list[VisemeTimestamp] | None = Field(
+        None, exclude_if=lambda visemes: visemes is None, description="The shapes of the mouth, with `visemes`."
+    )
 
 
 class Timestamps(BaseModel):
@@ -53,4 +74,7 @@ class Timestamps(BaseModel):
     )
     marks: list[MarkTimestamp] | None = Field(
         None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
+    )
+    visemes: list[VisemeTimestamp] | None = Field(
+        None, exclude_if=lambda visemes: visemes is None, description="The shapes of the mouth, with `visemes`."
     )

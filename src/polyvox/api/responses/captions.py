@@ -3,14 +3,22 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.api.responses.caption_bodies import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
+from polyvox.api.responses.caption_bodies import (
+    Captioned,
+    MarkTimestamp,
+    PhonemeTimestamp,
+    Timestamps,
+    VisemeTimestamp,
+    VoicedTimestamp,
+    WordTimestamp,
+)
 from polyvox.api.responses.events import chunk_info
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
@@ -21,8 +29,10 @@ from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.words.caption_track import CaptionTrack
+from polyvox.service.words.sounds import NO_SOUNDS, SoundChoice
+from polyvox.service.words.viseme_track import Viseme, VisemeTrack
 from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat
-from polyvox.types import AudioChunk, TimingSource, WordTiming, least_exact
+from polyvox.types import AudioChunk, PhonemeTiming, TimingSource, WordTiming, least_exact
 
 _SLICE_BYTES = 786_432
 """A multiple of three, so that the base64 of the slices is that of the whole."""
@@ -40,12 +50,13 @@ class CaptionStream:
     """True if words have a voice also where all have the same."""
     recorder: DownloadRecorder | None = None
     """Keeps the audio for a download."""
+    sounds: SoundChoice = NO_SOUNDS
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        voice = session.voice if self.voiced else ""
-        waiting = _Timings(voice)  # an encoder may hold a chunk's audio back; its words then wait with it
+        # An encoder may hold a chunk's audio back; its words then wait with it.
+        waiting = _Timings(session.voice if self.voiced else "", self.sounds)
         chunks: list[dict[str, Any]] = []
         with _recorded(self.recorder) as record:
             async with aclosing(encoded(session, self.format)) as parts:
@@ -57,8 +68,9 @@ class CaptionStream:
                         record(part.data)
                         told = {"chunks": chunks} if self.chunks else {}
                         yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
-                        waiting, chunks = _Timings(voice), []
-            if self.timestamps and (waiting.words or waiting.marks):
+                        waiting, chunks = waiting.following(), []
+            waiting.finish()
+            if self.timestamps and waiting:
                 yield _caption(self.format, b"", waiting) + b"\n"
 
     def error_tail(self, error: PolyvoxError) -> None:
@@ -73,14 +85,16 @@ class CaptionFile:
     timestamps: bool
     voiced: bool = False
     recorder: DownloadRecorder | None = None
+    sounds: SoundChoice = NO_SOUNDS
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        timings = _Timings(session.voice if self.voiced else "")
+        timings = _Timings(session.voice if self.voiced else "", self.sounds)
         with _recorded(self.recorder) as record:
             data = await encode_whole(session, self.format, timings.add)
             record(data)
+        timings.finish()
         await session.output.grow_to(len(data) + 4 * len(data) // 3)
         head, tail = await session.executor.run(
             partial(_around_audio, self.format, timings if self.timestamps else None)
@@ -100,14 +114,21 @@ class TimestampsFile:
     """One JSON object with all words, without the audio."""
 
     voiced: bool = False
+    sounds: SoundChoice = NO_SOUNDS
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        timings = _Timings(session.voice if self.voiced else "")
+        timings = _Timings(session.voice if self.voiced else "", self.sounds)
         async for chunk in session:
             timings.add(chunk)
-        found = Timestamps(timestamps=timings.words, timing_source=timings.source, marks=timings.marks or None)
+        timings.finish()
+        found = Timestamps(
+            timestamps=timings.words,
+            timing_source=timings.source,
+            marks=timings.marks or None,
+            visemes=timings.visemes,
+        )
         yield (await session.executor.run(found.model_dump_json)).encode()
 
     def error_tail(self, error: PolyvoxError) -> None:
@@ -177,25 +198,55 @@ def _recorded(recorder: DownloadRecorder | None) -> Iterator[Callable[[bytes], N
 
 @dataclass(slots=True)
 class _Timings:
-    """The words and marks of some audio; `voice` is that of words whose chunk names none, if it is to be told."""
+    """The words, marks and sounds of some audio; `voice` is that of words whose chunk names none, if it is to be told.
+
+    `track` goes on with the audio that follows.
+    """
 
     voice: str = ""
+    sounds: SoundChoice = NO_SOUNDS
+    track: VisemeTrack = field(default_factory=VisemeTrack)
     words: list[WordTimestamp] = field(default_factory=list)
     marks: list[MarkTimestamp] = field(default_factory=list)
+    visemes: list[VisemeTimestamp] | None = None
     source: TimingSource | None = None
     """The least exact of the words' times."""
 
+    def __post_init__(self) -> None:
+        self.visemes = [] if self.sounds.visemes else None
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.marks or self.visemes)
+
+    def following(self) -> "_Timings":
+        """The timings of the audio behind this."""
+        return _Timings(self.voice, self.sounds, self.track)
+
+    def finish(self) -> None:
+        """Note the end of the speech."""
+        self._show(self.track.finish())
+
     def add(self, chunk: AudioChunk) -> None:
         self.source = least_exact(filter(None, (self.source, chunk.timing_source)))
-        self.words += (_stamp(word, chunk.voice or self.voice) for word in chunk.words)
+        self.words += (_stamp(word, chunk.voice or self.voice, self.sounds.phonemes) for word in chunk.words)
+        self._show(self.track.add(chunk))
         self.marks += (MarkTimestamp(name=mark.name, time=round(mark.time, 4)) for mark in chunk.marks)
 
+    def _show(self, shown: Iterable[Viseme]) -> None:
+        if self.visemes is not None:
+            self.visemes += (VisemeTimestamp(**viseme.fields) for viseme in shown)
 
-def _stamp(word: WordTiming, voice: str) -> WordTimestamp:
+
+def _stamp(word: WordTiming, voice: str, phonemes: bool) -> WordTimestamp:
     start, end = round(word.start, 4), round(word.end, 4)
+    sounds = [_phoneme_stamp(phoneme) for phoneme in word.phonemes] if phonemes else None
     if voice:
-        return VoicedTimestamp(word=word.word, start_time=start, end_time=end, voice=voice)
-    return WordTimestamp(word=word.word, start_time=start, end_time=end)
+        return VoicedTimestamp(word=word.word, start_time=start, end_time=end, phonemes=sounds, voice=voice)
+    return WordTimestamp(word=word.word, start_time=start, end_time=end, phonemes=sounds)
+
+
+def _phoneme_stamp(phoneme: PhonemeTiming) -> PhonemeTimestamp:
+    return PhonemeTimestamp(phoneme=phoneme.phoneme, start_time=round(phoneme.start, 4), end_time=round(phoneme.end, 4))
 
 
 def _around_audio(audio_format: AudioFormat, timings: _Timings | None) -> tuple[bytes, bytes]:
@@ -216,5 +267,6 @@ def _caption(
         timestamps=None if timings is None else timings.words,
         timing_source=None if timings is None else timings.source,
         marks=None if timings is None else timings.marks or None,
+        visemes=None if timings is None else timings.visemes,
     )
     return json.dumps({**caption.model_dump(), **more}, ensure_ascii=False, separators=(",", ":")).encode()

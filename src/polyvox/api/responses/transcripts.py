@@ -17,7 +17,7 @@ from polyvox.api.responses.streaming import WARNING_HEADER
 from polyvox.errors import PolyvoxError, openai_body
 from polyvox.service.call_context import CallContext
 from polyvox.service.listening.listening_request import ListeningRequest
-from polyvox.service.listening.transcript import Passage, Transcript, gap_before
+from polyvox.service.listening.transcript import Transcript, gap_before
 from polyvox.service.speech import SpeechService
 from polyvox.text.warnings import one_line
 
@@ -99,20 +99,15 @@ class TranscriptEvents(Response):
         await client.finish()
 
     async def _events(self, call: CallContext) -> AsyncGenerator[dict[str, Any]]:
-        passages: asyncio.Queue[Passage | None] = asyncio.Queue()
-        work = asyncio.create_task(self._service.listening.listen(self._request, call, passages.put_nowait))
-        work.add_done_callback(lambda _: passages.put_nowait(None))
-        try:
-            gap = False
-            while (passage := await passages.get()) is not None:
-                delta = (gap_before(passage) if gap else "") + passage.text
-                yield {"type": "transcript.text.delta", "delta": delta}
-                gap = True
-            transcript = await work
-            yield {"type": "transcript.text.done", "text": transcript.text, "usage": self._usage(transcript)}
-        finally:
-            work.cancel()
-            await asyncio.wait([work])
+        gap = False
+        async with aclosing(self._service.listening.passages(self._request, call)) as passages:
+            async for found in passages:
+                if isinstance(found, Transcript):
+                    yield {"type": "transcript.text.done", "text": found.text, "usage": self._usage(found)}
+                else:
+                    delta = (gap_before(found) if gap else "") + found.text
+                    yield {"type": "transcript.text.delta", "delta": delta}
+                    gap = True
 
 
 def _event(content: dict[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.books.narration.audio_file import AudioFileWriter, ChapterMark, FileContents
 from polyvox.books.narration.chapter_audio import ChapterAudio, IntegratedLoudness, gain_to, levelled
 from polyvox.books.narration.chapter_captions import chapter_cues, moved
+from polyvox.books.narration.check_report import REPORT_MEDIA_TYPE, REPORT_NAME, check_report
 from polyvox.books.narration.durable import sync_folder, write_durably
 from polyvox.books.narration.options import BookFormat, BookFormats, BoundFile, FileKind
 from polyvox.books.narration.plan_file import NarrationPlan, read_cover
@@ -57,6 +58,8 @@ class _Binder:
             for chapter in self._chapters:
                 yield from self._bind_chapter(chapter, self._formats.chapters, files)
         yield from self._bind_captions(files)
+        if self._plan.options.verify:
+            yield self._bind_report(files)
         yield BindStep(1.0, tuple(files))
 
     def _measure(self) -> Iterator[BindStep]:
@@ -101,6 +104,12 @@ class _Binder:
             start += chapter.samples / chapter.sample_rate
         for caption_format in formats.captions if formats.books or formats.chapters is None else ():
             self._write_captions(whole, "book", caption_format, None, files)
+
+    def _bind_report(self, files: list[BoundFile]) -> BindStep:
+        checks = ((chapter.number, *checked) for chapter in self._chapters for checked in chapter.checks())
+        write_durably(self._target / REPORT_NAME, check_report(checks))
+        files.append(self._bound(REPORT_NAME, REPORT_MEDIA_TYPE, FileKind.REPORT, None))
+        return self._step(0)
 
     def _write_captions(
         self, cues: Sequence[Cue], stem: str, caption_format: CaptionFormat, chapter: int | None, files: list[BoundFile]

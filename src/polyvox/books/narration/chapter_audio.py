@@ -10,6 +10,7 @@ from polyvox.audio.limiter import StreamLimiter
 from polyvox.audio.loudness import LoudnessMeter
 from polyvox.books.narration.journal import FALLBACK_RATE, ChapterJournal, JournalEntry
 from polyvox.books.narration.options import Pauses
+from polyvox.books.narration.passage_check import PassageCheck
 from polyvox.books.narration.plan import Passage, PlannedChapter
 from polyvox.types import Pcm, WordTiming
 
@@ -73,6 +74,12 @@ class ChapterAudio:
                 tuple(replace(word, start=word.start + start, end=word.end + start) for word in placed.entry.words),
             )
             position += placed.samples
+
+    def checks(self) -> Iterator[tuple[Passage, PassageCheck]]:
+        """Each passage that was checked, with what came of it."""
+        for placed in self.passages():
+            if placed.entry.check is not None:
+                yield placed.passage, placed.entry.check
 
     def pieces(self) -> Iterator[Pcm]:
         """All samples, about a sentence at a time."""

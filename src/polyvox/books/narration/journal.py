@@ -7,7 +7,7 @@ line is its CRC-32 in hexadecimal, a space, and JSON.
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from polyvox.audio.pcm import from_pcm16, to_pcm16
 from polyvox.audio.resample import resampled
 from polyvox.books.narration.durable import append_durably
+from polyvox.books.narration.passage_check import PassageCheck
 from polyvox.errors import PolyvoxError
 from polyvox.types import Pcm, Span, TimingSource, WordTiming
 
@@ -25,13 +26,14 @@ FALLBACK_RATE = 24_000
 
 @dataclass(frozen=True, slots=True)
 class SpokenPassage:
-    """Audio of a passage, its words timed from its first sample, and the quiet samples at its edges."""
+    """Audio of a passage, its words timed from its first sample, the quiet samples at its edges, and its check."""
 
     pcm: Pcm
     sample_rate: int
     words: tuple[WordTiming, ...]
     lead: int = 0
     tail: int = 0
+    check: PassageCheck | None = None
 
     @property
     def channels(self) -> int:
@@ -65,6 +67,7 @@ class JournalEntry:
     tail: int
     checksum: int
     words: tuple[WordTiming, ...]
+    check: PassageCheck | None = None
 
     @property
     def end(self) -> int:
@@ -102,6 +105,7 @@ class ChapterJournal:
             tail=spoken.tail,
             checksum=zlib.crc32(data),
             words=spoken.words,
+            check=spoken.check,
         )
         append_durably(self._audio, data, entry.offset)
         line = _line(entry)
@@ -150,6 +154,8 @@ def _line(entry: JournalEntry) -> bytes:
         "crc": entry.checksum,
         "words": _packed(entry.words),
     }
+    if entry.check is not None:
+        record["check"] = asdict(entry.check)
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
@@ -174,4 +180,5 @@ def _entry(line: bytes) -> JournalEntry | None:
         tail=found["tail"],
         checksum=found["crc"],
         words=words,
+        check=PassageCheck(**found["check"]) if "check" in found else None,
     )

@@ -15,6 +15,7 @@ from polyvox.books.manuscript import Manuscript
 from polyvox.books.narration.binder import bind_steps
 from polyvox.books.narration.journal import ChapterJournal, JournalEntry, SpokenPassage
 from polyvox.books.narration.options import BookFormats, BoundFile, NarrationOptions, NarrationProgress
+from polyvox.books.narration.passage_check import NO_CHECKS, CheckCounts, PassageCheck
 from polyvox.books.narration.plan import CheckPassage, Passage, check_passages, corrected
 from polyvox.books.narration.plan_file import PLAN, NarrationPlan, make_plan, read_plan, write_plan
 from polyvox.books.narration.trimming import joined_passage
@@ -25,8 +26,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 T = TypeVar("T")
 
-Speak = Callable[[Passage], AsyncIterator[AudioChunk]]
-"""Speaks one passage; the same passage always gives the same audio."""
+Speak = Callable[[Passage], AsyncIterator[AudioChunk | PassageCheck]]
+"""Speaks one passage, and says what was heard of it where it was checked; the same passage gives the same audio."""
 
 AHEAD = 4
 """Passages that are spoken at once."""
@@ -51,6 +52,7 @@ class _Position:
     seconds: float = 0.0
     sample_rate: int | None = None
     channels: int | None = None
+    checks: CheckCounts = NO_CHECKS
 
 
 class Narration:
@@ -104,6 +106,7 @@ class Narration:
             seconds_spoken=at.seconds,
             chars_done=at.chars,
             chars=self._chars,
+            checks=at.checks,
         )
 
     @property
@@ -213,6 +216,8 @@ class Narration:
         at.seconds += entry.seconds
         if at.sample_rate is None and entry.samples:
             at.sample_rate, at.channels = entry.sample_rate, entry.channels
+        if entry.check is not None:
+            at.checks = at.checks.adding(entry.check)
 
     def _keep(self, passage: Passage, spoken: SpokenPassage | None) -> None:
         """Put a passage on disk; the whole book has the layout of its first one."""
@@ -237,14 +242,18 @@ class Narration:
 async def _spoken(speak: Speak, passage: Passage) -> SpokenPassage | None:
     """The audio of a passage; None where nothing in it can be spoken after all."""
     chunks: list[AudioChunk] = []
+    check: PassageCheck | None = None
     try:
         async with aclosing(speak(passage)) as speech:  # type: ignore[type-var]
-            async for chunk in speech:
-                chunks.append(chunk)
+            async for part in speech:
+                if isinstance(part, PassageCheck):
+                    check = part
+                else:
+                    chunks.append(part)
     except SilentTextError:
         log.warning("passage without words", index=passage.index)
         return None
-    return joined_passage(chunks, passage.text)
+    return replace(joined_passage(chunks, passage.text), check=check)
 
 
 async def _unbroken(work: Coroutine[Any, Any, T]) -> T:

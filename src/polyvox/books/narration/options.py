@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from polyvox.audio.encode import AudioFormat
+from polyvox.books.narration.passage_check import NO_CHECKS, CheckCounts
 from polyvox.errors import InvalidRequestError
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import SPEED_RANGE
@@ -34,7 +35,8 @@ class NarrationOptions:
     """Options of the speech of a manuscript; the same options and manuscript give the same audio.
 
     `voice` is that of chapters and passages that name none; empty for the model's own. `speed` is a factor.
-    `dictionaries` are names of pronunciation dictionaries. With `titles` the title of each chapter is spoken.
+    `dictionaries` are names of pronunciation dictionaries. With `titles` the title of each chapter is spoken. With
+    `verify` each passage is heard by a recogniser, and spoken again where too many of its words are wrong.
     """
 
     voice: str = ""
@@ -45,6 +47,7 @@ class NarrationOptions:
     dictionaries: tuple[str, ...] = ()
     pauses: Pauses = field(default_factory=Pauses)
     titles: bool = True
+    verify: bool = False
 
     def __post_init__(self) -> None:
         if self.speed not in SPEED_RANGE:
@@ -72,6 +75,7 @@ class FileKind(StrEnum):
     BOOK = "book"
     CHAPTER = "chapter"
     CAPTIONS = "captions"
+    REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ class NarrationProgress:
     seconds_spoken: float
     chars_done: int = 0
     chars: int = 0
+    checks: CheckCounts = NO_CHECKS
 
     @property
     def done(self) -> bool:

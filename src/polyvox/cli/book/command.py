@@ -25,6 +25,7 @@ CoverPath = Annotated[Path | None, typer.Option("--cover", help="Its cover: a JP
 Loudness = Annotated[float, typer.Option(help="Loudness of every chapter in LUFS.")]
 Titles = Annotated[bool, typer.Option("--titles/--no-titles", help="Whether the titles of chapters are spoken.")]
 List = Annotated[bool, typer.Option("--list", help="Show the chapters, and stop.")]
+Verify = Annotated[bool, typer.Option("--verify", help="Hear each sentence, and speak it again where words are wrong.")]
 Restart = Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has spoken.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a book that is there already.")]
 
@@ -47,6 +48,7 @@ def book(
     loudness: Loudness = -19.0,
     titles: Titles = True,
     dictionary: Dictionaries = None,
+    verify: Verify = False,
     list_chapters: List = False,
     restart: Restart = False,
     overwrite: Overwrite = False,
@@ -81,7 +83,7 @@ def book(
         return
     tag = None if language is None else language_tag(language, "language")
     names = tuple(dictionary or ())
-    options = NarrationOptions(voice, model, speed, tag, seed, dictionaries=names, titles=titles)
+    options = NarrationOptions(voice, model, speed, tag, seed, dictionaries=names, titles=titles, verify=verify)
     target = book_output(
         output or Path(f"{manuscript.stem}.m4b"), audio_format, captions or (), loudness, overwrite=overwrite
     )

@@ -2,15 +2,17 @@
 
 import shutil
 import time
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from polyvox.books.manuscript import Manuscript
-from polyvox.books.narration.narration import Narration
+from polyvox.books.narration.narration import Narration, Speak
 from polyvox.books.narration.options import NarrationOptions, NarrationProgress
+from polyvox.books.narration.passage_check import CheckCounts
 from polyvox.books.narration.plan_file import NarrationPlan, make_plan
 from polyvox.cli.book.files import BookOutput
 from polyvox.cli.speech.nearest_voice import offering_nearest
@@ -18,7 +20,9 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, NotFoundError
 from polyvox.provenance.book_marks import book_tags
+from polyvox.service.jobs.checked_narrator import CheckedNarrator
 from polyvox.service.jobs.narrator import Narrator
+from polyvox.service.jobs.proofreader import Proofreader
 from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import running_service
 from polyvox.service.speech import SpeechService
@@ -46,7 +50,7 @@ async def narrate_book(job: BookJob, settings: Settings) -> None:
     await check_voice(job.options.voice, SHARED_OWNER, model, Catalog.installed(), settings)
     async with AsyncExitStack() as stack:
         with console.status(f"Loading {model}") if console.is_terminal else nullcontext():
-            service = await stack.enter_async_context(running_service(settings))
+            service = await stack.enter_async_context(running_service(settings, hd=job.options.verify))
         voices = VoiceService.for_service(service, OperatorAccess())
         try:
             await _narrate(job, service, voices, console)
@@ -65,15 +69,36 @@ async def _narrate(job: BookJob, service: SpeechService, voices: VoiceService, c
         with offering_nearest(service, job.options.model, voice or job.options.voice):
             await narrator.check(voice)
     narration = _opened(job, plan)
-    with _Display(console, narration) as display:
-        await narration.narrate(narrator.speak, display.spoken)
-        narrator_name = job.options.voice or service.registry.default_voice(service.registry.resolve(job.options.model))
-        provenance = book_tags(narration, service.settings)
-        formats = replace(job.output.formats, narrator=narrator_name, provenance=provenance)
-        files = await narration.bind(formats, service.executor, display.bound)
+    async with _speaking(plan, narrator, service) as speak:
+        with _Display(console, narration) as display:
+            await narration.narrate(speak, display.spoken)
+            narrator_name = job.options.voice or service.registry.default_voice(
+                service.registry.resolve(job.options.model)
+            )
+            provenance = book_tags(narration, service.settings)
+            formats = replace(job.output.formats, narrator=narrator_name, provenance=provenance)
+            files = await narration.bind(formats, service.executor, display.bound)
     for path in job.output.deliver(files):
         console.print(f"{path}", markup=False, highlight=False)
+    if job.options.verify:
+        console.print(checked(narration.progress.checks), highlight=False)
     shutil.rmtree(job.output.state)
+
+
+@asynccontextmanager
+async def _speaking(plan: NarrationPlan, narrator: Narrator, service: SpeechService) -> AsyncIterator[Speak]:
+    """The `speak` of a narration; where it is verified, a language that no recogniser hears is refused first."""
+    if not plan.options.verify:
+        yield narrator.speak
+        return
+    proofreader = Proofreader.for_service(service)
+    try:
+        text = " ".join(passage.text for passage in plan.chapters[0].passages)
+        for voice in plan.voices:
+            await proofreader.check_language(narrator.language(voice, text))
+        yield CheckedNarrator(narrator, proofreader).speak
+    finally:
+        await proofreader.close()
 
 
 def _opened(job: BookJob, plan: NarrationPlan) -> Narration:
@@ -136,6 +161,12 @@ class _Display:
 def _chapter(narration: Narration, progress: NarrationProgress) -> str:
     title = narration.plan.chapters[progress.chapter - 1].title[:40].replace("[", "(")
     return f"{progress.chapter} of {progress.chapters} {title}".rstrip()
+
+
+def checked(counts: CheckCounts) -> str:
+    """The outcome of the checks in a sentence."""
+    told = f"{counts.checked:,} sentences checked, {counts.respoken:,} respoken, {counts.remaining:,} still not right"
+    return f"{told}, {counts.unchecked:,} not checked." if counts.unchecked else f"{told}."
 
 
 def pace(first: NarrationProgress, now: NarrationProgress, seconds: float) -> str:

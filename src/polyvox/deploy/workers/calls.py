@@ -14,6 +14,7 @@ from polyvox.deploy.replica import EngineReplica
 from polyvox.deploy.workers.wire import END, GONE, STOPPED, Channel
 from polyvox.errors import PolyvoxError
 from polyvox.runtime.precedence import enter_precedence
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.ticket import Ticket
 from polyvox.service.registry.registry import Registry
@@ -204,30 +205,17 @@ class TicketCalls:
         self._admission = admission
         self.tickets: dict[str, Ticket] = {}
 
-    def enter(self, channel: Channel, ended: Ended, name: str, *asked: Any) -> None:  # noqa: ANN401 - see `_entered`
+    def enter(self, channel: Channel, ended: Ended, name: str, *fields: Any) -> None:  # noqa: ANN401 - of a request
         """Enter the queue for a session; its connection is that of the ticket until it releases that."""
+        asked = AdmissionRequest(*fields)
         try:
-            ticket = self._entered(*asked)
+            ticket = self._admission.enter(asked, self._registry.pace(asked.model))
         except PolyvoxError as error:
             ended(channel)
             channel.write(ErrorMessage.of(error))
             return
         self.tickets[name] = ticket
         TicketCall(channel, ticket, lambda: self._released(name, channel, ended))
-
-    def _entered(
-        self, model: str, client: str, chars: int, max_wait: float, paced: bool, background: bool, continues: bool
-    ) -> Ticket:
-        return self._admission.enter(
-            model,
-            client,
-            chars,
-            max_wait,
-            paced=paced,
-            background=background,
-            continues=continues,
-            capacity=self._registry.pace(model),
-        )
 
     def _released(self, name: str, channel: Channel, ended: Ended) -> None:
         del self.tickets[name]

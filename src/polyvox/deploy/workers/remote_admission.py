@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from polyvox.deploy.workers.control import Control
 from polyvox.deploy.workers.link import Link, current_ticket, engines_restart, raised
 from polyvox.deploy.workers.wire import GONE, Channel
 from polyvox.errors import PolyvoxError
+from polyvox.service.admission.admission_request import AdmissionRequest
 
 _READ_SECONDS = 1.0
 """A client that reads is noted so often: only one that has read nothing for seconds may have to make room."""
@@ -39,24 +41,13 @@ class RemoteAdmission:
     def least_seconds(self, model: str, audio: float) -> float:
         return self._control.seconds_per_audio.get(model, 0.0) * audio
 
-    async def admit(
-        self,
-        model: str,
-        client: str,
-        *,
-        chars: int,
-        max_wait: float,
-        paced: bool,
-        background: bool,
-        continues: bool,
-        capacity: float | None,
-    ) -> "RemoteTicket":
+    async def admit(self, asked: AdmissionRequest, capacity: float | None) -> "RemoteTicket":
         """A ticket of the one controller, which knows the capacity of its models itself."""
         name = uuid4().hex
         try:
             connection = await self._link.open()
             try:
-                await connection.send(["enter", name, model, client, chars, max_wait, paced, background, continues])
+                await connection.send(["enter", name, *astuple(asked)])
                 granted = raised(await connection.read())
             except PolyvoxError:
                 self._link.give_back(connection)

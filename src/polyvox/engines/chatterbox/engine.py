@@ -32,14 +32,14 @@ from polyvox.engines.chatterbox.text import (
 from polyvox.engines.chatterbox.tuning import NEUTRAL, ChatterboxTuning
 from polyvox.engines.chatterbox.variants import DEFAULT_VOICE, Variant, built_in_voices
 from polyvox.engines.chatterbox.voice import ChatterboxVoice
-from polyvox.engines.kit.checks import check_engine, known_voice, nothing_to_say
+from polyvox.engines.kit.checks import check_engine, known_voice
 from polyvox.engines.kit.lifecycle import Lifecycle
+from polyvox.engines.kit.passages import speak_passages
 from polyvox.engines.kit.seeds import request_seed
 from polyvox.errors import InvalidRequestError
 from polyvox.runtime.placement import DeviceRequest, Placement, place_models
 from polyvox.text.detect import detect_language
 from polyvox.text.grapheme_frontend import GraphemeFrontend
-from polyvox.text.spoken import Pause
 from polyvox.types import (
     AudioChunk,
     Capabilities,
@@ -161,18 +161,13 @@ class ChatterboxEngine(Lifecycle[RunningModel]):
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()
         self.check(utterance)
-        reader = self._reader(running, utterance)
-        async with self._synthesis(running, utterance) as synthesis:
-            while (given := await running.threads.text.run(reader.next)) is not None:
-                if isinstance(given, Pause):
-                    yield synthesis.pause(given)
-                    continue
-                for passage in given:
-                    async with aclosing(synthesis.speak(passage)) as chunks:
-                        async for chunk in chunks:
-                            yield chunk
-            if not synthesis.chunks:
-                raise nothing_to_say()
+        read = partial(running.threads.text.run, self._reader(running, utterance).next)
+        async with (
+            self._synthesis(running, utterance) as synthesis,
+            aclosing(speak_passages(read, synthesis.speak, synthesis.pause)) as chunks,
+        ):
+            async for chunk in chunks:
+                yield chunk
 
     async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         """Convert a recording to another voice: its speech tokens, decoded with that voice's prompt."""

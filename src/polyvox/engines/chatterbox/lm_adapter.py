@@ -23,7 +23,7 @@ from polyvox.runtime.guidance import GuidedBackbone
 from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSchedulerConfig
 from polyvox.runtime.lm_step import SlotStart, SlotText
 from polyvox.runtime.pinned_output import upload
-from polyvox.runtime.sampling import SamplingPlan
+from polyvox.runtime.sampling.sampler import SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
 

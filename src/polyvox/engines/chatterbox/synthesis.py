@@ -71,11 +71,6 @@ class UtteranceSynthesis:
         self._hops = Hops(policy, speaking.prompt_tokens, parts.block, parts.ahead)
         self._passages = 0
 
-    @property
-    def chunks(self) -> int:
-        """Chunks so far."""
-        return self._ledger.index
-
     def pause(self, pause: Pause) -> AudioChunk:
         return self._ledger.pause(pause)
 

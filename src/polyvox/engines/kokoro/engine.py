@@ -110,6 +110,7 @@ class KokoroEngine:
         sample_rate=SAMPLE_RATE,
         native_speed=True,
         word_timings=True,
+        phoneme_timings=True,
         phonemes=True,
         voice_mixing=True,
         reads_markup=True,

@@ -1,7 +1,7 @@
 """Pauses inside a chunk that the network made too short: found by its durations, lengthened in its samples."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -111,7 +111,7 @@ def moved(word: AlignedWord, pauses: Sequence[MissingPause]) -> AlignedWord:
     shift = sum(pause.length for pause in pauses if pause.at < middle)
     start = max([word.samples.start, *(pause.at for pause in pauses if pause.at < middle)])
     end = min([word.samples.end, *(pause.at for pause in pauses if pause.at >= middle)])
-    return replace(word, samples=Span(start + shift, max(start, end) + shift))
+    return word.cut(Span(start, max(start, end)), shift)
 
 
 def _boundaries(chunk: PhonemeChunk) -> Iterator[_Boundary]:

@@ -1,14 +1,16 @@
-"""Word timings from the durations that the network predicts."""
+"""Timings of words and their phonemes from the durations that the network predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from polyvox.audio.edges import audible_above, window_samples
 from polyvox.engines.kokoro.chunking import PhonemeChunk
-from polyvox.types import Pcm, Span, WordTiming
+from polyvox.text.phonemes.units import phoneme_units
+from polyvox.types import Pcm, PhonemeTiming, Span, WordTiming
 
 FRAME_SAMPLES = 600
 # Words are heard three frames before their predicted ones; forced alignment of three voices agrees.
@@ -17,12 +19,34 @@ LEAD_SAMPLES = 3 * FRAME_SAMPLES
 QUIET_END_SAMPLES = 1_440
 
 
+class AlignedPhoneme(NamedTuple):
+    """A phoneme in IPA, and its first and last sample in the network's untrimmed output."""
+
+    phoneme: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class AlignedWord:
     """A span of the caller's text, and the samples of the network's untrimmed output in which it is spoken."""
 
     span: Span
     samples: Span
+    phonemes: tuple[AlignedPhoneme, ...] = ()
+
+    def cut(self, samples: Span, shift: int = 0) -> "AlignedWord":
+        """The part of the word within these samples, moved by so many."""
+        first, last = samples.start, samples.end
+        phonemes = (
+            AlignedPhoneme(name, min(max(start, first), last) + shift, min(max(end, first), last) + shift)
+            for name, start, end in self.phonemes
+        )
+        return AlignedWord(self.span, Span(first + shift, last + shift), tuple(phonemes))
+
+    def joined(self, following: "AlignedWord") -> "AlignedWord":
+        """One word of two that are spoken for the same text."""
+        return AlignedWord(self.span, self.samples.cover(following.samples), self.phonemes + following.phonemes)
 
 
 def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -33,7 +57,8 @@ def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
     """Each word has its own phonemes and half of each space beside it; words of one span, as of "$5", are one."""
-    edges, magnitudes = phoneme_edges(durations), np.abs(pcm)
+    edges: list[int] = phoneme_edges(durations).tolist()
+    magnitudes = np.abs(pcm)
     words: list[AlignedWord] = []
     position = 1
     spaced = False
@@ -42,27 +67,38 @@ def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm,
         if not word.is_punctuation and last > first:
             start = (edges[first] + edges[first - 1]) // 2 if spaced else edges[first]
             end = (edges[last] + edges[last + 1]) // 2 if word.space and last + 2 < len(edges) else edges[last]
-            samples = _without_quiet_end(Span(max(0, int(start)), max(0, int(end))), magnitudes, sample_rate)
-            if words and words[-1].span == word.span:
-                samples = words.pop().samples.cover(samples)
-            words.append(AlignedWord(word.span, samples))
+            samples = Span(max(0, start), max(0, end))
+            found = AlignedWord(word.span, samples, _align_phonemes(word.phonemes, edges[first : last + 1], samples))
+            found = found.cut(_without_quiet_end(samples, magnitudes, sample_rate))
+            words.append(words.pop().joined(found) if words and words[-1].span == word.span else found)
         spaced = word.space
         position = last + word.space
     return words
+
+
+def _align_phonemes(phonemes: str, edges: Sequence[int], samples: Span) -> tuple[AlignedPhoneme, ...]:
+    """The phonemes of a word between the edges of its symbols; the first and the last one reach to the word's own."""
+    units = phoneme_units(phonemes)
+    if not units:
+        return ()
+    starts = [samples.start, *(edges[unit.start] for unit in units[1:])]
+    ends = [*(edges[unit.end] for unit in units[:-1]), samples.end]
+    return tuple(AlignedPhoneme(unit.ipa, *times) for unit, *times in zip(units, starts, ends, strict=True))
 
 
 def word_timings(
     aligned: Sequence[AlignedWord], text: str, *, first_sample: int, sample_rate: int
 ) -> tuple[WordTiming, ...]:
     """Timings in seconds of the utterance, given where the untrimmed output's first sample would stand in it."""
-    return tuple(
-        WordTiming(
-            text[word.span.start : word.span.end],
-            max(0, word.samples.start + first_sample) / sample_rate,
-            (word.samples.end + first_sample) / sample_rate,
-            word.span,
-        )
-        for word in aligned
+    return tuple(_timed(word, text, first_sample, sample_rate) for word in aligned)
+
+
+def _timed(word: AlignedWord, text: str, first_sample: int, sample_rate: int) -> WordTiming:
+    start = max(0, word.samples.start + first_sample) / sample_rate
+    end = (word.samples.end + first_sample) / sample_rate
+    return WordTiming(text[word.span.start : word.span.end], start, end, word.span).with_phonemes(
+        PhonemeTiming(name, (first + first_sample) / sample_rate, (last + first_sample) / sample_rate)
+        for name, first, last in word.phonemes
     )
 
 

@@ -14,9 +14,10 @@ import torch
 
 from polyvox.audio.resample import resampled
 from polyvox.config import Settings
-from polyvox.engines.kit.checks import check_recording, known_voice, nothing_to_say
+from polyvox.engines.kit.checks import check_recording, known_voice
 from polyvox.engines.kit.engine_threads import EngineThreads
 from polyvox.engines.kit.lifecycle import Lifecycle
+from polyvox.engines.kit.passages import speak_passages
 from polyvox.engines.kit.recording import captured_with
 from polyvox.engines.kit.seeds import request_seed
 from polyvox.engines.pockettts.bundle import (
@@ -214,17 +215,11 @@ class PocketTtsEngine(Lifecycle[_Running]):
         voice = await running.threads.text.run(partial(self._voice, running, utterance))
         synthesis = UtteranceSynthesis(running.parts, voice, self._sampling(running, utterance), self._settings.policy)
         segments = self._frontend.segments(utterance.text, utterance.normalization, self._variant.language)
-        read = partial(_next_passages, segments, utterance.text, running.divider)
-        while (given := await running.threads.text.run(read)) is not None:
-            if isinstance(given, Pause):
-                yield synthesis.pause(given)
-                continue
-            for passage in given:
-                async with aclosing(synthesis.speak(passage)) as chunks:
-                    async for chunk in chunks:
-                        yield chunk
-        if not synthesis.passages:
-            raise nothing_to_say()
+        next_passages = partial(_next_passages, segments, utterance.text, running.divider)
+        read = partial(running.threads.text.run, next_passages)
+        async with aclosing(speak_passages(read, synthesis.speak, synthesis.pause)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def _sampling(self, running: _Running, utterance: Utterance) -> Sampling:
         tuning, rules = PocketTtsTuning.of(utterance.tuning), running.rules

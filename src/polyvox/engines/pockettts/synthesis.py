@@ -67,11 +67,6 @@ class UtteranceSynthesis:
         self._previous: int | None = None
         """Frames of the last hop; the next one may be longer."""
 
-    @property
-    def passages(self) -> int:
-        """Passages so far."""
-        return self._passages
-
     def pause(self, pause: Pause) -> AudioChunk:
         return self._ledger.pause(pause)
 

@@ -11,6 +11,7 @@ from polyvox.config import Settings
 from polyvox.engines.kit.checks import check_recording, known_voice, nothing_to_say
 from polyvox.engines.kit.engine_threads import EngineThreads
 from polyvox.engines.kit.lifecycle import Lifecycle
+from polyvox.engines.kit.passages import speak_passages
 from polyvox.engines.kit.recording import captured_with
 from polyvox.engines.kit.seeds import request_seed
 from polyvox.engines.qwen3tts.arriving_text import ArrivingText
@@ -222,16 +223,11 @@ class Qwen3TtsEngine(Lifecycle[_Running]):
         synthesis = self._synthesis(running, utterance)
         streaming = self._settings.layout == "streaming" or (self._settings.layout == "auto" and self._variant.cloning)
         segments = self._frontend.segments(utterance.text, utterance.normalization, language)
-        read = partial(_next_passage, segments, utterance.text, running.encoder)
-        while (given := await running.threads.text.run(read)) is not None:
-            if isinstance(given, Pause):
-                yield synthesis.pause(given)
-                continue
-            async with aclosing(synthesis.speak(given, streaming=streaming)) as chunks:
-                async for chunk in chunks:
-                    yield chunk
-        if not synthesis.passages:
-            raise nothing_to_say()
+        read = partial(running.threads.text.run, partial(_next_passages, segments, utterance.text, running.encoder))
+        speak = partial(synthesis.speak, streaming=streaming)
+        async with aclosing(speak_passages(read, speak, synthesis.pause)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     async def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
         """Speak a text while it arrives: text and frames advance together, as the model was trained."""
@@ -280,10 +276,12 @@ class Qwen3TtsEngine(Lifecycle[_Running]):
         return Condition(speaker, None, model_language(language, dialect), instruction)
 
 
-def _next_passage(segments: Iterator[TrackedText | Pause], raw: str, encoder: TextEncoder) -> Passage | Pause | None:
+def _next_passages(
+    segments: Iterator[TrackedText | Pause], raw: str, encoder: TextEncoder
+) -> list[Passage] | Pause | None:
     """The next segment with its ids, in one turn: a prompt must not wait until all others have their segments."""
     segment = next(segments, None)
     if segment is None or isinstance(segment, Pause):
         return segment
     span = segment.span(0, len(segment))
-    return Passage(encoder.encode(segment.text), raw[span.start : span.end], span)
+    return [Passage(encoder.encode(segment.text), raw[span.start : span.end], span)]

@@ -12,7 +12,7 @@ from polyvox.runtime.executors.fused_lm import fused_backbone, fused_draws
 from polyvox.runtime.kv_cache import KvCache
 from polyvox.runtime.lm_step import SlotStart, SlotText
 from polyvox.runtime.pinned_output import upload
-from polyvox.runtime.sampling import Draws, SamplingPlan, draw, uniforms
+from polyvox.runtime.sampling.sampler import Draws, SamplingPlan, draw, uniforms
 from polyvox.runtime.tokens import SamplingParams
 
 _STREAM = 0x5DEECE66D

@@ -1,4 +1,4 @@
-"""Parameters of repetition-aware sampling. `runtime/sampling.py` samples by them."""
+"""Parameters of repetition-aware sampling. `runtime/sampling/` samples by them."""
 
 from dataclasses import dataclass
 

@@ -103,7 +103,17 @@ def fold_styled_norms(state: StateDict) -> dict[str, Tensor]:
 def without_bias(conv: nn.Module, rows: Tensor) -> Tensor:
     """A convolution less its bias, for rows that are normed next: AdaIN would take a constant away again."""
     assert isinstance(conv, nn.Conv1d)
+    if rows.dtype == torch.float64 and rows.is_cuda:
+        return _as_product(conv, rows)
     return functional.conv1d(rows, conv.weight, None, conv.stride, conv.padding, conv.dilation, conv.groups)
+
+
+def _as_product(conv: nn.Conv1d, rows: Tensor) -> Tensor:
+    """A centred convolution less its bias as one matrix product: in double precision cuDNN uses no tensor cores."""
+    taps = conv.kernel_size[0]
+    padded = functional.pad(rows, (taps // 2, taps // 2))
+    shifted = torch.cat([padded[..., tap : tap + rows.shape[2]] for tap in range(taps)], dim=1)
+    return conv.weight.transpose(1, 2).flatten(1) @ shifted
 
 
 class AdainBlock(nn.Module):
@@ -129,7 +139,14 @@ class AdainBlock(nn.Module):
         if self.pool is not None:
             inner = after.masked(self.pool(inner))
         inner = self.norm2.activated(without_bias(self.conv1, inner), style, after, _SLOPE)
-        out: Tensor = (self.conv2(inner) + self._shortcut(rows)) / math.sqrt(2)
+        out: Tensor = (self._convolve(inner) + self._shortcut(rows)) / math.sqrt(2)
+        return out
+
+    def _convolve(self, rows: Tensor) -> Tensor:
+        if rows.dtype == torch.float64 and rows.is_cuda:
+            assert self.conv2.bias is not None
+            return _as_product(self.conv2, rows) + self.conv2.bias[:, None]
+        out: Tensor = self.conv2(rows)
         return out
 
     def _shortcut(self, rows: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from polyvox.models.qwen.model import Qwen
 from polyvox.runtime.causal_lm import Backbone, FusedBackbone
 from polyvox.runtime.guidance import FusedGuidedBackbone, GuidedBackbone
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
-from polyvox.runtime.sampling import FusedSampling, Sampler, SamplingPlan
+from polyvox.runtime.sampling.sampler import FusedSampling, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -53,7 +53,7 @@ def fused_sampling(vocabulary: int, device: torch.device, *, nested: bool = Fals
     """The fused sampling kernel; None off a GPU, or where it cannot be built or samples other tokens."""
     if not has_triton(device):
         return None
-    from polyvox.runtime import draw_kernels, sampling_kernels
+    from polyvox.runtime.sampling import draw_kernels, sampling_kernels
 
     if nested and vocabulary > draw_kernels.MAX_VOCABULARY:
         return None
@@ -65,7 +65,7 @@ def fused_draws(device: torch.device) -> FusedDraws | None:
     """The kernel that draws codes within limits; None off a GPU."""
     if not has_triton(device):
         return None
-    from polyvox.runtime import draw_kernels
+    from polyvox.runtime.sampling import draw_kernels
 
     return draw_kernels.draw_codes
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.ticket import SessionTicket
 
 
@@ -23,15 +24,4 @@ class Admission(Protocol):
 
     def least_seconds(self, model: str, audio: float) -> float: ...
 
-    async def admit(
-        self,
-        model: str,
-        client: str,
-        *,
-        chars: int,
-        max_wait: float,
-        paced: bool,
-        background: bool,
-        continues: bool,
-        capacity: float | None,
-    ) -> SessionTicket: ...
+    async def admit(self, asked: AdmissionRequest, capacity: float | None) -> SessionTicket: ...

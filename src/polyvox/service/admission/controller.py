@@ -18,6 +18,7 @@ from typing import Self
 
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, RefusalReason
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.capacity import PLAYBACK_RATE, ThroughputEstimator
 from polyvox.service.admission.fair_share import FEW_STREAMS, FairShare
 from polyvox.service.admission.queue import FairQueue, ModelQueue
@@ -116,37 +117,23 @@ class AdmissionController:
         queue = self._queues.get(model)
         return 0.0 if queue is None else queue.throughput.least_seconds(audio)
 
-    def enter(
-        self,
-        model: str = "",
-        client: str = "",
-        chars: int = 0,
-        max_wait: float = math.inf,
-        *,
-        paced: bool = True,
-        background: bool = False,
-        continues: bool = False,
-        capacity: float | None = None,
-    ) -> Ticket:
+    def enter(self, asked: AdmissionRequest = AdmissionRequest(), capacity: float | None = None) -> Ticket:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long.
 
         `capacity` is the audio per second that all streams of the model share, where the model knows it before any was
         heard. One that `continues` a stream which is heard still has that one's slot.
         """
-        queue, number = self._queue(model, capacity), next(self._numbers)
-        ticket = Ticket(
-            self, queue, number, client, chars, max_wait, paced=paced, background=background, continues=continues
-        )
+        ticket = Ticket(self, self._queue(asked.model, capacity), next(self._numbers), asked)
         self._waiting.push(ticket)
-        if continues:
+        if asked.continues:
             self._grant(ticket)
             return ticket
-        wait = None if background else self._forecast.seconds(ticket)
+        wait = None if asked.background else self._forecast.seconds(ticket)
         if wait is not None and self._gate.guards(ticket):
             ticket.forecast = wait / ticket.queue.forecast_error.factor(self.now())
         if not self._begins_too_late(ticket, wait):
             self.dispatch()
-        if ticket.state is TicketState.WAITING and not background:  # a batch bounds the number of its own
+        if ticket.state is TicketState.WAITING and not asked.background:  # a batch bounds the number of its own
             try:
                 self._check(ticket, wait)
             except OverloadedError:
@@ -154,29 +141,9 @@ class AdmissionController:
                 raise
         return ticket
 
-    async def admit(
-        self,
-        model: str,
-        client: str,
-        *,
-        chars: int,
-        max_wait: float,
-        paced: bool,
-        background: bool,
-        continues: bool,
-        capacity: float | None,
-    ) -> Ticket:
+    async def admit(self, asked: AdmissionRequest, capacity: float | None) -> Ticket:
         """The same for a caller that would also wait for an admission elsewhere."""
-        return self.enter(
-            model,
-            client,
-            chars,
-            max_wait,
-            paced=paced,
-            background=background,
-            continues=continues,
-            capacity=capacity,
-        )
+        return self.enter(asked, capacity)
 
     def expired(self, ticket: Ticket) -> OverloadedError:
         """The refusal of a request that has waited as long as it accepts."""

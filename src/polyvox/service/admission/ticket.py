@@ -11,6 +11,7 @@ from weakref import ref
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
+from polyvox.service.admission.admission_request import AdmissionRequest
 from polyvox.service.admission.queue import ModelQueue
 
 LEAD_SECONDS = 10.0
@@ -97,37 +98,25 @@ class SessionTicket(Protocol):
 
 
 class Ticket:
-    """A place in the queue that becomes an active slot, until it is released.
-
-    `client` is a key or an address. `chars` is the length of the text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as where it waits for text itself. Nobody listens to a
-    `background` request while it is spoken: live ones go first. One that `continues` another is the same stream to its
-    listener, and has begun.
-    """
+    """A place in the queue that becomes an active slot, until it is released."""
 
     def __init__(
         self,
         controller: Controller,
         queue: "ModelQueue[Ticket]",
         number: int,
-        client: str = "",
-        chars: int = 0,
-        max_wait: float = math.inf,
-        *,
-        paced: bool = True,
-        background: bool = False,
-        continues: bool = False,
+        asked: AdmissionRequest = AdmissionRequest(),
     ) -> None:
         self.queue = queue
         self.number = number
-        self.client = client
-        self.chars = chars
-        self.max_wait = max_wait
-        self.paced = paced
-        self.background = background
-        self.continues = continues
+        self.client = asked.client
+        self.chars = asked.chars
+        self.max_wait = asked.max_wait
+        self.paced = asked.paced
+        self.background = asked.background
+        self.continues = asked.continues
         self.virtual_start = 0.0
-        self.size = queue.throughput.expected_seconds(chars)
+        self.size = queue.throughput.expected_seconds(asked.chars)
         self.state = TicketState.WAITING
         self.forecast: float | None = None
         """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
@@ -149,7 +138,7 @@ class Ticket:
         self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
-        self.precedence = Precedence(background=background, makes_way=partial(_makes_way, ref(self)))
+        self.precedence = Precedence(background=asked.background, makes_way=partial(_makes_way, ref(self)))
         """That of the tasks which work for the stream."""
 
     async def granted(self) -> None:

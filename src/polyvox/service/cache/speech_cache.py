@@ -28,12 +28,12 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.warnings import Warnings
-from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, Span, TimingSource, WordTiming
+from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, PhonemeShare, Span, TimingSource, WordTiming
 from polyvox.voices.cache_files import file_states, unlinked
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_MAGIC = b"polyvox speech 1\n"
+_MAGIC = b"polyvox speech 2\n"
 _LENGTH = struct.Struct("<I")
 _DIGEST_BYTES = 16
 _READ_BYTES = 1_048_576
@@ -295,9 +295,7 @@ def _row(chunk: AudioChunk) -> dict[str, Any]:
         "span": _pair(chunk.span),
         "tokens": _pair(chunk.tokens),
         "frames": _pair(chunk.frames),
-        "words": [
-            [word.word, word.start, word.end, word.span.start, word.span.end, str(word.source)] for word in chunk.words
-        ],
+        "words": [_word_row(word) for word in chunk.words],
         "marks": [[mark.name, mark.time] for mark in chunk.marks],
         "voice": chunk.voice,
         "policy": None if policy is None else list(astuple(policy)),
@@ -314,14 +312,23 @@ def _chunk(row: dict[str, Any], pcm: Any, rate: int) -> AudioChunk:  # noqa: ANN
         span=_span(row["span"]),
         tokens=_span(row["tokens"]),
         frames=_span(row["frames"]),
-        words=tuple(
-            WordTiming(word, start, end, Span(first, last), TimingSource(source))
-            for word, start, end, first, last, source in row["words"]
-        ),
+        words=tuple(_word(*word) for word in row["words"]),
         marks=tuple(MarkTiming(name, at) for name, at in row["marks"]),
         voice=row["voice"],
         policy=None if row["policy"] is None else ChunkPolicy(*row["policy"]),
     )
+
+
+def _word_row(word: WordTiming) -> list[Any]:
+    shares = [[share.phoneme, share.start, share.end] for share in word.shares]
+    return [word.word, word.start, word.end, _pair(word.span), str(word.source), shares]
+
+
+def _word(
+    word: str, start: float, end: float, span: list[int], source: str, shares: list[tuple[str, float, float]]
+) -> WordTiming:
+    phonemes = tuple(PhonemeShare(*share) for share in shares)
+    return WordTiming(word, start, end, Span(*span), TimingSource(source), phonemes)
 
 
 def _pair(span: Span | None) -> list[int] | None:

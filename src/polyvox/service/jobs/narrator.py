@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -12,9 +13,13 @@ from polyvox.books.narration.plan import Passage
 from polyvox.errors import DeadlineError, EngineError, OverloadedError, QuotaError
 from polyvox.service.call_context import CallContext
 from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.pronunciation.pronunciation import Pronunciation, voice_language
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voice_resolver import VoiceResolver
+from polyvox.text.detect import detect_language
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.references import RegisteredVoice
 
@@ -29,7 +34,8 @@ class Narrator:
     """The voice of a narration: `narration.narrate(narrator.speak)`.
 
     Passages are sessions of their own, each with its own seed, so how many are spoken at once does not change them.
-    Voices are looked up as `owner`'s; `client` is whom the sessions are counted for.
+    Voices are looked up as `owner`'s; `client` is whom the sessions are counted for, and charged unless it is not to
+    be `charged`.
     """
 
     def __init__(
@@ -41,6 +47,7 @@ class Narrator:
         owner: str,
         client: str,
         door: str,
+        charged: bool = True,
     ) -> None:
         self._service = service
         self._resolver = resolver
@@ -52,6 +59,7 @@ class Narrator:
             max_wait=service.settings.deadline_seconds / 2,
             use_cache=False,  # a narration keeps its speech itself
             background=True,
+            charged=charged,
         )
         self._door = door
 
@@ -66,6 +74,59 @@ class Narrator:
         """
         for chunk in await self._spoken(passage):
             yield chunk
+
+    @property
+    def draws(self) -> bool:
+        """True if the model draws its speech, so that another seed gives another."""
+        capabilities = self._service.registry.model(self._options.model).capabilities
+        return capabilities is not None and capabilities.stochastic
+
+    def again(self) -> "Narrator":
+        """The same narrator for a passage that was charged for already."""
+        return self._uncharged(self._options)
+
+    def better(self) -> "Narrator | None":
+        """A narrator with the server's better model and the same voice; None where this one has no better."""
+        settings, registry, options = self._service.settings, self._service.registry, self._options
+        if not settings.hd_model or registry.resolve(options.model) != settings.default_model:
+            return None
+        if settings.hd_model == settings.default_model or not registry.model(settings.hd_model).available:
+            return None
+        return self._uncharged(replace(options, voice=self._voice(None), model=settings.hd_model))
+
+    def language(self, voice: str | None, text: str) -> str:
+        """The language that a text is spoken in: that of the options, the voice's own, or else the text's."""
+        registry, model = self._service.registry, self._options.model
+        voices, languages = registry.voices(model), registry.model(model).languages
+        name = self._voice(voice)
+        own = voice_language(voices, self._service.settings.aliases.get(name, name))
+        return self._options.language or own or detect_language(text, languages)
+
+    async def wording(self, passage: Passage, language: str) -> str:
+        """The text of a passage as the dictionaries of the narration have it spoken."""
+        service, options = self._service, self._options
+        lexicon = await service.dictionaries.lexicon(options.dictionaries, self._owner)
+        if lexicon is None:
+            return passage.text
+        pronunciation = Pronunciation(service.dictionaries, lexicon, self._owner, service.settings.max_input_chars)
+        text, voice = TrackedText.of(passage.text), self._voice(passage.voice)
+        with await service.registry.hold(options.model) as held:
+            return (await pronunciation.rewrite(text, held.engine, language, voice, Warnings())).text
+
+    def _voice(self, voice: str | None) -> str:
+        registry, options = self._service.registry, self._options
+        return voice or options.voice or registry.default_voice(registry.resolve(options.model))
+
+    def _uncharged(self, options: NarrationOptions) -> "Narrator":
+        return Narrator(
+            self._service,
+            self._resolver,
+            options,
+            owner=self._owner,
+            client=self._call.client,
+            door=self._door,
+            charged=False,
+        )
 
     async def _spoken(self, passage: Passage) -> list[AudioChunk]:
         failed = 0

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from polyvox.books.narration.passage_check import NO_CHECKS, CheckCounts
 from polyvox.errors import PolyvoxError, status_of
 
 
@@ -76,13 +77,14 @@ class JobProgress:
     chapters: int = 1
     seconds_spoken: float = 0.0
     percent: float = 0.0
+    checks: CheckCounts = NO_CHECKS
 
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A finished file; `kind` is `book`, `chapter` or `captions`, `digest` the SHA-256 of its content.
+    """A finished file; `kind` is `book`, `chapter`, `captions` or `report`, `digest` the SHA-256 of its content.
 
-    `seconds` is the length of its audio, pauses included; None for captions, and for files of earlier versions.
+    `seconds` is the length of its audio, pauses included; None for other files, and for those of earlier versions.
     """
 
     name: str
@@ -114,7 +116,8 @@ class JobRecord:
 
     `keep_seconds` is how long it is kept once it is at rest, `expires` when that will be over. `untold` says that its
     webhook has still to be told of its end. A queued job with a `wait` is set aside until its quota is back. `voices`
-    are the names of those that speak it, so that it can be erased with one of them.
+    are the names of those that speak it, so that it can be erased with one of them. With `verify` its sentences are
+    heard and, where words are wrong, spoken again.
     """
 
     id: str
@@ -133,6 +136,7 @@ class JobRecord:
     untold: bool = False
     wait: JobWait | None = None
     voices: tuple[str, ...] = ()
+    verify: bool = False
 
     def file(self, name: str) -> JobFile | None:
         return next((file for file in self.files if file.name == name), None)
@@ -155,6 +159,7 @@ class JobRecord:
                 "seconds_spoken": round(progress.seconds_spoken, 3),
                 "percent": round(progress.percent, 1),
             },
+            "check": asdict(progress.checks) if self.verify else None,
             "waits": self._public_wait() if self.status is JobStatus.QUEUED else None,
             "error": None if error is None else error.public(),
             "files": [self._public_file(file) for file in self.files],

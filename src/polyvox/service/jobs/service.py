@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,11 +21,14 @@ from polyvox.errors import (
     ForbiddenError,
     JobStateError,
     NotFoundError,
+    NotServedError,
     OverloadedError,
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.jobs.checked_narrator import CheckedNarrator
 from polyvox.service.jobs.narrator import Narrator
+from polyvox.service.jobs.proofreader import Proofreader
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -89,6 +92,7 @@ class JobService:
         speak_for: SpeakFor,
         limit_of: LimitOf,
         webhooks: Webhooks | None = None,
+        proofreader: Proofreader | None = None,
     ) -> None:
         self._settings = settings
         self._access = access
@@ -97,6 +101,7 @@ class JobService:
         self._limit_of = limit_of
         self._limits = TextLimits.of(settings)
         self._webhooks = Webhooks(settings) if webhooks is None else webhooks
+        self._proofreader = proofreader
         self._folder = settings.data_dir / "jobs" if settings.jobs_folder is None else settings.jobs_folder
         self._store: JobStore | None = None
         self._runner: JobRunner | None = None
@@ -111,16 +116,18 @@ class JobService:
     @classmethod
     def for_service(cls, service: SpeechService, voices: VoiceService) -> "JobService":
         """The jobs that a speech service speaks, with its settings."""
+        proofreader = Proofreader.for_service(service)
 
         def speak_for(record: JobRecord, options: NarrationOptions) -> Speak:
-            client = job_client(record.owner)
-            resolver = voices.resolver
-            return Narrator(service, resolver, options, owner=record.owner, client=client, door=DOOR).speak
+            owner, client = record.owner, job_client(record.owner)
+            narrator = Narrator(service, voices.resolver, options, owner=owner, client=client, door=DOOR)
+            return CheckedNarrator(narrator, proofreader).speak if options.verify else narrator.speak
 
         def limit_of(owner: str, resource: str) -> int | None:
             return service.accounts.limiter.daily_limit(job_client(owner), resource)
 
-        return cls(service.settings, service.metrics, service.accounts.access, speak_for, limit_of)
+        access = service.accounts.access
+        return cls(service.settings, service.metrics, access, speak_for, limit_of, proofreader=proofreader)
 
     async def start(self) -> None:
         """Go on with the jobs that there are, now or as soon as another process has made the folder."""
@@ -142,6 +149,8 @@ class JobService:
             if self._store is not None:
                 await asyncio.to_thread(self._store.close)
         await asyncio.to_thread(self._binding.close)
+        if self._proofreader is not None:
+            await self._proofreader.close()
 
     @asynccontextmanager
     async def intake(self) -> AsyncIterator[None]:
@@ -168,6 +177,15 @@ class JobService:
         if webhook is not None:
             self._webhooks.check(webhook)
 
+    async def check_verifiable(self, languages: Iterable[str]) -> None:
+        """Refuse to verify speech in a language that no installed recogniser hears; the message names the remedy."""
+        for language in languages:
+            try:
+                if self._proofreader is not None:
+                    await self._proofreader.check_language(language)
+            except NotServedError as error:
+                raise NotServedError(f"{error.message} Or send the job with 'verify' false.", field="verify") from error
+
     async def submit(self, new: NewJob, owner: str) -> JobRecord:
         """Store a job, to be spoken when its turn comes."""
         self.check_new(new.webhook, owner)
@@ -181,6 +199,7 @@ class JobService:
             keep_seconds=longest if new.keep_seconds is None else min(longest, new.keep_seconds),
             output=new.output,
             webhook=new.webhook,
+            verify=new.options.verify,
         )
         created = await asyncio.to_thread(self._create, store, record, new)
         log.info("job submitted", job=record.id, chapters=created.progress.chapters, chars=new.manuscript.chars)

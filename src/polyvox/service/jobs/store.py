@@ -18,6 +18,7 @@ from typing import Any
 
 import structlog
 
+from polyvox.books.narration.passage_check import CheckCounts
 from polyvox.errors import DiskFullError, JobLimitError, RefusalReason, UnavailableError
 from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus, JobWait
 from polyvox.voices.storage.database import connected
@@ -242,10 +243,15 @@ def _record_of(text: str) -> JobRecord:
         | {
             "status": JobStatus(values["status"]),
             "output": JobOutput(tuple(output["books"]), output["chapters"], tuple(output["captions"])),
-            "progress": JobProgress(**values["progress"]),
+            "progress": _progress_of(values["progress"]),
             "error": None if values["error"] is None else JobError(**values["error"]),
             "files": tuple(JobFile(**file) for file in values["files"]),
             "voices": tuple(values.get("voices", ())),
             "wait": None if values.get("wait") is None else JobWait(**values["wait"]),
         }
     )
+
+
+def _progress_of(values: dict[str, Any]) -> JobProgress:
+    checks = CheckCounts(**values.get("checks", {}))
+    return JobProgress(**values | {"checks": checks})

@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -167,6 +167,9 @@ class JobWork:
 
     def _spoken(self, progress: NarrationProgress) -> None:
         self._metrics.job_sentences(progress.sentences_done - self.progress.sentences_done)
+        before = asdict(self.progress.checks)
+        for event, count in asdict(progress.checks).items():
+            self._metrics.job_checks(event, count - before[event])
         self._told(progress)
 
     def _told(self, progress: NarrationProgress) -> None:
@@ -240,6 +243,7 @@ def shown_progress(progress: NarrationProgress) -> JobProgress:
         chapters=progress.chapters,
         seconds_spoken=progress.seconds_spoken,
         percent=progress.percent * _SPEAKING_PERCENT / 100.0,
+        checks=progress.checks,
     )
 
 

@@ -18,6 +18,7 @@ class Operation(Enum):
     READ_PROVENANCE = None, "Read how speech is marked, the public key, and the signed manifest of an answer"
     READ_USAGE = None, "Read what one's own key has used"
     USE_TOOLS = None, "Hold a session of MCP; each tool has an operation of its own"
+    HOLD_SESSION = None, "Hold a Realtime session; speaking and listening in it have operations of their own"
     SPEAK = Scope.SPEAK, "Have a text, a stream of text, a dialogue or a batch spoken"
     CONVERT = Scope.SPEAK, "Have a recording spoken by another voice"
     READ_TEXT = Scope.SPEAK, "See a text's phonemes, its normalised form, or its SSML as inline tags"

@@ -70,6 +70,31 @@ class DialogueScript:
         return turn_segments(self.turns)
 
 
+async def dialogue_model(
+    turns: Sequence[DialogueTurn],
+    resolver: VoiceResolver,
+    settings: Settings,
+    *,
+    owner: str,
+    model: str | None,
+    language: str | None,
+) -> str | None:
+    """The model that speaks a dialogue: where that is left to the server, one that clones if any of its voices is
+    cloned; it speaks the others, too.
+    """
+    if not resolver.may_choose(model):
+        return model
+    _check_sizes(turns, settings)
+    read = partial(parse_reference, max_bytes=settings.prompt_max_bytes)
+    for voice, (index, words) in _voices(turns).items():
+        with turn_errors(index):
+            reference = await asyncio.to_thread(read, voice)
+            chosen = await resolver.model_for(reference, owner, model, language=language, transcript=words)
+        if chosen != model:
+            return chosen
+    return model
+
+
 async def resolve_dialogue(
     turns: Sequence[DialogueTurn],
     pause: float | None,

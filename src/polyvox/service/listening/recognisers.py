@@ -1,8 +1,9 @@
 """The recognisers of a server: which are installed, which one a request gets, and what it cannot do of it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 import structlog
 
@@ -10,10 +11,11 @@ from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
 from polyvox.container_image import pull_hint
 from polyvox.errors import BundleError, InvalidRequestError, NotServedError, UnknownModelError
+from polyvox.service.listening.language_router import LanguageRouter, NamedRecogniser
 from polyvox.service.voices.transcriber import ASR_BUNDLE, MULTILINGUAL_BUNDLE, Lazy, shared_recogniser
 from polyvox.suggestions import did_you_mean
 from polyvox.voices.recognition.languages import LANGUAGES
-from polyvox.voices.recognition.recogniser import Recogniser, RecognitionTask
+from polyvox.voices.recognition.recogniser import DetectingRecogniser, Recogniser, RecognitionTask
 from polyvox.voices.recognition.transcribe import ENGLISH, Moonshine
 from polyvox.voices.recognition.whisper import Whisper
 
@@ -23,6 +25,10 @@ ALIASES = (
     "whisper-1",
     "gpt-4o-transcribe",
     "gpt-4o-mini-transcribe",
+    "gpt-4o-mini-transcribe-2025-12-15",
+    "gpt-transcribe",
+    "gpt-live-transcribe",
+    "gpt-realtime-whisper",
     "scribe_v1",
     "scribe_v2",
 )
@@ -31,10 +37,14 @@ ALIASES = (
 
 @dataclass(frozen=True, slots=True)
 class ListeningModel:
-    """A recogniser before it is loaded: its bundle's name, its languages, and what of a task it can do."""
+    """A recogniser before it is loaded: its bundle's name, its languages, and what of a task it can do.
+
+    `origin` is the name of its weights where they were published: owner and model.
+    """
 
     name: str
     title: str
+    origin: str
     languages: frozenset[str]
     load: Callable[[Bundle], Recogniser]
     detects: bool = False
@@ -48,6 +58,11 @@ class ListeningModel:
             yield "language", f"does not know the language {task.language!r}"
         if task.translate and not self.translates:
             yield "model", "cannot translate"
+
+    def serves_alike(self, task: RecognitionTask) -> bool:
+        """Return whether it does all of a task whose language turns out to be one of its own."""
+        known = replace(task, language=min(self.languages))
+        return not any(self.refusals(known)) and not self.warnings(known)
 
     def warnings(self, task: RecognitionTask) -> list[str]:
         """Sentences on what it does otherwise than it is asked to."""
@@ -64,10 +79,11 @@ class ListeningModel:
 
 
 MODELS: tuple[ListeningModel, ...] = (
-    ListeningModel(ASR_BUNDLE, "Moonshine base", frozenset({ENGLISH}), Moonshine),
+    ListeningModel(ASR_BUNDLE, "Moonshine base", "UsefulSensors/moonshine-base", frozenset({ENGLISH}), Moonshine),
     ListeningModel(
         MULTILINGUAL_BUNDLE,
         "Whisper base",
+        "openai/whisper-base",
         frozenset(LANGUAGES),
         Whisper,
         detects=True,
@@ -81,10 +97,14 @@ MODELS: tuple[ListeningModel, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ChosenRecogniser:
-    """The model that a request gets, and sentences on what it does otherwise than asked."""
+    """The model that a request gets, and sentences on what it does otherwise than asked.
+
+    Where its language is to be detected, `others` hear the languages that they know.
+    """
 
     model: ListeningModel
     warnings: tuple[str, ...]
+    others: tuple[ListeningModel, ...] = ()
 
 
 @dataclass(slots=True)
@@ -118,7 +138,22 @@ class Recognisers:
         if not ready:
             raise self._missing(able, task)
         chosen = min(ready, key=lambda model: len(model.warnings(task)))
-        return ChosenRecogniser(chosen, tuple(chosen.warnings(task)))
+        others = [model for model in ready if model is not chosen and not model.detects] if chosen.detects else []
+        return ChosenRecogniser(
+            chosen,
+            tuple(chosen.warnings(task)),
+            tuple(model for model in others if task.language is None and model.serves_alike(task)),
+        )
+
+    def recogniser(self, chosen: ChosenRecogniser) -> Recogniser:
+        """The recogniser of a request, loaded."""
+        recogniser = self.load(chosen.model)
+        if not chosen.others:
+            return recogniser
+        named = [(model, NamedRecogniser(model.name, self.load(model))) for model in chosen.others]
+        return LanguageRouter(
+            cast(DetectingRecogniser, recogniser), {code: each for model, each in named for code in model.languages}
+        )
 
     def load(self, model: ListeningModel) -> Recogniser:
         """The recogniser, loaded once."""
@@ -126,6 +161,10 @@ class Recognisers:
             return self._loaded[model.name].get()
         except BundleError as error:
             raise _not_installed(model, error) from error
+
+    def is_loaded(self, model: ListeningModel) -> bool:
+        """Return whether it has been used, and is in memory."""
+        return self._loaded[model.name].loaded
 
     def _only(self, model: ListeningModel, task: RecognitionTask) -> ChosenRecogniser:
         for field_name, reason in model.refusals(task):
@@ -145,7 +184,7 @@ class Recognisers:
         return NotServedError(f"To {wanted} this server needs another model; {remedy}")
 
     def _is_installed(self, model: ListeningModel) -> bool:
-        if self._loaded[model.name].loaded:
+        if self.is_loaded(model):
             return True
         try:
             open_bundle(model.name, self.settings.models_dir)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from uuid import uuid4
@@ -27,6 +27,7 @@ from polyvox.service.keys.access import require
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.limiter import QuotaLease
 from polyvox.service.keys.operations import Operation
+from polyvox.service.listening.arriving_audio import SAMPLE_BYTES, ArrivingAudio, TurnEvent
 from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.listening.recognisers import ChosenRecogniser, Recognisers
 from polyvox.service.listening.transcript import Passage, Transcript
@@ -61,6 +62,7 @@ class ListeningService:
         self._metrics = metrics
         self._limits = PromptLimits.for_listening(settings)
         self._executor = DeviceExecutor("polyvox-listen", settings.listen_workers, niceness=DeviceExecutor.LOW)
+        self._turn_executor = DeviceExecutor("polyvox-turns", 1, niceness=DeviceExecutor.LOW)
         self._most = settings.listen_workers + settings.listen_queue
         self._most_of_one = max(1, int(self._most * settings.max_share))
         self._present = 0
@@ -74,6 +76,11 @@ class ListeningService:
     def max_bytes(self) -> int:
         """Largest recording that is taken."""
         return self._limits.max_bytes
+
+    @property
+    def max_samples(self) -> int:
+        """Longest turn that is taken, in samples at 16 kHz."""
+        return min(int(self._limits.max_seconds * LISTENING_RATE), self._limits.max_bytes // SAMPLE_BYTES)
 
     async def listen(
         self, request: ListeningRequest, call: CallContext, heard: Heard = lambda passage: None
@@ -92,9 +99,30 @@ class ListeningService:
         finally:
             self._metrics.listened(request.door, outcome)
 
+    async def passages(self, request: ListeningRequest, call: CallContext) -> AsyncGenerator[Passage | Transcript]:
+        """Transcribe a recording: each passage as soon as it is there, and at the end the transcript of them all."""
+        found: asyncio.Queue[Passage | None] = asyncio.Queue()
+        work = asyncio.create_task(self.listen(request, call, found.put_nowait))
+        work.add_done_callback(lambda _: found.put_nowait(None))
+        try:
+            while (passage := await found.get()) is not None:
+                yield passage
+            yield await work
+        finally:
+            work.cancel()
+            await asyncio.wait([work])
+
+    async def follow(self, audio: ArrivingAudio, pcm: Pcm) -> list[TurnEvent]:
+        """Add samples to a client's sound, and find the turns that begin or end in them.
+
+        All clients share one thread: give it a second of sound at a time, so that they take turns on it.
+        """
+        return await self._turn_executor.run(lambda: audio.push(pcm, self._detector.get()))
+
     async def close(self) -> None:
         """End the threads, once what they work on has ended."""
-        await asyncio.to_thread(self._executor.close)
+        for executor in (self._executor, self._turn_executor):
+            await asyncio.to_thread(executor.close)
 
     async def _listen(self, request: ListeningRequest, call: CallContext, heard: Heard) -> Transcript:
         async with self._leased(call) as lease:
@@ -109,8 +137,10 @@ class ListeningService:
             self._report(request, transcript, time.monotonic() - began)
             return transcript
 
-    async def _decoded(self, recording: bytes) -> Pcm:
+    async def _decoded(self, recording: bytes | Pcm) -> Pcm:
         """The samples of a recording whose turn has come; where it has none, its thread is free again."""
+        if not isinstance(recording, bytes):
+            return recording
         try:
             pcm, _ = await decode_bounded(recording, self._limits)
         except BaseException as error:
@@ -170,7 +200,7 @@ class ListeningService:
     def _transcribed(self, pcm: Pcm, task: RecognitionTask, chosen: ChosenRecogniser, tell: Heard) -> Transcript:
         """Transcribe the samples; blocks."""
         check = current_token().check
-        recogniser = self.recognisers.load(chosen.model)
+        recogniser = self.recognisers.recogniser(chosen)
         detector = self._detector.get()
         passages: list[Passage] = []
         for window in speech_windows(pcm, detector.speech(pcm, LISTENING_RATE), recogniser.longest):
@@ -184,7 +214,8 @@ class ListeningService:
                 passages.append(Passage(start, window.end / LISTENING_RATE, recognition, words, silence))
                 tell(passages[-1])
         language = _language(passages, task, chosen)
-        return Transcript(tuple(passages), language, len(pcm) / LISTENING_RATE, chosen.model.name, chosen.warnings)
+        model = (passages[0].recognition.model if passages else "") or chosen.model.name
+        return Transcript(tuple(passages), language, len(pcm) / LISTENING_RATE, model, chosen.warnings)
 
     def _report(self, request: ListeningRequest, transcript: Transcript, seconds: float) -> None:
         self._metrics.heard(transcript.model, transcript.seconds, seconds)

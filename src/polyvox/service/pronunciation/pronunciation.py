@@ -1,6 +1,7 @@
 """The dictionaries of one request, applied to its texts."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from polyvox.engines.base import Engine
@@ -10,7 +11,7 @@ from polyvox.text.dictionary import Lexicon, LexiconRules
 from polyvox.text.dictionary.lexicon import composed
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import SLOW, UNPRONOUNCED, Warnings
-from polyvox.types import Span
+from polyvox.types import Span, Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,11 @@ class Pronunciation:
 
     def _rules(self, text: str, engine: Engine, language: str | None, voice: str) -> LexiconRules:
         can = engine.capabilities
-        language = language or _voice_language(engine, voice) or detect_language(text, can.languages)
+        language = language or voice_language(engine.voices, voice) or detect_language(text, can.languages)
         return LexiconRules(language, can.phonemes and can.reads_markup, can.tags or frozenset(), self.max_chars)
 
 
-def _voice_language(engine: Engine, voice: str) -> str:
-    """The language of one of the engine's own voices, or of the first of a mix."""
+def voice_language(voices: Iterable[Voice], voice: str) -> str:
+    """The language of one of an engine's own voices, or of the first of a mix; empty for any other."""
     first = re.split(r"[(+]", voice, maxsplit=1)[0]
-    return next((known.language for known in engine.voices if known.id == first), "")
+    return next((known.language for known in voices if known.id == first), "")

@@ -11,7 +11,7 @@ class SourceWords:
     """Makes one word of all words that are said for one piece of the caller's text, and gives it the caller's letters.
 
     `starts` and `ends` are what the characters of the spoken text stand for in `raw`; all of them may still grow. Where
-    a chunk ends between such words, the first part's time is that of the word.
+    a chunk ends between such words, the first part's time and phonemes are those of the word.
     """
 
     def __init__(self, starts: Sequence[int], ends: Sequence[int], raw: Callable[[], str]) -> None:
@@ -37,7 +37,8 @@ class SourceWords:
                 self._last = self._last.cover(source)
                 if held is not None:
                     span, end = held.span.cover(word.span), max(held.end, word.end)
-                    held = replace(held, word=self._written(self._last), end=end, span=span)
+                    phonemes = held.phonemes + word.phonemes
+                    held = replace(held, word=self._written(self._last), end=end, span=span).with_phonemes(phonemes)
                 continue
             if held is not None:
                 yield held

@@ -240,6 +240,14 @@ class Registry:
         (await self._loader.hold(slot)).release()
         return self._info(slot)
 
+    def without_phoneme_times(self, engine: Engine) -> str:
+        """The sentence for an engine that does not know when its phonemes are heard; empty for one that does."""
+        if engine.capabilities.phoneme_timings:
+            return ""
+        able = [info.id for info in self.models() if info.capabilities and info.capabilities.phoneme_timings]
+        remedy = f"use {' or '.join(able)}" if able else "use a model of GET /v1/models that has phoneme_timings"
+        return f"The model {engine.name!r} does not know when its phonemes are heard; {remedy}, or ask for words."
+
     def check_cloning(self, engine: Engine, *, registered: bool = False) -> None:
         """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:

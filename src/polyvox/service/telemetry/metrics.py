@@ -260,6 +260,12 @@ class Metrics:
         )
         self._jobs = Gauge("polyvox_jobs", "Jobs that are stored, by status.", ["status"], registry=registry)
         self._job_sentences = Counter("polyvox_job_sentences", "Sentences of jobs spoken.", registry=registry)
+        self._job_checks = Counter(
+            "polyvox_job_checks",
+            "Sentences of verified jobs: checked, respoken, remaining with wrong words, unchecked.",
+            ["event"],
+            registry=registry,
+        )
         self._key_requests = Counter(
             "polyvox_key_requests", "Requests for speech, by the name of their key.", ["key"], registry=registry
         )
@@ -304,6 +310,7 @@ class Metrics:
             self._speech_cache: known.SPEECH_CACHE_EVENTS,
             self.session_seconds: known.SESSION_ENDS,
             self._ended_jobs: known.JOB_ENDS,
+            self._job_checks: known.JOB_CHECKS,
         }
         for instrument, values in labels.items():
             for value in values:
@@ -365,6 +372,10 @@ class Metrics:
 
     def job_sentences(self, count: int) -> None:
         self._job_sentences.inc(max(0, count))
+
+    def job_checks(self, event: str, count: int) -> None:
+        """Count sentences of verified jobs, by what came of them."""
+        self._job_checks.labels(event).inc(max(0, count))
 
     def job_ended(self, status: str) -> None:
         self._ended_jobs.labels(status).inc()

@@ -168,7 +168,7 @@ class VoiceResolver:
         """The model that speaks a request with this voice: the one asked for, unless that was left to the server and
         the voice is cloned, which another model does.
         """
-        if isinstance(reference, UploadedVoice) or self._registry.is_named(model):
+        if isinstance(reference, UploadedVoice) or not self.may_choose(model):
             return model
         language, worded = language or "", bool(transcript)
         if isinstance(reference, RegisteredVoice):
@@ -178,10 +178,14 @@ class VoiceResolver:
             language, worded = language or record.language, worded or bool(record.transcript)
         return self._registry.model_to_clone(model, language, worded=worded)
 
+    def may_choose(self, model: str | None) -> bool:
+        """Return whether a voice may decide which model speaks: none is named, and the default one does not clone."""
+        return not (self._registry.is_named(model) or self._registry.model(model).cloning)
+
     async def _unspoken(self, name: str, owner: str, model: str | None) -> VoiceRecord | None:
         """The registered voice of a name, where a model does not speak it."""
         info = self._registry.model(model)
-        if not info.loaded or info.cloning or not name:
+        if not info.loaded or not name:
             return None
         engine = self._registry.engine(model)
         if _is_own(name, engine):

@@ -6,18 +6,28 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, dialogue_text, turn_starts
-from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, caption_words, captions, cues_of
+from polyvox.service.words.sounds import NO_SOUNDS, SoundChoice
+from polyvox.service.words.viseme_track import Viseme, VisemeTrack
+from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, caption_words, captions, cues_of, json_captions
 from polyvox.types import AudioChunk, WordTiming
 
 MAX_SPEAKER_NAME_CHARS = 100
 
 
 class CaptionTrack:
-    """The words of a text as its chunks are made; `names` are those of voices, by what chunks call them."""
+    """The words of a text as its chunks are made; `names` are those of voices, by what chunks call them.
 
-    def __init__(self, text: str, names: Mapping[str, str] = MappingProxyType({})) -> None:
+    A file as JSON also has the `sounds` that are asked for.
+    """
+
+    def __init__(
+        self, text: str, names: Mapping[str, str] = MappingProxyType({}), sounds: SoundChoice = NO_SOUNDS
+    ) -> None:
         self._text = text
         self._names = names
+        self._sounds = sounds
+        self._visemes: list[Viseme] = []
+        self._viseme_track = VisemeTrack()
         self._words: list[WordTiming] = []
         self._voices: list[str] = []
 
@@ -25,10 +35,16 @@ class CaptionTrack:
         """Note the words of a chunk."""
         self._words += chunk.words
         self._voices += [chunk.voice] * len(chunk.words)
+        if self._sounds.visemes:
+            self._visemes += self._viseme_track.add(chunk)
 
     def written(self, format: CaptionFormat) -> str:  # noqa: A002 - as in `captions`
         """The file of what is there; takes long for a long text."""
-        return captions(self.cues(), format)
+        if format is not CaptionFormat.JSON or not self._sounds:
+            return captions(self.cues(), format)
+        shown = [viseme.fields for viseme in (*self._visemes, *self._viseme_track.finish())]
+        more = {"visemes": shown} if self._sounds.visemes else {}
+        return json_captions(self.cues(), phonemes=self._sounds.phonemes, more=more)
 
     def cues(self) -> tuple[Cue, ...]:
         """The cues of what is there."""
@@ -43,8 +59,8 @@ class CaptionTrack:
 class DialogueCaptionTrack(CaptionTrack):
     """The words of a dialogue, and the speaker of each; `speakers` are the turns' names."""
 
-    def __init__(self, turns: Sequence[DialogueTurn], speakers: Sequence[str]) -> None:
-        super().__init__(dialogue_text(turns))
+    def __init__(self, turns: Sequence[DialogueTurn], speakers: Sequence[str], sounds: SoundChoice = NO_SOUNDS) -> None:
+        super().__init__(dialogue_text(turns), sounds=sounds)
         self._starts = turn_starts(turns)
         self._speakers = speakers
 

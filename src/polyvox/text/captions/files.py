@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from polyvox.text.captions.cues import Cue, speaker_label
+from polyvox.types import PhonemeTiming, WordTiming
 
 
 class CaptionFormat(StrEnum):
@@ -90,21 +91,28 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _json(cues: Sequence[Cue]) -> str:
-    return json.dumps({"cues": [_fields(cue) for cue in cues]}, ensure_ascii=False)
+def json_captions(
+    cues: Sequence[Cue], *, phonemes: bool = False, more: Mapping[str, object] = MappingProxyType({})
+) -> str:
+    """A file as JSON; with `phonemes` each word has its own, and `more` are fields beside the cues."""
+    return json.dumps({"cues": [_fields(cue, phonemes) for cue in cues], **more}, ensure_ascii=False)
 
 
-def _fields(cue: Cue) -> dict[str, object]:
+def _fields(cue: Cue, phonemes: bool) -> dict[str, object]:
     words = [
         {
             "word": word.word,
-            "start": round(word.start, 3),
-            "end": round(word.end, 3),
+            **_times(word),
             "span": [word.span.start, word.span.end],
+            **({"phonemes": [{"phoneme": each.phoneme, **_times(each)} for each in word.phonemes]} if phonemes else {}),
         }
         for word in cue.words
     ]
     return {"start": cue.start, "end": cue.end, "speaker": cue.speaker, "text": cue.text, "words": words}
+
+
+def _times(timing: WordTiming | PhonemeTiming) -> dict[str, float]:
+    return {"start": round(timing.start, 3), "end": round(timing.end, 3)}
 
 
 def _clock(seconds: float, point: str) -> str:
@@ -115,5 +123,10 @@ def _clock(seconds: float, point: str) -> str:
 
 
 _WRITERS: Final[Mapping[CaptionFormat, Callable[[Sequence[Cue]], str]]] = MappingProxyType(
-    {CaptionFormat.SRT: _srt, CaptionFormat.VTT: _vtt, CaptionFormat.WORD_VTT: _word_vtt, CaptionFormat.JSON: _json}
+    {
+        CaptionFormat.SRT: _srt,
+        CaptionFormat.VTT: _vtt,
+        CaptionFormat.WORD_VTT: _word_vtt,
+        CaptionFormat.JSON: json_captions,
+    }
 )

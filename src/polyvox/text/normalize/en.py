@@ -6,9 +6,7 @@ from enum import Enum
 from typing import Final
 
 from polyvox.text.normalize.english import (
-    abbreviations,
     addresses,
-    before_figures,
     british,
     clinical,
     codes,
@@ -29,6 +27,8 @@ from polyvox.text.normalize.english import (
     units,
     web,
 )
+from polyvox.text.normalize.english.abbreviations import before_figures
+from polyvox.text.normalize.english.abbreviations import rules as abbreviations
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

@@ -12,6 +12,7 @@ from polyvox.text.markup.markup import Insert
 from polyvox.text.normalize.chinese.pinyin_names import as_characters, word_as_characters
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.chinese_words import pieces, word_cutter
+from polyvox.text.phonemes.neutral_tones import light_places
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphone_words import INITIAL, USUAL
 from polyvox.text.phonemes.polyphones import corrections
@@ -27,6 +28,9 @@ _STRETCH: Final = re.compile(
 _ACCOUNT: Final = re.compile(r"(?<![A-Za-z'])[a-z]{2,24}(?: (?:点|下划线|杠) [a-z]{2,24}(?![A-Za-z']))*(?![A-Za-z'])")
 _LETTERS: Final = re.compile("[a-z]+")
 _OPENING: Final = ("“", "(")
+# Before another letter no article of English, but the first of a row: 沪A D12345.
+_LETTER: Final = re.compile("[A-Za-z]")
+_LETTER_A: Final = "ˈA"
 _LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
 
 
@@ -123,10 +127,13 @@ def _word_readings(word: str) -> tuple[str, ...]:
     unlisted = [piece not in PHRASES_DICT for piece in pieces([word]) for _ in piece]
     if len(word) > 1 and unlisted[0]:
         readings[0] = INITIAL.get(word[0], readings[0])
-    return tuple(
+    readings = [
         USUAL.get(char, reading) if usual else reading
         for char, reading, usual in zip(word, readings, unlisted, strict=True)
-    )
+    ]
+    for place in light_places(word):
+        readings[place] = readings[place].rstrip("12345") + "5"
+    return tuple(readings)
 
 
 @lru_cache(4096)
@@ -141,6 +148,8 @@ def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
     """Chinese has no spaces: words are parted by one, and marks cling to the word before them."""
     if not isinstance(word, SpokenWord):
         return word
+    if word.text in "Aa" and isinstance(following, SpokenWord) and _LETTER.fullmatch(following.text):
+        word = SpokenWord(word.text, _LETTER_A, word.span, word.space)
     if not isinstance(following, SpokenWord):
         space = ends_open if following is None else True
     elif word.phonemes in _OPENING:

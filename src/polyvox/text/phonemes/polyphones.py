@@ -76,8 +76,10 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _holds_particle(word: str) -> bool:
-    """Return whether a token may have a particle in it; 地 and 数 that end two characters are nouns: 局地, 偶数."""
-    return not _PARTICLES.keys().isdisjoint(word) and not (len(word) == _PAIR and word[1] in "地数")
+    """Return whether a token may have a particle in it; 地 behind one character and 数 at any end are nouns."""
+    if _PARTICLES.keys().isdisjoint(word) or (len(word) == _PAIR and word[1] in "地数"):
+        return False
+    return len(word) == 1 or word[-1] != "数"
 
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english import abbreviated_words as words
-from polyvox.text.normalize.english import abbreviations as english
-from polyvox.text.normalize.english import addresses, scripture, short_forms
-from polyvox.text.normalize.english.before_figures import BEFORE_FIGURES
+from polyvox.text.normalize.english import addresses, scripture
+from polyvox.text.normalize.english.abbreviations import rules as english
+from polyvox.text.normalize.english.abbreviations import short_forms, words
+from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 

@@ -21,6 +21,7 @@ tl tgl tagalog|tr tur turkish|tt tat tatar|uk ukr ukrainian|ur urd urdu|uz uzb u
 yo yor yoruba|zh zho chinese
 """
 _OTHER_NAMES: Final = {"cmn": "zh", "mandarin": "zh", "jv": "jw", "iw": "he", "nb": "no", "fil": "tl", "burmese": "my"}
+_TRADITIONAL: Final = frozenset(("hant", "tw", "hk", "mo"))
 UNSPACED: Final = frozenset(("zh", "ja", "th", "lo", "my", "bo"))
 """Languages written without spaces between words."""
 
@@ -43,6 +44,12 @@ _BY_NAME: Final = {
     **{each: row.code for row in LANGUAGES.values() for each in row},
     **_OTHER_NAMES,
 }
+
+
+def writes_traditional(written: str | None) -> bool:
+    """Return whether a language that a caller names is Chinese in traditional characters: `zh-TW`, `zh-Hant`."""
+    code, *subtags = (written or "").strip().lower().replace("_", "-").split("-")
+    return _BY_NAME.get(code) == "zh" and bool(_TRADITIONAL & set(subtags))
 
 
 def language_named(written: str, field: str = "language") -> str:

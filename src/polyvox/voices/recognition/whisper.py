@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import open_session
 from polyvox.types import Pcm
 from polyvox.voices.recognition.languages import UNSPACED
-from polyvox.voices.recognition.recogniser import RATE, Recognition, RecognitionTask
+from polyvox.voices.recognition.recogniser import RATE, HeardWindow, Recognition, RecognitionTask
 from polyvox.voices.recognition.whisper_tokens import WhisperTokenizer
 from polyvox.voices.recognition.whisper_words import timed_groups, token_groups
 
@@ -35,6 +36,12 @@ _FALLBACK: Final = (0.0, 0.4, 0.8)
 _MAX_COMPRESSION: Final = 2.4
 _MIN_LOG_PROB: Final = -1.0
 _SEED: Final = 0
+
+
+_SCRIPT_PROMPTS: Final = {"zh": "下面用简体中文记录一段谈话。", "hi": "नमस्ते, आप कैसे हैं? मैं ठीक हूँ।"}
+"""Sentences that a transcript follows, to go on in their script: by itself Whisper mixes simplified characters
+with traditional ones, and writes Hindi in the letters of Urdu."""
+_TRADITIONAL_PROMPT: Final = "下面用繁體中文記錄一段談話。"
 
 
 class Whisper:
@@ -65,10 +72,30 @@ class Whisper:
         """The words of a window in its language, or in English where they are translated."""
         if is_silent(window):
             return Recognition("", task.language or "en")
+        if task.language is None:
+            return self.listen(window).recognise(task, check)
+        return self._recognised(window, self._encoded(window), (task.language, 1.0), task, check)
+
+    def listen(self, window: Pcm) -> HeardWindow:
+        """The window with its language, and what the encoder heard in it."""
+        cross = self._encoded(window)
+        found = self._language(cross)
+        return HeardWindow(*found, partial(self._recognised, window, cross, found))
+
+    def _encoded(self, window: Pcm) -> Tensors:
         names = [output.name for output in self._encoder.get_outputs()]
-        cross = dict(zip(names, self._encoder.run(None, {"mel": self._log_mel(window)}), strict=True))
+        return dict(zip(names, self._encoder.run(None, {"mel": self._log_mel(window)}), strict=True))
+
+    def _recognised(
+        self,
+        window: Pcm,
+        cross: Tensors,
+        found_language: tuple[str, float],
+        task: RecognitionTask,
+        check: Callable[[], None],
+    ) -> Recognition:
         check()
-        language, probability = (task.language, 1.0) if task.language else self._language(cross)
+        language, probability = found_language
         start = self._start(language, task)
         found = self._plausible(cross, start, task, check)
         text = self._tokenizer.text(found.tokens)
@@ -97,9 +124,12 @@ class Whisper:
         special = self._tokenizer.special
         chosen = special.translate if task.translate else special.transcribe
         start = [special.start, special.languages[language], chosen, special.no_timestamps]
-        if not task.prompt.strip():
+        prompt = task.prompt.strip()
+        if not task.translate:
+            prompt = f"{_script_prompt(language, task)} {prompt}".strip()
+        if not prompt:
             return start
-        return [special.previous, *self._tokenizer.encode(" " + task.prompt.strip())[-_MAX_PROMPT:], *start]
+        return [special.previous, *self._tokenizer.encode(" " + prompt)[-_MAX_PROMPT:], *start]
 
     def _language(self, cross: Tensors) -> tuple[str, float]:
         """The likeliest language of what the encoder heard, and its probability among all."""
@@ -166,6 +196,10 @@ class Whisper:
         found: Tensors = dict(zip(names, self._decoder.run(None, {**feed, **cross, **cache.tensors}), strict=True))
         cache.tensors = {name: found[f"new_{name}"] for name in cache.tensors}
         return found
+
+
+def _script_prompt(language: str, task: RecognitionTask) -> str:
+    return _TRADITIONAL_PROMPT if language == "zh" and task.traditional else _SCRIPT_PROMPTS.get(language, "")
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
-"""A sandboxed child process that decodes one recording: file on standard input, samples on standard output.
+"""Sandboxed child processes that decode one recording each: file on standard input, samples on standard output.
 
-An exploit of the decoder is confined to it: it cannot open or write files or make connections, and memory and CPU time
-are limited.
+They are forked by a process that has loaded the decoder and never sees a recording. An exploit of the decoder is
+confined to its child: it cannot open or write files or make connections, and memory and CPU time are limited.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from polyvox import fork_server
 from polyvox.audio.decode import decode, read_tags
 from polyvox.audio.encode import wav_header
 from polyvox.errors import AudioDecodeError
@@ -78,9 +79,14 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     sink.flush()
 
 
-if __name__ == "__main__":
-    warm_up()
-    confine(int(sys.argv[1]))
+def decode_one(cpu_seconds: int) -> None:
+    """Confine this process and decode its recording."""
+    confine(cpu_seconds)
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()
     serve(sys.stdin.buffer, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    warm_up()
+    fork_server.serve(decode_one)

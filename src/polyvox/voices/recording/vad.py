@@ -1,6 +1,7 @@
 """Voice activity detection with Silero VAD on ONNX Runtime."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
@@ -17,11 +18,27 @@ WINDOW = 512
 # Each window is read together with the end of the one before it.
 _CONTEXT = 64
 _WINDOWS_AT_ONCE = 1024
+_STATE_SHAPE = (1, 1, 128)
 
 _SPEECH_STARTS = 0.5
 _SPEECH_ENDS = 0.35
 _SHORTEST_SPEECH = round(0.25 * SAMPLE_RATE / WINDOW)
 _SHORTEST_PAUSE = round(0.1 * SAMPLE_RATE / WINDOW)
+
+
+@dataclass(frozen=True, slots=True)
+class VadState:
+    """The state of the network between two parts of a stream, and the last samples of the part before."""
+
+    hidden: npt.NDArray[np.float32]
+    cell: npt.NDArray[np.float32]
+    context: Pcm
+
+    @classmethod
+    def start(cls) -> "VadState":
+        """The state before a stream."""
+        zeros = np.zeros(_STATE_SHAPE, np.float32)
+        return cls(zeros, zeros, np.zeros(_CONTEXT, np.float32))
 
 
 class SileroVad:
@@ -41,23 +58,21 @@ class SileroVad:
         ]
 
     def probabilities(self, pcm: Pcm) -> npt.NDArray[np.float32]:
-        """The probability of speech in each window of a mono recording at 16 kHz."""
-        hidden = cell = np.zeros((1, 1, 128), np.float32)
+        """The probability of speech in each window of a mono recording at 16 kHz; the last is filled with silence."""
+        padded, state = np.pad(pcm, (0, -len(pcm) % WINDOW)), VadState.start()
         found = [np.zeros(0, np.float32)]
-        for block in _blocks(pcm):
-            probability, hidden, cell = self._session.run(None, {"input": block, "h": hidden, "c": cell})
-            found.append(probability)
+        for start in range(0, len(padded), _WINDOWS_AT_ONCE * WINDOW):
+            probabilities, state = self.advance(padded[start : start + _WINDOWS_AT_ONCE * WINDOW], state)
+            found.append(probabilities)
         return np.concatenate(found)
 
-
-def _blocks(pcm: Pcm) -> Iterator[npt.NDArray[np.float32]]:
-    """The windows [n, context + window], a bounded number at a time; the last is filled up with silence."""
-    padded = np.pad(pcm, (_CONTEXT, -len(pcm) % WINDOW))
-    if len(padded) < _CONTEXT + WINDOW:
-        return
-    windows = np.lib.stride_tricks.sliding_window_view(padded, _CONTEXT + WINDOW)[::WINDOW]
-    for start in range(0, len(windows), _WINDOWS_AT_ONCE):
-        yield np.ascontiguousarray(windows[start : start + _WINDOWS_AT_ONCE])
+    def advance(self, pcm: Pcm, state: VadState) -> tuple[npt.NDArray[np.float32], VadState]:
+        """The probabilities of the next windows of a stream, whole ones and at least one, and the state behind them."""
+        joined = np.concatenate((state.context, pcm))
+        windows = np.lib.stride_tricks.sliding_window_view(joined, _CONTEXT + WINDOW)[::WINDOW]
+        feed = {"input": np.ascontiguousarray(windows), "h": state.hidden, "c": state.cell}
+        probabilities, hidden, cell = self._session.run(None, feed)
+        return probabilities, VadState(hidden, cell, joined[-_CONTEXT:])
 
 
 def speech_segments(probabilities: Sequence[float] | npt.NDArray[np.float32]) -> list[Span]:

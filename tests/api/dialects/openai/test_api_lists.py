@@ -3,6 +3,7 @@
 import pytest
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.listening import ScriptedRecogniser, listening_with
 from helpers.serving import called, error_of
 from polyvox.types import Voice
 
@@ -19,7 +20,7 @@ async def test_models_are_listed_with_what_they_can_do():
     async with called(two_models()) as client:
         body = (await client.get("/v1/models")).json()
     assert body["object"] == "list"
-    tone, absent, *openai = body["data"]
+    tone, absent, *openai = (model for model in body["data"] if model["task"] == "text-to-speech")
     assert [(model["id"], model["root"]) for model in openai] == [
         ("tts-1", "tone"),
         ("tts-1-hd", "tone"),
@@ -32,6 +33,24 @@ async def test_models_are_listed_with_what_they_can_do():
     assert tone["capabilities"]["word_timings"] is True
     assert (absent["available"], absent["capabilities"]) == (False, None)
     assert "polyvox pull" in absent["reason"]
+
+
+async def test_recognisers_are_listed_last_and_are_no_models_that_speak():
+    service = listening_with(two_models(), english=ScriptedRecogniser(), any=ScriptedRecogniser())
+    async with called(service) as client:
+        listed = (await client.get("/v1/models")).json()["data"]
+        audio = (await client.get("/v1/audio/models")).json()
+        alias = (await client.get("/v1/models/whisper-1")).json()
+    tasks = [model["task"] for model in listed]
+    assert tasks == ["text-to-speech"] * 5 + ["automatic-speech-recognition"] * 3
+    assert [(model["id"], model["root"], model["owned_by"]) for model in listed[5:]] == [
+        ("english", "nobody/english", "nobody"),
+        ("any", "nobody/any", "nobody"),
+        ("whisper-1", "any", "nobody"),
+    ]
+    assert alias == listed[-1]
+    assert "fr" in alias["languages"]
+    assert audio == {"models": [{"id": "tone", "name": "tone"}]}
 
 
 async def test_one_model_by_its_name_or_by_openais():

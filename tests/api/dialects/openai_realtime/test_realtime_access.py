@@ -77,7 +77,7 @@ def test_an_ephemeral_key_needs_a_lasting_one_and_sound_terms(app):
     for body, param in (
         ({"expires_after": {"seconds": 9}}, "expires_after.seconds"),
         ({"expires_after": {"seconds": 7_201}}, "expires_after.seconds"),
-        ({"session": {"type": "transcription"}}, "session.type"),
+        ({"session": {"type": "dictation"}}, "session.type"),
         ({"session": {"model": "nothing"}}, "model"),
         ({"session": {"instructions": "a" * 4_001}}, "session.instructions"),
     ):
@@ -149,7 +149,7 @@ def test_a_server_without_keys_hands_out_ephemeral_ones_too():
     ("query", "status", "param"),
     [
         ("?model=nothing", 404, "model"),
-        ("?intent=transcription", 400, "intent"),
+        ("?intent=dictation", 400, "intent"),
         (f"?model={'m' * 201}", 400, "model"),
     ],
 )

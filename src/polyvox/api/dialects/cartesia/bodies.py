@@ -130,7 +130,9 @@ class EventsBody(GenerationBody):
     """A text to speak as events."""
 
     add_timestamps: Boolean = Field(False, description="true: also the words and their times.")
-    add_phoneme_timestamps: Boolean = Field(False, description="Accepted; no phonemes are sent.")
+    add_phoneme_timestamps: Boolean = Field(
+        False, description="true: also the phonemes and their times, where the model knows them; else a warning."
+    )
     context_id: ContextId | None = Field(None, description="Comes back with every event.")
 
 

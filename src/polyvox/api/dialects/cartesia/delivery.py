@@ -10,7 +10,6 @@ from polyvox.api.dialects.cartesia.events import (
     done_event,
     error_event,
     flush_event,
-    words_event,
 )
 from polyvox.api.dialects.cartesia.words import SentWords
 from polyvox.api.sockets.json_socket import JsonSocket
@@ -20,7 +19,7 @@ from polyvox.types import AudioChunk
 
 
 class ContextDelivery:
-    """Sends a context's words, audio and flushes, and how it ended; nothing more once it is silenced.
+    """Sends a context's words, phonemes, audio and flushes, and how it ended; nothing more once it is silenced.
 
     Clients count the flushes that they ask for. A context that speaks each message at once makes more of them, which
     are not reported.
@@ -32,7 +31,7 @@ class ContextDelivery:
         self._socket = socket
         self._context_id = context_id
         self._opening = opening
-        self._words = SentWords()
+        self._words = SentWords(opening)
         self._flushes: dict[int, int] = {}
         self._flush_id = 1
         self._asked = 0
@@ -69,9 +68,8 @@ class ContextDelivery:
         await self._send(error_event(error))
 
     async def _send_chunk(self, chunk: AudioChunk) -> None:
-        if self._opening.add_timestamps and chunk.words:
-            words = self._words.timestamps(chunk.words, self.context.text)
-            await self._send(words_event(words) | {"flush_id": self._flush_id})
+        for event in self._words.events(chunk.words, self.context.text):
+            await self._send(event | {"flush_id": self._flush_id})
         data = await self.context.executor.run(partial(self._opening.output_format.pack, chunk.pcm))
         for event in audio_events(data, chunk):
             await self._send(event | {"flush_id": self._flush_id})

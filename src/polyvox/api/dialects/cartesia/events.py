@@ -1,13 +1,13 @@
 """Events that carry speech: the same over a WebSocket and as server-sent events."""
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polyvox.api.dialects.cartesia.wording import error_fields
 from polyvox.api.refusals import Refusal
 from polyvox.errors import PolyvoxError
-from polyvox.types import AudioChunk
+from polyvox.types import AudioChunk, PhonemeTiming
 
 _PIECE_BYTES = 24_576
 """Whole samples of any encoding, base64 without padding, and lines and messages below every client's limit."""
@@ -33,6 +33,16 @@ def audio_events(data: bytes, chunk: AudioChunk | None) -> Iterator[Event]:
 def words_event(words: Mapping[str, Any]) -> Event:
     """Words and their times, in seconds from the start."""
     return {"type": "timestamps", "word_timestamps": words, "status_code": 206, "done": False}
+
+
+def phonemes_event(phonemes: Sequence[PhonemeTiming]) -> Event:
+    """Phonemes in IPA and their times, in seconds from the start."""
+    timestamps = {
+        "phonemes": [each.phoneme for each in phonemes],
+        "start": [round(each.start, 4) for each in phonemes],
+        "end": [round(each.end, 4) for each in phonemes],
+    }
+    return {"type": "phoneme_timestamps", "phoneme_timestamps": timestamps, "status_code": 206, "done": False}
 
 
 def flush_event(flush_id: int) -> Event:

@@ -29,7 +29,7 @@ _AUDIO: dict[int | str, dict[str, Any]] = {
 }
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events `timestamps`, `chunk` and at the end `done` or `error`.",
+        "description": "Events `timestamps`, `phoneme_timestamps`, `chunk` and at the end `done` or `error`.",
         "content": {"text/event-stream": {}},
     }
 }
@@ -47,10 +47,9 @@ async def speak_bytes(body: GenerationBody, service: Service, voices: Voices, ow
 
 @router.post("/tts/sse", response_class=Response, responses=_EVENTS | _ERRORS)
 async def speak_events(body: EventsBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak a text as events with base64 audio and, where they are asked for, the words and their times."""
+    """Speak a text as events with base64 audio and, where they are asked for, words and phonemes with their times."""
     request = await cartesia_request(body, service, voices, owner)
-    events = SpeechEventStream(body.output_format, body.transcript, body.add_timestamps, body.context_id)
-    return SpeechResponse(service, request, events)
+    return SpeechResponse(service, request, SpeechEventStream(body))
 
 
 @router.websocket("/tts/websocket")

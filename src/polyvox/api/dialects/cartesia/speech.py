@@ -8,7 +8,7 @@ from polyvox.api.dialects.cartesia.settings import CartesiaSettings
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import PhonemeNeed, SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 
 NAME = "cartesia"
@@ -47,7 +47,10 @@ async def cartesia_request(
         }
     )
     request = await speech_request(spoken, NAME, service, voices, owner)
-    return replace(request, words=isinstance(body, EventsBody) and body.add_timestamps)
+    if not isinstance(body, EventsBody):
+        return request
+    phonemes = PhonemeNeed.OPTIONAL if body.add_phoneme_timestamps else PhonemeNeed.NONE
+    return replace(request, words=body.add_timestamps, phonemes=phonemes)
 
 
 def _language(body: GenerationBody, service: SpeechService, model: str | None, voice: str | None) -> str | None:

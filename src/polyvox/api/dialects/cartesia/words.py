@@ -1,19 +1,30 @@
-"""SentWords: the words of speech as the caller wrote them, with the marks around them."""
+"""SentWords: the words of speech as the caller wrote them, with the marks around them, and their phonemes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from polyvox.api.dialects.cartesia.bodies import EventsBody
+from polyvox.api.dialects.cartesia.events import Event, phonemes_event, words_event
 from polyvox.types import WordTiming
 
 
 class SentWords:
-    """Gives the words of one text in order, each with the punctuation that touches it.
+    """Gives the words of one text in order, each with the punctuation that touches it, and the phonemes of each.
 
     Clients find the words again in what they sent, so nothing but white space may be left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: EventsBody) -> None:
+        self._asked = asked
         self._done = 0
+
+    def events(self, words: Sequence[WordTiming], text: str) -> Iterator[Event]:
+        """The events that are asked for, of some audio; `text` is all that is known so far."""
+        if self._asked.add_timestamps and words:
+            yield words_event(self.timestamps(words, text))
+        phonemes = [phoneme for word in words for phoneme in word.phonemes]
+        if self._asked.add_phoneme_timestamps and phonemes:
+            yield phonemes_event(phonemes)
 
     def timestamps(self, words: Sequence[WordTiming], text: str) -> dict[str, Any]:
         """`word_timestamps` of some audio; `text` is all that is known so far."""

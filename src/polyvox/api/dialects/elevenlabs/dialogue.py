@@ -19,7 +19,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import RequestBody, Text
 from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import SpeechResponse
-from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.dialogue import dialogue_model, resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts
 
 router = APIRouter(prefix="/v1/text-to-dialogue", route_class=JsonRoute, tags=["ElevenLabs"])
@@ -82,6 +82,9 @@ async def _dialogue(
     targets = {voice_id: await directory.target(voice_id) for voice_id in {each.voice_id for each in body.inputs}}
     default = service.registry.default_voice(directory.model)
     turns = [DialogueTurn(targets[each.voice_id] or default, each.text) for each in body.inputs]
+    model = await dialogue_model(
+        turns, voices.resolver, service.settings, owner=owner, model=directory.model, language=body.language_code
+    )
     resolve_kind = partial(
         resolve_dialogue,
         turns,
@@ -89,14 +92,14 @@ async def _dialogue(
         voices.resolver,
         service.settings,
         owner=owner,
-        model=directory.model,
+        model=model,
         speed=1.0,
     )
     first = turns[0].voice if turns else ""
-    asked = speech_body(body, "", first, 1.0, output, service.registry, directory.model)
+    asked = speech_body(body, "", first, None, output, service.registry, model)
     request = replace(asked.request_for("", NAME, NAME), resolve_kind=resolve_kind)
     text = TURN_SEPARATOR.join(turn.text for turn in turns)
-    speech = Speech(request, text, directory.late_words)
+    speech = Speech(request, text, replace(directory, model=model).late_words)
     return Dialogue(speech, VoiceSegments([each.voice_id for each in body.inputs], turn_starts(turns)))
 
 

@@ -55,7 +55,7 @@ class MultiStreamInput(ContextSocket):
 
     async def _open(self, context_id: str, message: Mapping[str, Any]) -> SpeechContext:
         settings = Fields(message.get("voice_settings") or {}).parsed(VoiceSettings)
-        context = self.caller.context(await self.caller.request(self._voice_id, settings.speed))
+        context = self.caller.context(await self.caller.request(self._voice_id, settings))
         written, late = partial(self._written, context_id), self.caller.late_words(context.request)
         messages = AudioMessages(self.socket, self.caller.output, written, late=late)
         self.open(context_id, context, messages)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from polyvox.api.dialects.elevenlabs.output_format import OutputFormat
 from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
-from polyvox.api.requests.fields import Integer, RequestBody, Speed, Text
+from polyvox.api.requests.fields import Integer, Number, RequestBody, Speed, Text
 from polyvox.api.requests.languages import language_tag
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.config import Settings
@@ -33,14 +33,24 @@ FIELD_NAMES: Mapping[str, str | None] = MappingProxyType(
     }
 )
 _MODEL_PREFIX = "eleven_"
+_NEUTRAL = 0.5
 _SSML_TAG = re.compile(r"<break\b[^<>]*/>|<phoneme\b[^<>]*>[^<>]*</phoneme>")
 """The elements that ElevenLabs' models obey in the middle of a plain text."""
 
 
 class VoiceSettings(RequestBody):
-    """Of ElevenLabs' voice settings, the one that every model here has."""
+    """Of ElevenLabs' voice settings, those that models here have."""
 
     speed: Speed = Field(1.0, description="1 is the voice's own pace.")
+    style: Number = Field(0.0, ge=0, le=1, description="Exaggerates expression, with models that have such a scale.")
+
+    @property
+    def exaggeration(self) -> float | None:
+        """The style on the scale of models, whose middle is neutral; None where it changes nothing."""
+        return _NEUTRAL + self.style / 2 if self.style else None
+
+
+_DEFAULTS = VoiceSettings.model_validate({})
 
 
 class GenerationFields(RequestBody):
@@ -56,11 +66,7 @@ class TextToSpeechBody(GenerationFields):
     """A text to speak."""
 
     text: Text = Field(description="The text to speak.")
-    voice_settings: VoiceSettings | None = Field(None, description="Only `speed` is used.")
-
-    @property
-    def speed(self) -> float:
-        return 1.0 if self.voice_settings is None else self.voice_settings.speed
+    voice_settings: VoiceSettings | None = Field(None, description="`speed` and `style` are used.")
 
 
 def model_name(model_id: str | None, settings: Settings) -> str | None:
@@ -74,19 +80,21 @@ def speech_body(
     fields: GenerationFields,
     text: str,
     voice: str,
-    speed: float,
+    settings: VoiceSettings | None,
     output: OutputFormat,
     registry: Registry,
     model: str | None,
 ) -> SpeechBody:
     """A request in this server's words."""
+    settings = settings or _DEFAULTS
     normalization = {"normalize": False} if fields.apply_text_normalization == "off" else None
     return SpeechBody.model_validate(
         {
             "input": text,
             "voice": voice or None,
             "model": model,
-            "speed": speed,
+            "speed": settings.speed,
+            "exaggeration": settings.exaggeration,
             "seed": fields.seed,
             "lang_code": spoken_language(fields.language_code, voice, registry, model),
             "sample_rate": output.sample_rate,

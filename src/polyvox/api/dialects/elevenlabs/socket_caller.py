@@ -7,7 +7,7 @@ from fastapi import Depends, Query
 
 from polyvox.api.dependencies import Call, Service, Voices
 from polyvox.api.dialects.elevenlabs.output_format import DEFAULT_FORMAT, OutputFormat, parse_output_format
-from polyvox.api.dialects.elevenlabs.requests import NAME, GenerationFields, speech_body
+from polyvox.api.dialects.elevenlabs.requests import NAME, GenerationFields, VoiceSettings, speech_body
 from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_requests import speech_request
@@ -35,11 +35,11 @@ class SocketCaller:
     sync_alignment: bool
     idle_seconds: float
 
-    async def request(self, voice_id: str, speed: float = 1.0) -> SpeechRequest:
+    async def request(self, voice_id: str, settings: VoiceSettings | None = None) -> SpeechRequest:
         """A request in a voice, still without a text."""
         directory = VoiceDirectory.of(self.service, self.voices, self.call.owner, self.fields.model_id)
         voice = await directory.target(voice_id)
-        asked = speech_body(self.fields, "", voice, speed, self.output, self.service.registry, directory.model)
+        asked = speech_body(self.fields, "", voice, settings, self.output, self.service.registry, directory.model)
         request = await speech_request(asked, NAME, self.service, self.voices, self.call.owner)
         return replace(request, kind=None, words=True)
 

@@ -75,7 +75,7 @@ async def _speech(
 ) -> Speech:
     directory = VoiceDirectory.of(service, voices, owner, body.model_id)
     voice = await directory.target(voice_id)
-    asked = speech_body(body, body.text, voice, body.speed, output, service.registry, directory.model)
+    asked = speech_body(body, body.text, voice, body.voice_settings, output, service.registry, directory.model)
     request = await speech_request(asked, NAME, service, voices, owner)
     return Speech(request, body.text, replace(directory, model=request.model).late_words)
 

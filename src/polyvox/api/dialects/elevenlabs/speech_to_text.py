@@ -17,7 +17,7 @@ from polyvox.audio.encode import wav_header
 from polyvox.errors import InvalidRequestError
 from polyvox.service.listening.listening_request import ListeningRequest
 from polyvox.service.listening.transcript import Passage, Transcript, gap_before
-from polyvox.voices.recognition.languages import LANGUAGES, language_named
+from polyvox.voices.recognition.languages import LANGUAGES, language_named, writes_traditional
 from polyvox.voices.recognition.recogniser import RecognitionTask
 
 router = APIRouter(prefix="/v1/speech-to-text", tags=["ElevenLabs"], dependencies=[Depends(refuse_foreign_pages)])
@@ -72,6 +72,7 @@ class SpeechToTextBody(RequestBody):
     def task(self) -> RecognitionTask:
         return RecognitionTask(
             language=None if self.language_code is None else language_named(self.language_code, "language_code"),
+            traditional=writes_traditional(self.language_code),
             prompt=", ".join(self.keyterms),
             temperature=self.temperature,
             words=self.timestamps_granularity == "word",

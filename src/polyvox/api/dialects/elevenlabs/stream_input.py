@@ -76,7 +76,7 @@ class StreamInput:
 
     async def _open(self, message: Mapping[str, Any]) -> SpeechContext:
         settings = Fields(message.get("voice_settings") or {}).parsed(VoiceSettings)
-        context = self._caller.context(await self._caller.request(self._voice_id, settings.speed))
+        context = self._caller.context(await self._caller.request(self._voice_id, settings))
         self._pool.open(_ONLY, context, self._deliver, self._fail)
         return context
 

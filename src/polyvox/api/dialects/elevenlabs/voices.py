@@ -21,7 +21,7 @@ _ACCENTS = MappingProxyType({"en-us": "american", "en-gb": "british"})
 VOICE_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {"stability": 0.5, "similarity_boost": 0.75, "style": 0.0, "use_speaker_boost": True, "speed": 1.0}
 )
-"""The settings that clients show; of these `speed` has an effect."""
+"""The settings that clients show; of these `speed` and `style` have an effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from typing import Any
 from polyvox.api.dialects.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.dialects.grpc.conversation import Conversation
 from polyvox.api.dialects.grpc.schema import DOOR_NAMES, SPEECH, Message, message_type
+from polyvox.api.requests.audio_body import TUNING_FIELDS
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
-from polyvox.errors import PolyvoxError, PromptError
+from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.registry.registry import ModelInfo
@@ -146,7 +147,17 @@ def _body(config: Message, text: str) -> SpeechBody:
         values["loudness"] = config.loudness
     if config.prompt_text:
         values["prompt_text"] = config.prompt_text
-    return Fields(values).parsed(SpeechBody)
+    return Fields(_tuning(config) | values).parsed(SpeechBody)
+
+
+def _tuning(config: Message) -> dict[str, Any]:
+    """The parameters of single models; whole numbers as such, since some of them must be."""
+    unknown = next((name for name in config.tuning if name not in TUNING_FIELDS), None)
+    if unknown is not None:
+        raise InvalidRequestError(
+            f"'tuning' has no {unknown[:80]!r}; it may hold {', '.join(sorted(TUNING_FIELDS))}.", field="tuning"
+        )
+    return {name: int(value) if value.is_integer() else value for name, value in config.tuning.items()}
 
 
 def _started(session: Session, audio_format: AudioFormat) -> Message:

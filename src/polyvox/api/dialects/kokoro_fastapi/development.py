@@ -107,7 +107,7 @@ def marked_phonemes(phonemes: str) -> str:
 async def timestamp(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """The start and end of each word of a text, without the audio; the same request gives the same times as speech."""
     request = await speech_request(body, _NAME, service, voices, owner)
-    return SpeechResponse(service, replace(request, words=True), TimestampsFile(voiced=body.voiced))
+    return SpeechResponse(service, replace(request, words=True), TimestampsFile(body.voiced, body.sounds))
 
 
 @router.get("/v1/test")

@@ -85,13 +85,16 @@ async def captioned_speech(
     the start of the whole audio. With a model that does not time its words, they are found in its audio and may come a
     line or more after it.
     """
+    body.check_times(have_place=body.return_timestamps)
     body_format: BodyFormat
     recorder = begin_download(body.audio_format, store, owner) if body.return_download_link else None
     if body.stream:
         chunks = x_polyvox_chunks == "1"
-        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks, body.voiced, recorder)
+        body_format = CaptionStream(
+            body.audio_format, body.return_timestamps, chunks, body.voiced, recorder, body.sounds
+        )
     else:
-        body_format = CaptionFile(body.audio_format, body.return_timestamps, body.voiced, recorder)
+        body_format = CaptionFile(body.audio_format, body.return_timestamps, body.voiced, recorder, body.sounds)
     headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
     if recorder is not None:
         headers |= download_header(recorder)

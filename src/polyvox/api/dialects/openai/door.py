@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
+from polyvox.api.dialects.openai.recogniser_list import listed_recognisers
 from polyvox.api.dialects.openai.transcriptions import router as transcriptions
 from polyvox.api.dialects.openai.voices import router as cloned_voices
 from polyvox.api.door import Door
@@ -42,6 +43,7 @@ router = APIRouter(prefix="/v1", route_class=JsonRoute)
 
 _NAME = "openai"
 _MAX_REGISTERED = 1_000
+_SPEAKS = "text-to-speech"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "A field is missing, of the wrong type, or out of range."},
@@ -112,14 +114,17 @@ async def create_speech(
     The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
     `stream_format` sse an error event comes first.
     """
+    body.check_places()
     captions_only, captions = body.captions_only, body.captions
     body = adapted_body(body.without_captions(), service.settings, adapters)
     request = await speech_request(body, _NAME, service, voices, owner)
     if captions_only is not None:
-        return captions_response(service, request, captions_only, CaptionTrack(body.input, body.speaker_names))
+        track = CaptionTrack(body.input, body.speaker_names, body.sounds)
+        return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
-        events = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
+        chunks = x_polyvox_chunks == "1" or body.wants_times
+        events = SpeechEvents(body.audio_format, len(body.input), chunks=chunks, sounds=body.sounds)
         return SpeechResponse(service, replace(request, words=events.chunks), events)
     body_format = body.body_format
     headers = attachment(body_format, body.audio_format)
@@ -129,7 +134,7 @@ async def create_speech(
             body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         if captions is not None:
             request = replace(request, words=True)
-            track = CaptionTrack(body.input, body.speaker_names)
+            track = CaptionTrack(body.input, body.speaker_names, body.sounds)
             sidecar = CaptionSidecar.begun(captions, track, downloads, owner)
             body_format = RecordedAudio.captioned(body_format, sidecar)
     if isinstance(body_format, RecordedAudio):
@@ -149,6 +154,7 @@ async def create_speech_batch(
 
     async def read(fields: object) -> BatchItem:
         item = adapted_body(Fields(fields).parsed(SpeechBody), service.settings, adapters)
+        item.check_times(have_place=False)
         return BatchItem(await speech_request(item, _NAME, service, voices, owner), item.audio_format)
 
     return BatchResponse(service, body.item_fields(service.settings, "input"), read, body.archive)
@@ -156,7 +162,8 @@ async def create_speech_batch(
 
 @router.get("/models", tags=["lists"])
 async def list_models(service: Service) -> dict[str, Any]:
-    """The models of this server, those that cannot speak included, with the reason; at the end OpenAI's names.
+    """The models of this server, those that cannot speak included, with the reason; then OpenAI's names; then those
+    that listen, by their `task`.
 
     One that is available but not `loaded` is loaded when a request for speech names it. OpenAI's names stand for the
     default model, which `root` names.
@@ -165,12 +172,15 @@ async def list_models(service: Service) -> dict[str, Any]:
     listed = [_model(info.id, info) for info in registry.models() + registry.absent()]
     taken = {model["id"] for model in listed}
     listed += [_model(name, registry.model(name)) for name in OPENAI_NAMES if name not in taken]
-    return {"object": "list", "data": listed}
+    return {"object": "list", "data": [*listed, *await listed_recognisers(service)]}
 
 
 @router.get("/models/{model_id:path}", tags=["lists"], responses={404: SPEECH_ERRORS[404]})
 async def retrieve_model(model_id: str, service: Service) -> dict[str, Any]:
     """One model; OpenAI's own names stand for the default one, which `root` names."""
+    for recogniser in await listed_recognisers(service):
+        if recogniser["id"] == model_id:
+            return recogniser
     return _model(model_id, service.registry.model(model_id))
 
 
@@ -222,6 +232,7 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
         "reason": info.reason,
         "loaded": info.loaded,
         "capabilities": known,
+        "task": _SPEAKS,
     }
 
 

@@ -14,7 +14,7 @@ from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.transcripts import TranscriptEvents, TranscriptResponse
 from polyvox.errors import InvalidRequestError
 from polyvox.service.listening.listening_request import ListeningRequest
-from polyvox.voices.recognition.languages import language_named
+from polyvox.voices.recognition.languages import language_named, writes_traditional
 from polyvox.voices.recognition.recogniser import RecognitionTask
 
 router = APIRouter(prefix="/audio", tags=["listening"], dependencies=[Depends(refuse_foreign_pages)])
@@ -112,6 +112,7 @@ async def create_transcription(request: Request, service: Service) -> Response:
         prompt=body.prompt,
         temperature=body.temperature,
         words=TranscriptFormat(body.response_format).is_timed,
+        traditional=writes_traditional(body.language),
     )
     asked = ListeningRequest(_recording(fields.file), task, body.model, _NAME)
     if body.stream:

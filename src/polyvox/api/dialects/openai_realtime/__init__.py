@@ -1,1 +1,1 @@
-"""OpenAI's Realtime API, as far as it speaks: texts come as messages on a WebSocket, and the sound goes back on it."""
+"""OpenAI's Realtime API without its language model: texts are spoken, and speech is transcribed, on a WebSocket."""

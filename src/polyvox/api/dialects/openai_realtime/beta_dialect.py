@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,11 +11,20 @@ from polyvox.api.dialects.openai_realtime.client_events import (
     Instructions,
     Modalities,
     ResponseFields,
-    Tools,
+    SpokenModalities,
     VoiceField,
+    ignored_fields,
     refuse_tools,
 )
 from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
+from polyvox.api.dialects.openai_realtime.input_fields import (
+    NullableInput,
+    TranscriptionFields,
+    TurnFields,
+    changed_input,
+    input_warnings,
+)
+from polyvox.api.dialects.openai_realtime.session_options import SessionChange, SessionKind, SessionOptions
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
 from polyvox.api.requests.fields import RequestBody, Speed
@@ -40,17 +49,37 @@ _FORMAT_NAMES = {wire: name for name, wire in _FORMATS.items()}
 _MODALITIES = ["audio", "text"]
 
 
+_Format = Literal["pcm16", "g711_ulaw", "g711_alaw"]
+
+
 class _Voiced(RequestBody):
-    modalities: Modalities | None = None
     voice: VoiceField | None = None
-    output_audio_format: Literal["pcm16", "g711_ulaw", "g711_alaw"] | None = None
+    output_audio_format: _Format | None = None
     speed: Speed | None = None
     instructions: Instructions | None = None
 
 
-class _Session(_Voiced):
+class _Session(_Voiced, NullableInput):
+    nullable: ClassVar = frozenset({"input_audio_transcription", "turn_detection"})
+
     model: Annotated[str, Field(max_length=200)] | None = None
-    tools: Tools = ()
+    modalities: Modalities | None = None
+    input_audio_format: _Format | None = None
+    input_audio_transcription: TranscriptionFields | None = None
+    turn_detection: TurnFields | None = None
+    input_audio_noise_reduction: Any = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields of sound that were sent, by the names of the options that they change."""
+        found: dict[str, Any] = {}
+        if self.input_audio_format is not None:
+            found["format"] = _FORMATS[self.input_audio_format]
+        if "input_audio_transcription" in self.model_fields_set:
+            found["transcription"] = self.input_audio_transcription
+        if "turn_detection" in self.model_fields_set:
+            found["turns"] = self.turn_detection
+        return found
 
 
 class _SessionUpdate(RequestBody):
@@ -58,6 +87,7 @@ class _SessionUpdate(RequestBody):
 
 
 class _Response(_Voiced, ResponseFields):
+    modalities: SpokenModalities | None = None
     instructions: Instructions | None = None
 
 
@@ -73,28 +103,43 @@ class BetaDialect:
     def event_name(self, name: str) -> str | None:
         return _EVENT_NAMES.get(name, name)
 
-    def updated(self, options: SpeechOptions, message: Mapping[str, Any]) -> SpeechOptions:
+    def updated(self, options: SessionOptions, message: Mapping[str, Any]) -> SessionChange:
         session = Fields(message).parsed(_SessionUpdate).session
-        refuse_tools(session.tools, "session.tools")
-        return replace(_applied(options, session), model=options.model if session.model is None else session.model)
+        speech = _applied(options.speech, session)
+        changed = replace(
+            options,
+            speech=replace(speech, model=speech.model if session.model is None else session.model),
+            input=changed_input(options.input, session.given),
+        )
+        warnings = (
+            *ignored_fields(message["session"], session.modalities),
+            *input_warnings(session.given, session.input_audio_noise_reduction),
+        )
+        return SessionChange(changed, warnings)
 
     def response_request(self, options: SpeechOptions, message: Mapping[str, Any]) -> ResponseRequest:
         response = Fields(message).parsed(_ResponseCreate).response
         refuse_tools(response.tools, "response.tools")
         return ResponseRequest(_applied(options, response), response)
 
-    def session_fields(self, options: SpeechOptions) -> dict[str, Any]:
+    def session_fields(self, options: SessionOptions) -> dict[str, Any]:
+        heard = {
+            "input_audio_format": _FORMAT_NAMES[options.input.format],
+            "input_audio_transcription": options.input.transcription_fields,
+            "input_audio_noise_reduction": None,
+            "turn_detection": options.input.turn_fields,
+        }
+        if options.kind is SessionKind.TRANSCRIPTION:
+            return {"modalities": _MODALITIES, **heard}
         return {
-            "model": options.model,
-            "speed": options.speed,
-            "instructions": options.instructions,
-            "input_audio_format": "pcm16",
-            "input_audio_transcription": None,
-            "turn_detection": None,
+            "model": options.speech.model,
+            "speed": options.speech.speed,
+            "instructions": options.speech.instructions,
+            **heard,
             "tools": [],
             "tool_choice": "none",
             "max_response_output_tokens": "inf",
-            **self.response_fields(options),
+            **self.response_fields(options.speech),
         }
 
     def response_fields(self, options: SpeechOptions) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Events of clients, as pydantic models; the parameters of sessions and responses differ by dialect."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -39,17 +40,21 @@ def _short_voice(voice: str | VoiceReference) -> str:
 VoiceField = Annotated[VoiceName, AfterValidator(_short_voice)]
 """A voice's name, of one that is named by an object too; recordings are registered first and then named."""
 
-Modalities = Annotated[list[Literal["audio", "text"]], AfterValidator(_with_audio)]
+Modalities = list[Literal["audio", "text"]]
+SpokenModalities = Annotated[Modalities, AfterValidator(_with_audio)]
 
+_FOR_LANGUAGE_MODELS = ("tools", "prompt", "reasoning", "tracing", "truncation", "parallel_tool_calls")
 
 Tools = Annotated[tuple[Any, ...], Field(max_length=_MAX_TOOLS)]
 
 
 class ContentFields(RequestBody):
-    """A part of a message; parts that are not text are refused by name."""
+    """A part of a message: text, or sound in base64 with or in place of its transcript."""
 
     type: str
     text: Text = ""
+    audio: str | None = None
+    transcript: Text | None = None
 
 
 class ItemFields(RequestBody):
@@ -59,6 +64,13 @@ class ItemFields(RequestBody):
     type: str = "message"
     role: Literal["user", "assistant", "system"] = "user"
     content: Annotated[tuple[ContentFields, ...], Field(max_length=_MAX_PARTS)] = ()
+
+    @property
+    def heard(self) -> ContentFields | None:
+        """The sound of a user's message that is sound alone."""
+        parts = self.content
+        is_sound = self.type == "message" and self.role == "user" and len(parts) == 1 and parts[0].type == "input_audio"
+        return parts[0] if is_sound else None
 
     def checked(self, place: str) -> "ItemFields":
         """Itself, if it is a message of text."""
@@ -81,6 +93,12 @@ class ItemCreate(RequestBody):
 
     item: ItemFields
     previous_item_id: Annotated[str, StringConstraints(max_length=128)] = ""
+
+
+class AudioAppend(RequestBody):
+    """`input_audio_buffer.append`."""
+
+    audio: str
 
 
 class ItemReference(RequestBody):
@@ -116,3 +134,13 @@ def refuse_tools(tools: Tools, field: str) -> None:
     """Refuse tools, which only a language model could call."""
     if tools:
         raise EventError("There is no language model here to call tools; send none.", NOT_SUPPORTED, field=field)
+
+
+def ignored_fields(session: Mapping[str, Any], modalities: Sequence[str] | None) -> Iterator[str]:
+    """Sentences on what a session is asked for and only a language model could do."""
+    given = [name for name in _FOR_LANGUAGE_MODELS if session.get(name)]
+    if given:
+        named = ", ".join(f"'{name}'" for name in given)
+        yield f"There is no language model here; ignored: {named}."
+    if modalities is not None and "audio" not in modalities:
+        yield "There is no language model here that could write; responses are audio with its transcript."

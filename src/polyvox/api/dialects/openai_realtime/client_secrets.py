@@ -1,4 +1,4 @@
-"""`client_secrets`: a page's own key for a session, which knows how the session is to speak."""
+"""`client_secrets`: a page's own key for a session, which knows how the session is to speak and listen."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from polyvox.api.dialects.openai_realtime.ids import new_id
 from polyvox.api.dialects.openai_realtime.released_dialect import ReleasedDialect
-from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
+from polyvox.api.dialects.openai_realtime.session_options import SessionOptions
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 from polyvox.api.requests.fields import Integer, RequestBody
 from polyvox.errors import InvalidRequestError
@@ -41,13 +41,17 @@ class ClientSecret(BaseModel):
 def issue_secret(body: ClientSecretBody, keys: EphemeralKeys, owner: str, registry: Registry) -> ClientSecret:
     """A key of an owner's for sessions that begin with what the body says."""
     dialect = ReleasedDialect()
-    options = dialect.updated(SpeechOptions(), {"session": body.session})
-    if len(options.instructions) > _MAX_INSTRUCTIONS:
+    options = dialect.updated(SessionOptions(), {"session": body.session}).options
+    if len(options.speech.instructions) > _MAX_INSTRUCTIONS:
         raise InvalidRequestError(
             f"'session.instructions' may have {_MAX_INSTRUCTIONS:,} characters here; send longer ones by "
             "'session.update'.",
             field="session.instructions",
         )
-    session = {"object": "realtime.session", "id": new_id("sess"), **dialect.session_fields(options.shown(registry))}
+    session = {
+        "object": options.kind.object_name,
+        "id": new_id("sess"),
+        **dialect.session_fields(options.shown(registry)),
+    }
     key = keys.issue(owner, body.expires_after.seconds, options)
     return ClientSecret(value=key.value, expires_at=key.expires_at, session=session)

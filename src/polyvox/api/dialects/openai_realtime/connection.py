@@ -1,9 +1,13 @@
 """RealtimeConnection: obeys the client events of one socket."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from polyvox.api.dialects.openai_realtime.client_events import (
+    ContentFields,
     ItemCreate,
     ItemReference,
     ItemTruncate,
@@ -14,39 +18,53 @@ from polyvox.api.dialects.openai_realtime.conversation import Conversation
 from polyvox.api.dialects.openai_realtime.dialect import Dialect
 from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
 from polyvox.api.dialects.openai_realtime.ids import new_id
-from polyvox.api.dialects.openai_realtime.item import Item, Message, SpokenItem, spoken_of
+from polyvox.api.dialects.openai_realtime.input_audio import InputAudio
+from polyvox.api.dialects.openai_realtime.item import HeardItem, Item, Message, SpokenItem, spoken_of
 from polyvox.api.dialects.openai_realtime.outbox import Outbox
 from polyvox.api.dialects.openai_realtime.response import Response, ResponsePlan
+from polyvox.api.dialects.openai_realtime.session_options import SessionChange, SessionKind, SessionOptions
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
+from polyvox.api.dialects.openai_realtime.turn_transcriber import Turn, TurnTranscriber
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.api.sockets.json_socket import JsonSocket, MessageError
+from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.resample import resampled
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
+from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.service.call_context import CallContext
 from polyvox.service.contexts.speech_context import SpeechContext
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
+from polyvox.voices.limits import LISTENING_RATE
 
 NAME = "openai-realtime"
 
 _MAX_EVENT_ID = 512
-_LISTENING = ("input_audio_buffer.", "transcription_session.")
+_OPERATIONS = {
+    "input_audio_buffer.append": Operation.LISTEN,
+    "input_audio_buffer.commit": Operation.LISTEN,
+    "response.create": Operation.SPEAK,
+}
+"""Events that a key has to allow; what it may do is looked up again for each."""
 
 ClientEvent = Mapping[str, Any]
 
 
 class RealtimeConnection:
-    """One session, its conversation, and the responses that are being spoken."""
+    """One session, its conversation, the sound that is heard, and the responses that are being spoken."""
 
     def __init__(
         self,
         socket: JsonSocket,
         dialect: Dialect,
-        options: SpeechOptions,
+        options: SessionOptions,
         service: SpeechService,
         voices: VoiceService,
         call: CallContext,
+        memory: PendingBody,
     ) -> None:
         self._socket = socket
         self._dialect = dialect
@@ -59,8 +77,17 @@ class RealtimeConnection:
         self._conversation = Conversation(service.settings.max_input_chars)
         self._contexts = ContextPool(service.settings.max_contexts_per_connection)
         self._responses: dict[str, Response] = {}
+        listening, seconds = service.listening, service.settings.listen_session_seconds
+        self._transcriber = TurnTranscriber(listening, call, NAME, memory, self._outbox)
+        self._input = InputAudio(
+            options.input, listening, seconds, memory, self._outbox, self._add_turn, self._interrupt
+        )
         self._handlers: Mapping[str, Callable[[ClientEvent], Awaitable[None]]] = {
             "session.update": self._update_session,
+            "transcription_session.update": self._update_transcription,
+            "input_audio_buffer.append": self._input.append,
+            "input_audio_buffer.commit": lambda _: self._input.commit(),
+            "input_audio_buffer.clear": lambda _: self._input.clear(),
             "conversation.item.create": self._create_item,
             "conversation.item.retrieve": self._retrieve_item,
             "conversation.item.truncate": self._truncate_item,
@@ -72,8 +99,8 @@ class RealtimeConnection:
 
     async def run(self) -> None:
         """Answer events until the client leaves."""
-        async with self._contexts:
-            await self._outbox.send("session.created", session=self._session_fields())
+        async with self._contexts, self._transcriber:
+            await self._outbox.send(self._session_event("created"), session=self._session_fields())
             async for message in self._socket.messages(self._refuse):
                 await self._obey(message)
 
@@ -82,36 +109,99 @@ class RealtimeConnection:
 
     async def _obey(self, message: ClientEvent) -> None:
         try:
-            await self._handler(message.get("type"))(message)
+            name = message.get("type")
+            handler = self._handler(name)
+            if name in _OPERATIONS:
+                self._service.accounts.access.require(_OPERATIONS[name], self._call.owner)
+            await handler(message)
         except PolyvoxError as error:
             await self._outbox.send_error(error, _event_id(message))
 
     def _handler(self, name: object) -> Callable[[ClientEvent], Awaitable[None]]:
         if isinstance(name, str) and name in self._handlers:
             return self._handlers[name]
-        if isinstance(name, str) and name.startswith(_LISTENING):
-            raise EventError(
-                f"'{name[:60]}' cannot be obeyed: this server speaks and does not listen. Send text as messages.",
-                NOT_SUPPORTED,
-                field="type",
-            )
         raise InvalidRequestError(f"'type' must be one of {', '.join(self._handlers)}.", field="type")
 
     async def _update_session(self, message: ClientEvent) -> None:
-        options = self._dialect.updated(self._options, message)
-        self._service.registry.resolve(options.served_model)
+        await self._change_session(self._dialect.updated(self._options, message))
+
+    async def _update_transcription(self, message: ClientEvent) -> None:
+        options = self._options.of_kind(SessionKind.TRANSCRIPTION)
+        await self._change_session(self._dialect.updated(options, message))
+
+    async def _change_session(self, change: SessionChange) -> None:
+        change = await self._with_recogniser(change)
+        options = change.options
+        if options.kind is not self._options.kind:
+            self._service.accounts.access.require(options.kind.operation, self._call.owner)
+        options.shown(self._service.registry)
         self._options = options
-        await self._outbox.send("session.updated", session=self._session_fields())
+        self._input.configure(options.input)
+        warnings = {"warnings": list(change.warnings)} if change.warnings else {}
+        await self._outbox.send(self._session_event("updated"), session=self._session_fields(), **warnings)
+
+    async def _with_recogniser(self, change: SessionChange) -> SessionChange:
+        """The change without transcripts where nobody here can write them: the rest of a session must not suffer."""
+        options = change.options
+        asked = options.input.transcription
+        if asked is None:
+            return change
+        try:
+            chosen = await asyncio.to_thread(self._service.listening.recognisers.choose, asked.model, asked.task)
+        except PolyvoxError as error:
+            if options.kind is SessionKind.TRANSCRIPTION:
+                raise
+            silent = replace(options, input=replace(options.input, transcription=None))
+            return SessionChange(silent, (*change.warnings, f"There will be no transcripts: {error.message}"))
+        return SessionChange(options, (*change.warnings, *chosen.warnings))
+
+    def _session_event(self, name: str) -> str:
+        is_transcription = self._options.kind is SessionKind.TRANSCRIPTION
+        return f"transcription_session.{name}" if is_transcription else f"session.{name}"
 
     def _session_fields(self) -> dict[str, Any]:
         shown = self._options.shown(self._service.registry)
-        return {"object": "realtime.session", "id": self._id, **self._dialect.session_fields(shown)}
+        return {"object": shown.kind.object_name, "id": self._id, **self._dialect.session_fields(shown)}
 
     async def _create_item(self, message: ClientEvent) -> None:
         event = Fields(message).parsed(ItemCreate)
+        if event.item.heard is not None:
+            await self._create_heard_item(event, event.item.heard)
+            return
         item = Message.of(event.item.checked("item"))
         self._check_length(item.chars, "item.content")
-        previous = self._conversation.add(item, event.previous_item_id)
+        await self._add_item(item, event.previous_item_id)
+
+    async def _create_heard_item(self, event: ItemCreate, part: ContentFields) -> None:
+        """Add a turn that the client has recorded itself: with its transcript, or with sound to transcribe."""
+        item = HeardItem(event.item.id or new_id("item"), part.transcript)
+        self._check_length(item.chars, "item.content")
+        turn = b""
+        if part.audio is not None:
+            self._service.accounts.access.require(Operation.LISTEN, self._call.owner)
+            pcm = await self._input.decoded(part.audio)
+            rate = self._options.input.format.sample_rate
+            turn = await asyncio.to_thread(lambda: to_pcm16(resampled(pcm, rate, LISTENING_RATE)))
+        await self._add_item(item, event.previous_item_id)
+        if part.transcript is None:
+            await self._transcribe(item, turn)
+
+    async def _add_turn(self, item_id: str, turn: bytes) -> None:
+        """Take a turn that was heard into the conversation, and have it transcribed."""
+        item = HeardItem(item_id, None if turn else "")
+        previous = self._conversation.add(item)
+        await self._outbox.send("input_audio_buffer.committed", previous_item_id=previous, item_id=item_id)
+        await self._tell_item(item, previous)
+        await self._transcribe(item, turn)
+
+    async def _transcribe(self, item: HeardItem, turn: bytes) -> None:
+        if turn and self._options.input.transcription is not None:
+            await self._transcriber.submit(Turn(item, turn, self._options.input.transcription))
+
+    async def _add_item(self, item: Item, after: str) -> None:
+        await self._tell_item(item, self._conversation.add(item, after))
+
+    async def _tell_item(self, item: Item, previous: str | None) -> None:
         for name in ("conversation.item.added", "conversation.item.done"):
             await self._outbox.send(name, previous_item_id=previous, item=item.fields())
 
@@ -154,7 +244,11 @@ class RealtimeConnection:
         return item
 
     async def _create_response(self, message: ClientEvent) -> None:
-        asked = self._dialect.response_request(self._options, message)
+        if self._options.kind is SessionKind.TRANSCRIPTION:
+            raise EventError(
+                "A session for transcription has no responses; open one of type 'realtime'.", NOT_SUPPORTED
+            )
+        asked = self._dialect.response_request(self._options.speech, message)
         in_conversation = asked.fields.conversation == "auto"
         if in_conversation:
             await self._wait_for_conversation()
@@ -167,7 +261,8 @@ class RealtimeConnection:
         )
         response = Response(plan, self._outbox, self._dialect)
         context = await self._context(plan.text, asked.options)
-        self._contexts.open(response.id, context, response.deliver, response.fail)
+        ended = partial(self._note_end, response)
+        self._contexts.open(response.id, context, response.deliver, response.fail, ended)
         self._responses = {each.id: each for each in (*self._live(), response)}
         if in_conversation:
             self._conversation.note_spoken(items)
@@ -198,6 +293,13 @@ class RealtimeConnection:
 
     def _text(self, items: Sequence[Item]) -> str:
         spoken = spoken_of(items)
+        if any(isinstance(item, HeardItem) for item in spoken):
+            raise EventError(
+                "There is no language model here that would answer what was heard; create an item with the text of "
+                "the answer first, as a message of the assistant's.",
+                NOT_SUPPORTED,
+                field="response.input",
+            )
         self._check_length(sum(item.chars for item in spoken), "response.input")
         text = "\n".join(item.text for item in spoken)
         if not text.strip():
@@ -238,9 +340,19 @@ class RealtimeConnection:
             await self._stop(response)
             await self._outbox.send("output_audio_buffer.cleared", response_id=response.id)
 
-    async def _stop(self, response: Response) -> None:
+    async def _interrupt(self) -> None:
+        """Stop what the conversation says, since somebody begins to speak."""
+        for response in self._live():
+            if response.in_conversation and response.in_progress:
+                await self._stop(response, "turn_detected")
+
+    def _note_end(self, response: Response) -> None:
+        if response.in_conversation:
+            self._input.note_response(response.item.seconds)
+
+    async def _stop(self, response: Response, reason: str = "client_cancelled") -> None:
         """Stop a response, and return when its last event has been sent."""
-        response.cancel()
+        response.cancel(reason)
         context = self._contexts.get(response.id)
         if context is not None:
             await context.cancel()

@@ -41,10 +41,10 @@ class Conversation:
         self._spoken.discard(item.id)
 
     def items_to_speak(self) -> Sequence[Item]:
-        """The client's messages that no response has spoken yet; else the last one of the user's, to say it again."""
+        """The client's messages that no response has spoken yet; else the user's last item, to say it again."""
         messages = [item for item in self._items if isinstance(item, Message)]
         waiting = [message for message in messages if message.id not in self._spoken and message.role != "system"]
-        return waiting or [message for message in messages if message.role == "user"][-1:]
+        return waiting or [item for item in self._items if item.role == "user"][-1:]
 
     def note_spoken(self, items: Iterable[Item]) -> None:
         """Remember that a response speaks these items."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from polyvox.api.dialects.openai_realtime.client_events import ResponseFields
+from polyvox.api.dialects.openai_realtime.session_options import SessionChange, SessionOptions
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 
 
@@ -25,13 +26,13 @@ class Dialect(Protocol):
     def event_name(self, name: str) -> str | None:
         """This version's name of a server event of the released one; None where it has no such event."""
 
-    def updated(self, options: SpeechOptions, message: Mapping[str, Any]) -> SpeechOptions:
+    def updated(self, options: SessionOptions, message: Mapping[str, Any]) -> SessionChange:
         """The options after a `session.update`."""
 
     def response_request(self, options: SpeechOptions, message: Mapping[str, Any]) -> ResponseRequest:
-        """The request of a `response.create`; `options` are the session's."""
+        """The request of a `response.create`; `options` are those of the session's speech."""
 
-    def session_fields(self, options: SpeechOptions) -> dict[str, Any]:
+    def session_fields(self, options: SessionOptions) -> dict[str, Any]:
         """The session as server events show it."""
 
     def response_fields(self, options: SpeechOptions) -> dict[str, Any]:

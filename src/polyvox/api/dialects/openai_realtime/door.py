@@ -1,5 +1,6 @@
 """The routes of OpenAI's Realtime API."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -12,8 +13,9 @@ from polyvox.api.dialects.openai_realtime.beta_dialect import BETA_HEADER, BETA_
 from polyvox.api.dialects.openai_realtime.client_secrets import ClientSecret, ClientSecretBody, issue_secret
 from polyvox.api.dialects.openai_realtime.connection import NAME, RealtimeConnection
 from polyvox.api.dialects.openai_realtime.dialect import Dialect
+from polyvox.api.dialects.openai_realtime.input_options import TranscriptionOptions
 from polyvox.api.dialects.openai_realtime.released_dialect import ReleasedDialect
-from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
+from polyvox.api.dialects.openai_realtime.session_options import SessionKind, SessionOptions
 from polyvox.api.door import Door
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys, Grant
 from polyvox.api.middleware.key_sources import KeySources
@@ -21,6 +23,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.operations import Operation
 
 router = APIRouter(prefix="/v1/realtime", tags=["OpenAI Realtime"], route_class=JsonRoute)
@@ -38,15 +41,23 @@ async def realtime(
     model: Annotated[str | None, Query(max_length=200)] = None,
     intent: Annotated[str | None, Query(max_length=200)] = None,
 ) -> None:
-    """Speak the texts that a client sends as messages."""
-    if intent is not None:
-        raise InvalidRequestError("This server speaks and does not listen; leave out 'intent'.", field="intent")
+    """Speak the texts that a client sends as messages, and transcribe what it says."""
+    settings = service.settings
     dialect = _dialect(websocket.headers, websocket.scope["subprotocols"])
-    options = _options(websocket, model)
-    service.registry.resolve(options.served_model)
-    socket = JsonSocket(websocket, service.settings.stall_seconds)
+    options = _options(websocket, model, intent)
+    service.accounts.access.require(options.kind.operation, call.owner)
+    options.shown(service.registry)
+    if options.kind is SessionKind.TRANSCRIPTION and options.input.transcription is not None:
+        asked = options.input.transcription
+        await asyncio.to_thread(service.listening.recognisers.choose, asked.model, asked.task)
+    socket = JsonSocket(websocket, settings.stall_seconds)
     await socket.accept(_answered_protocol(websocket.scope["subprotocols"]))
-    await RealtimeConnection(socket, dialect, options, service, voices, call).run()
+    address = None if websocket.client is None else websocket.client.host
+    memory = service.bodies.open(ClientAddresses(settings.trusted_proxies).group(address))
+    try:
+        await RealtimeConnection(socket, dialect, options, service, voices, call, memory).run()
+    finally:
+        memory.close()
 
 
 @router.post("/client_secrets", responses={400: {"model": ErrorBody, "description": "A field is wrong."}})
@@ -71,21 +82,33 @@ def _answered_protocol(offered: Sequence[str]) -> str | None:
     return next((name for name in (_PROTOCOL, BETA_PROTOCOL) if name in offered), None)
 
 
-def _options(websocket: WebSocket, model: str | None) -> SpeechOptions:
-    """A session's first options: what its ephemeral key was made for, and the model that the address names."""
+def _options(websocket: WebSocket, model: str | None, intent: str | None) -> SessionOptions:
+    """A session's first options: what its ephemeral key was made for, and what the address names.
+
+    In a session for transcription, the model of the address is the recogniser.
+    """
     grant: Grant | None = getattr(websocket.state, "grant", None)
-    options = grant.terms if grant is not None and isinstance(grant.terms, SpeechOptions) else SpeechOptions()
-    return options if model is None else replace(options, model=model)
+    options = grant.terms if grant is not None and isinstance(grant.terms, SessionOptions) else SessionOptions()
+    if intent is not None:
+        if intent != SessionKind.TRANSCRIPTION:
+            raise InvalidRequestError("'intent' must be 'transcription', or left out.", field="intent")
+        options = options.of_kind(SessionKind.TRANSCRIPTION)
+    if model is None:
+        return options
+    if options.kind is SessionKind.TRANSCRIPTION:
+        transcription = replace(options.input.transcription or TranscriptionOptions(), model=model)
+        return replace(options, input=replace(options.input, transcription=transcription))
+    return replace(options, speech=replace(options.speech, model=model))
 
 
 DOOR = Door(
     NAME,
     router,
-    tags={"OpenAI Realtime": "Keys for the WebSocket `/v1/realtime`, which speaks as OpenAI's Realtime API does."},
+    tags={"OpenAI Realtime": "Keys for the WebSocket `/v1/realtime`: OpenAI's Realtime API, to speak and to listen."},
     keys={_SOCKET: KeySources(protocols=("openai-insecure-api-key.",))},
     ephemeral=[_SOCKET],
     operations={
-        "WS /v1/realtime": Operation.SPEAK,
+        "WS /v1/realtime": Operation.HOLD_SESSION,
         "POST /v1/realtime/client_secrets": Operation.ISSUE_KEYS,
     },
 )

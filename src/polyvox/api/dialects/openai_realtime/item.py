@@ -1,7 +1,7 @@
-"""Items of a conversation: messages that the client wrote, and speech that was made of them."""
+"""Items of a conversation: messages that the client wrote, turns that were heard, and speech that was made."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -63,6 +63,28 @@ class Message:
         return _fields(self.id, self.role, ItemStatus.COMPLETED, content)
 
 
+class HeardItem:
+    """A turn of the user's; the transcript is None until there is one. Its sound is not kept."""
+
+    role = "user"
+
+    def __init__(self, item_id: str, transcript: str | None = None) -> None:
+        self.id = item_id
+        self.transcript = transcript
+
+    @property
+    def text(self) -> str:
+        return self.transcript or ""
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    def fields(self) -> dict[str, Any]:
+        content = [{"type": "input_audio", "transcript": self.transcript}]
+        return _fields(self.id, self.role, ItemStatus.COMPLETED, content)
+
+
 class SpokenItem:
     """The speech of one response, as the assistant's message."""
 
@@ -98,14 +120,14 @@ class SpokenItem:
         self.transcript.truncate(self.seconds)
 
 
-def _fields(item_id: str, role: str, status: ItemStatus, content: list[dict[str, str]]) -> dict[str, Any]:
+def _fields(item_id: str, role: str, status: ItemStatus, content: Sequence[Mapping[str, str | None]]) -> dict[str, Any]:
     return {
         "id": item_id,
         "object": "realtime.item",
         "type": "message",
         "status": str(status),
         "role": role,
-        "content": content,
+        "content": list(content),
     }
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
@@ -11,18 +11,34 @@ from polyvox.api.dialects.openai_realtime.client_events import (
     Instructions,
     Modalities,
     ResponseFields,
-    Tools,
+    SpokenModalities,
     VoiceField,
+    ignored_fields,
     refuse_tools,
 )
 from polyvox.api.dialects.openai_realtime.dialect import ResponseRequest
-from polyvox.api.dialects.openai_realtime.event_error import NOT_SUPPORTED, EventError
+from polyvox.api.dialects.openai_realtime.event_error import EventError
+from polyvox.api.dialects.openai_realtime.input_fields import (
+    NullableInput,
+    TranscriptionFields,
+    TurnFields,
+    changed_input,
+    input_warnings,
+)
+from polyvox.api.dialects.openai_realtime.session_options import SessionChange, SessionKind, SessionOptions
 from polyvox.api.dialects.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.dialects.openai_realtime.wire_format import WireFormat
 from polyvox.api.requests.fields import Integer, RequestBody, Speed
 from polyvox.api.requests.forms import Fields
 
-_BETA_NAMES = ("modalities", "voice", "output_audio_format", "input_audio_format", "input_audio_transcription")
+_BETA_NAMES = (
+    "modalities",
+    "voice",
+    "output_audio_format",
+    "input_audio_format",
+    "input_audio_transcription",
+    "turn_detection",
+)
 
 
 def _own_rate(rate: int, info: ValidationInfo) -> int:
@@ -43,17 +59,39 @@ class _Output(RequestBody):
     speed: Speed | None = None
 
 
-class _Audio(RequestBody):
+class _Input(NullableInput):
+    nullable: ClassVar = frozenset({"transcription", "turn_detection"})
+
+    format: _Format | None = None
+    transcription: TranscriptionFields | None = None
+    turn_detection: TurnFields | None = None
+    noise_reduction: Any = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields that were sent, by the names of the options that they change."""
+        found: dict[str, Any] = {} if self.format is None else {"format": self.format.type}
+        if "transcription" in self.model_fields_set:
+            found["transcription"] = self.transcription
+        if "turn_detection" in self.model_fields_set:
+            found["turns"] = self.turn_detection
+        return found
+
+
+class _SpokenAudio(RequestBody):
     output: _Output = _Output()
 
 
+class _Audio(_SpokenAudio):
+    input: _Input = _Input()
+
+
 class _Session(RequestBody):
-    type: Literal["realtime", "transcription"] = "realtime"
+    type: SessionKind | None = None
     model: Annotated[str, Field(max_length=200)] | None = None
     output_modalities: Modalities | None = None
     audio: _Audio = _Audio()
     instructions: Instructions | None = None
-    tools: Tools = ()
 
 
 class _SessionUpdate(RequestBody):
@@ -61,8 +99,8 @@ class _SessionUpdate(RequestBody):
 
 
 class _Response(ResponseFields):
-    output_modalities: Modalities | None = None
-    audio: _Audio = _Audio()
+    output_modalities: SpokenModalities | None = None
+    audio: _SpokenAudio = _SpokenAudio()
 
 
 class _ResponseCreate(RequestBody):
@@ -75,19 +113,22 @@ class ReleasedDialect:
     spoken_type = "output_audio"
 
     def event_name(self, name: str) -> str | None:
-        return name
+        return name.replace("transcription_session.", "session.")
 
-    def updated(self, options: SpeechOptions, message: Mapping[str, Any]) -> SpeechOptions:
+    def updated(self, options: SessionOptions, message: Mapping[str, Any]) -> SessionChange:
         _refuse_beta_names(message, "session")
         session = Fields(message).parsed(_SessionUpdate).session
-        if session.type == "transcription":
-            raise EventError(
-                "This server speaks and does not listen; use a session of type 'realtime'.",
-                NOT_SUPPORTED,
-                field="session.type",
-            )
-        refuse_tools(session.tools, "session.tools")
-        return _applied(options, session.audio.output, session.instructions, session.model)
+        given = session.audio.input.given
+        options = replace(
+            options.of_kind(session.type or options.kind),
+            speech=_applied(options.speech, session.audio.output, session.instructions, session.model),
+        )
+        options = replace(options, input=changed_input(options.input, given))
+        warnings = (
+            *ignored_fields(message["session"], session.output_modalities),
+            *input_warnings(given, session.audio.input.noise_reduction),
+        )
+        return SessionChange(options, warnings)
 
     def response_request(self, options: SpeechOptions, message: Mapping[str, Any]) -> ResponseRequest:
         _refuse_beta_names(message, "response")
@@ -95,14 +136,22 @@ class ReleasedDialect:
         refuse_tools(response.tools, "response.tools")
         return ResponseRequest(_applied(options, response.audio.output, response.instructions), response)
 
-    def session_fields(self, options: SpeechOptions) -> dict[str, Any]:
-        heard = {"format": WireFormat.PCM.fields, "transcription": None, "turn_detection": None}
-        spoken = {"format": options.format.fields, "voice": options.voice, "speed": options.speed}
+    def session_fields(self, options: SessionOptions) -> dict[str, Any]:
+        speech = options.speech
+        heard = {
+            "format": options.input.format.fields,
+            "transcription": options.input.transcription_fields,
+            "noise_reduction": None,
+            "turn_detection": options.input.turn_fields,
+        }
+        if options.kind is SessionKind.TRANSCRIPTION:
+            return {"type": str(options.kind), "audio": {"input": heard}}
+        spoken = {"format": speech.format.fields, "voice": speech.voice, "speed": speech.speed}
         return {
-            "type": "realtime",
-            "model": options.model,
+            "type": str(options.kind),
+            "model": speech.model,
             "output_modalities": ["audio"],
-            "instructions": options.instructions,
+            "instructions": speech.instructions,
             "audio": {"input": heard, "output": spoken},
             "tools": [],
             "tool_choice": "none",

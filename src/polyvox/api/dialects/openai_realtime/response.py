@@ -63,6 +63,7 @@ class Response:
         self._has_item = False
         self._previous_id: str | None = None
         self._error: PolyvoxError | None = None
+        self._cancel_reason = ""
         self._warnings: tuple[str, ...] = ()
 
     @property
@@ -73,10 +74,10 @@ class Response:
     def in_conversation(self) -> bool:
         return self._plan.conversation is not None
 
-    def cancel(self) -> None:
+    def cancel(self, reason: str) -> None:
         """Send no more audio; the caller cancels the context that makes it."""
         if self.in_progress:
-            self._status = ResponseStatus.CANCELLED
+            self._status, self._cancel_reason = ResponseStatus.CANCELLED, reason
 
     async def deliver(self, context: SpeechContext) -> None:
         """Send the response's events, from the one that tells its id to its end."""
@@ -180,7 +181,7 @@ class Response:
         if self._error is not None:
             return {"type": "failed", "error": error_details(self._error)}
         if self._status is ResponseStatus.CANCELLED:
-            return {"type": "cancelled", "reason": "client_cancelled"}
+            return {"type": "cancelled", "reason": self._cancel_reason}
         return None
 
     def _usage(self) -> dict[str, Any]:

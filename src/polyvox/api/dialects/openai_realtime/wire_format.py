@@ -1,10 +1,12 @@
 """The audio formats of OpenAI's Realtime API."""
 
-from base64 import b64encode
+import binascii
+from base64 import b64decode, b64encode
 from enum import StrEnum
 
-from polyvox.audio.companding import alaw, mulaw
-from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.companding import alaw, from_alaw, from_mulaw, mulaw
+from polyvox.audio.pcm import from_pcm16, to_pcm16
+from polyvox.errors import AudioDecodeError, InvalidRequestError
 from polyvox.types import Pcm
 
 
@@ -29,3 +31,13 @@ class WireFormat(StrEnum):
         mono = pcm if pcm.ndim == 1 else pcm.mean(axis=1)
         encoder = {WireFormat.PCM: to_pcm16, WireFormat.PCMU: mulaw, WireFormat.PCMA: alaw}[self]
         return b64encode(encoder(mono)).decode()
+
+    def samples(self, written: str) -> Pcm:
+        """The samples of sound in base64."""
+        decoder = {WireFormat.PCM: from_pcm16, WireFormat.PCMU: from_mulaw, WireFormat.PCMA: from_alaw}[self]
+        try:
+            return decoder(b64decode(written, validate=True))
+        except (binascii.Error, ValueError) as error:
+            raise InvalidRequestError("'audio' must be sound in base64.", field="audio") from error
+        except AudioDecodeError as error:
+            raise InvalidRequestError("'audio' must hold whole samples of 16 bits.", field="audio") from error

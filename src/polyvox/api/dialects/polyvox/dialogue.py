@@ -1,7 +1,7 @@
 """Dialogues: several voices in one answer."""
 
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -24,10 +24,8 @@ from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.keys.operations import Operation
-from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.dialogue import dialogue_model, resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts
-from polyvox.service.kinds.request_kind import RequestKind
-from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.words.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptionTrack, speaker_names
 from polyvox.types import AudioChunk
 
@@ -98,12 +96,6 @@ class DialogueBody(CaptionFields, DownloadFields):
         named = speaker_names([turn.turn for turn in self.turns])
         return [turn.speaker or name for turn, name in zip(self.turns, named, strict=True)]
 
-    def dialogue_request(self, resolve_kind: Callable[[], Awaitable[RequestKind]]) -> SpeechRequest:
-        """The same as a request of the service; what `resolve_kind` gives holds the turns."""
-        request = self.request_for("", _NAME, _NAME)
-        tuned = replace(request.utterance, tuning=self.tuning | self.flow_tuning)
-        return replace(request, utterance=tuned, resolve_kind=resolve_kind)
-
 
 @router.post("/audio/dialogue", response_class=Response, responses=DIALOGUE_ANSWER | SPEECH_ERRORS)
 async def create_dialogue(
@@ -123,11 +115,17 @@ async def create_dialogue(
     """Speak a dialogue.
 
     A dialogue model speaks two voices together; with any other model, and with more voices, the turns are spoken one
-    after the other. The audio streams while it is made, unless `stream` is false.
+    after the other. Where you name no model and a voice is cloned, one that clones speaks all of them. The audio
+    streams while it is made, unless `stream` is false.
     """
+    body.check_places()
     captions_only, captions = body.captions_only, body.captions
     body = body.without_captions()
-    turns = body.dialogue_turns
+    turns, request = body.dialogue_turns, body.request_for("", _NAME, _NAME)
+    language = request.utterance.language
+    model = await dialogue_model(
+        turns, voices.resolver, service.settings, owner=owner, model=body.model, language=language
+    )
     resolve_kind = partial(
         resolve_dialogue,
         turns,
@@ -135,16 +133,16 @@ async def create_dialogue(
         voices.resolver,
         service.settings,
         owner=owner,
-        model=body.model,
+        model=model,
         speed=body.speed,
     )
-    request = body.dialogue_request(resolve_kind)
-    track = DialogueCaptionTrack(turns, body.speakers)
+    request = replace(request, model=model, resolve_kind=resolve_kind)
+    track = DialogueCaptionTrack(turns, body.speakers, body.sounds)
     if captions_only is not None:
         return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
-        events = _events(body, turns, chunks=x_polyvox_chunks == "1")
+        events = _events(body, turns, chunks=x_polyvox_chunks == "1" or body.wants_times)
         return SpeechResponse(service, replace(request, words=events.chunks), events)
     audio: AudioStream | AudioFile | RecordedAudio
     audio = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
@@ -161,7 +159,11 @@ async def create_dialogue(
 def _events(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> SpeechEvents:
     chunk_extra = partial(_turns_of, starts=turn_starts(turns))
     return SpeechEvents(
-        body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, chunk_extra=chunk_extra
+        body.audio_format,
+        sum(len(turn.text) for turn in turns),
+        chunks=chunks,
+        chunk_extra=chunk_extra,
+        sounds=body.sounds,
     )
 
 

@@ -85,6 +85,11 @@ class NewJobBody(RequestBody):
     dictionaries: Annotated[list[Name], BeforeValidator(_listed)] = Field(
         [], max_length=_MOST_NAMES, description="Names of your dictionaries."
     )
+    verify: Boolean | None = Field(
+        None,
+        description="Whether each sentence is heard by a recogniser, and spoken again where words are wrong; else as "
+        "the server's setting `verify_jobs` says.",
+    )
     webhook: str | None = Field(
         None, max_length=2_048, description="Address that is told of the job's end, at a host that the server allows."
     )

@@ -3,6 +3,8 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -16,6 +18,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.responses.error_body import ErrorBody
 from polyvox.api.responses.ranged_file import RangedFile
+from polyvox.books.manuscript import Manuscript
 from polyvox.errors import MarkupError, NotFoundError, PolyvoxError
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import JobRecord
@@ -26,6 +29,8 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
 _PATH = "/v1/jobs"
+_SAMPLED_CHAPTERS = 2
+"""Chapters by which the language of a text is found that nothing else names."""
 
 router = APIRouter(prefix=_PATH, route_class=JsonRoute, tags=["jobs"], dependencies=[Depends(refuse_foreign_pages)])
 
@@ -64,11 +69,14 @@ async def submit_job(request: Request, jobs: Jobs, service: Service, voices: Voi
     await service.count_request(call_of(request.scope).client)
     fields = await read_fields(request, "file", further_files=("cover",))
     body = fields.parsed(NewJobBody)
-    output, options = body.job_output, body.options
+    verify = service.settings.verify_jobs if body.verify is None else body.verify
+    output, options = body.job_output, replace(body.options, verify=verify)
     jobs.check_new(body.webhook, owner)
     await _check_voices(body, service, voices, owner)
     async with jobs.intake():
         manuscript = await manuscript_of(body, fields.files, service.settings)
+        if verify:
+            await _check_recognisers(body, manuscript, jobs, _narrator(body, service, voices, owner))
         new = NewJob(manuscript, options, output, body.webhook, body.expires_seconds)
         try:
             return (await jobs.submit(new, owner)).public()
@@ -152,9 +160,19 @@ async def download_job_file(job_id: str, name: str, jobs: Jobs, service: Service
 
 async def _check_voices(body: NewJobBody, service: SpeechService, voices: VoiceService, owner: str) -> None:
     """Refuse a model or voice that there is not, now rather than when the job's turn comes."""
-    narrator = Narrator(service, voices.resolver, body.options, owner=owner, client="", door=DOOR_NAME)
+    narrator = _narrator(body, service, voices, owner)
     for name in body.voices:
         await narrator.check(name)
+
+
+def _narrator(body: NewJobBody, service: SpeechService, voices: VoiceService, owner: str) -> Narrator:
+    return Narrator(service, voices.resolver, body.options, owner=owner, client="", door=DOOR_NAME)
+
+
+async def _check_recognisers(body: NewJobBody, manuscript: Manuscript, jobs: JobService, narrator: Narrator) -> None:
+    """Refuse to verify what no recogniser here hears, now rather than when the job is done."""
+    text = " ".join(chain.from_iterable(chapter.paragraphs for chapter in manuscript.chapters[:_SAMPLED_CHAPTERS]))
+    await jobs.check_verifiable({narrator.language(name, text): None for name in body.voices})
 
 
 async def _events(jobs: JobService, job_id: str, owner: str) -> AsyncGenerator[bytes]:

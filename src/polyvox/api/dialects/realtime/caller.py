@@ -25,7 +25,7 @@ class Caller:
     async def request(self, start: Start) -> SpeechRequest:
         """The request of a `start`, still without a text."""
         request = await speech_request(start.speech_body(), NAME, self.service, self.voices, self.call.owner)
-        return replace(request, kind=None, words=start.word_timings)
+        return replace(request, kind=None, words=start.word_timings or start.phoneme_timings)
 
     def call_for(self, start: Start) -> CallContext:
         """The call of a context, which may accept a shorter wait than its connection."""

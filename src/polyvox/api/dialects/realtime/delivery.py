@@ -1,6 +1,6 @@
 """One context's way to its client: audio in sequence, word timings, flushes, and how it ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from polyvox.api.dialects.realtime import events
@@ -13,6 +13,7 @@ from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechOutput, SpeechRequest
+from polyvox.service.words.viseme_track import Viseme, VisemeTrack
 
 _SAMPLE_BYTES = 2
 
@@ -41,6 +42,7 @@ class ContextDelivery:
         self._chunks = 0
         self._samples = 0
         self._muted = False
+        self._visemes = VisemeTrack()
 
     def note_flush(self, number: int, flush_id: FlushId | None) -> None:
         """Remember by which id the client knows a flush."""
@@ -59,6 +61,7 @@ class ContextDelivery:
         async with aclosing(encoded_context(context, self._format)) as parts:
             async for part in parts:
                 await self._send_part(part, sample_bytes)
+        await self._send_visemes(self._visemes.finish())
         await self._send(self._done(context, output))
 
     async def fail(self, error: PolyvoxError) -> None:
@@ -82,8 +85,15 @@ class ContextDelivery:
             await self._send_piece(piece)
         if part.chunk is not None:
             self._samples, self._chunks = end, self._chunks + 1
-            if self._start.word_timings and part.chunk.words:
-                await self._send(events.words(self._start.context, part.chunk))
+            timed = self._start.word_timings or self._start.phoneme_timings
+            if timed and part.chunk.words:
+                phonemes = self._start.phoneme_timings
+                await self._send(events.words(self._start.context, part.chunk, phonemes=phonemes))
+            await self._send_visemes(self._visemes.add(part.chunk))
+
+    async def _send_visemes(self, shown: Sequence[Viseme]) -> None:
+        if self._start.visemes and shown:
+            await self._send(events.visemes(self._start.context, shown))
 
     async def _send_piece(self, piece: AudioPiece) -> None:
         sequence, self._sequence = self._sequence, self._sequence + 1

@@ -6,8 +6,10 @@ from typing import Any
 
 from polyvox.api.dialects.realtime.frames import AudioPiece
 from polyvox.api.dialects.realtime.messages import Start
+from polyvox.api.responses.events import word_times
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.service.speech_request import SpeechOutput
+from polyvox.service.words.viseme_track import Viseme
 from polyvox.types import AudioChunk
 
 Event = dict[str, Any]
@@ -40,18 +42,22 @@ def audio(context: str, sequence: int, piece: AudioPiece) -> Event:
     }
 
 
-def words(context: str, chunk: AudioChunk) -> Event:
+def words(context: str, chunk: AudioChunk, *, phonemes: bool) -> Event:
     """Times of a chunk's words, in seconds of the context's audio, and where they stand in its text."""
     listed = [
         {
             "word": timing.word,
-            "start": round(timing.start, 4),
-            "end": round(timing.end, 4),
+            **word_times(timing, phonemes=phonemes),
             "span": [timing.span.start, timing.span.end],
         }
         for timing in chunk.words
     ]
     return {"type": "words", "context": context, "words": listed, "timing_source": chunk.timing_source}
+
+
+def visemes(context: str, shown: Sequence[Viseme]) -> Event:
+    """Shapes of the mouth, each from its offset in the context's audio on."""
+    return {"type": "visemes", "context": context, "visemes": [viseme.fields for viseme in shown]}
 
 
 def flushed(context: str, flush_id: str | int) -> Event:

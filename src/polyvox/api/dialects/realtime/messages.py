@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
 from polyvox.api.complaints import invalid_request
+from polyvox.api.requests.audio_body import FlowFields, TokenFields
 from polyvox.api.requests.fields import PRINTABLE, RequestBody, Text
 from polyvox.api.requests.speech_body import SpeechBody
 from polyvox.audio.encode import AudioFormat, parse_format
@@ -22,7 +23,7 @@ _BODY_FIELDS: Mapping[str, str] = MappingProxyType(
 )
 """Names of a `start`'s fields in a body of `/v1/audio/speech`, where they differ."""
 FIELD_NAMES: Mapping[str, str | None] = MappingProxyType(
-    {**{theirs: ours for ours, theirs in _BODY_FIELDS.items()}, "input": "text"}
+    {**{theirs: ours for ours, theirs in _BODY_FIELDS.items()}, "input": "text", "timestamps": "phoneme_timings"}
 )
 """The same the other way round, for errors."""
 
@@ -42,7 +43,7 @@ class ContextMessage(ClientMessage):
     context: Name = DEFAULT_CONTEXT
 
 
-class Start(ContextMessage):
+class Start(TokenFields, FlowFields, ContextMessage):
     """Open a context. All that follows in it is spoken so."""
 
     type: Literal["start"]
@@ -59,6 +60,8 @@ class Start(ContextMessage):
     instructions: Text | None = None
     dictionaries: list[str] = Field([], max_length=MAX_NAMED)
     word_timings: bool = False
+    phoneme_timings: bool = False
+    visemes: bool = False
     binary: bool = False
     max_delay_ms: int | None = Field(None, ge=0, le=30_000)
     max_wait: float | None = Field(None, ge=0.0, allow_inf_nan=False)
@@ -75,6 +78,7 @@ class Start(ContextMessage):
         """The same as a body of `/v1/audio/speech` without a text."""
         here = set(SpeechBody.model_fields) | set(_BODY_FIELDS)
         given = {name: getattr(self, name) for name in self.model_fields_set if name in here}
+        given |= {"timestamps": "phonemes"} if self.phoneme_timings else {}
         body = {_BODY_FIELDS.get(name, name): value for name, value in given.items()}
         return SpeechBody.model_validate({"response_format": self.audio_format, **body, "input": ""})
 

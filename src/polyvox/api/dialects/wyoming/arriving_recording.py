@@ -9,7 +9,7 @@ from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
 from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.voices.limits import too_large
-from polyvox.voices.recognition.languages import language_named
+from polyvox.voices.recognition.languages import language_named, writes_traditional
 from polyvox.voices.recognition.recogniser import RecognitionTask
 
 _WIDTH = 2
@@ -57,16 +57,20 @@ class ArrivingRecording:
         self._memory.hold(self._memory.held + len(header))
         return header + samples
 
-    def release(self, recording: bytes) -> None:
-        """Count a recording no more that has been heard."""
-        self._memory.hold(self._memory.held - len(recording))
+    def release(self, size: int) -> None:
+        """Count the bytes of a recording no more that has been heard."""
+        self._memory.hold(self._memory.held - size)
 
 
 def transcription_wishes(data: Mapping[str, Any]) -> tuple[RecognitionTask, str | None]:
     """The task that a `transcribe` asks for, and the model that it names."""
     name, language = (_text(data, field) for field in ("name", "language"))
     terms = [*_terms(data, "transcript_names"), *_terms(data, "transcript_terms")]
-    task = RecognitionTask(language=None if language is None else language_named(language), prompt=", ".join(terms))
+    task = RecognitionTask(
+        language=None if language is None else language_named(language),
+        prompt=", ".join(terms),
+        traditional=writes_traditional(language),
+    )
     return task, name
 
 

@@ -167,7 +167,7 @@ class WyomingConnection:
         try:
             transcript = await self._service.listening.listen(request, self._call)
         finally:
-            self._recording.release(request.recording)
+            self._recording.release(len(request.recording))
         await self._writer.send(Event("transcript", {"text": transcript.text, "language": transcript.language}))
 
     async def _begin(self, event: Event) -> None:

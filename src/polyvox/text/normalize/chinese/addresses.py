@@ -21,6 +21,7 @@ _LOCAL: Final = re.compile(
 _FOLDER: Final = re.compile(
     r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
 )
+_DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]:(?:\\[A-Za-z0-9_. -]*[A-Za-z0-9_]){1,12}")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|[\u4e00-\u9fff]+|\d+|__|.", re.DOTALL)
 _MARKS: Final = {
@@ -29,6 +30,7 @@ _MARKS: Final = {
     "-": "杠",
     "_": "下划线",
     "__": "双下划线",
+    "\\": "反斜杠",
     "@": "艾特",
     ":": "冒号",
     "?": "问号",
@@ -54,11 +56,12 @@ _EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
     rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
-    rf"|(?<=[或和])1(?:10|19|20|22){_NO_COUNT}"
+    r"|(?<![A-Za-z\d.,])1(?:10|19|20|22)(?=急救|报警|火警|指挥|接警|出警|救护|调度|热线)"
+    rf"|(?<=[或和])(?:1(?:10|19|20|22)|96\d{{3}}){_NO_COUNT}|(?<![A-Za-z\d])(?<!\d[.,])961(?:10|19){_NO_COUNT}"
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
 )
 _CODE: Final = re.compile(
-    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米%℃]|公里|公斤|小时))"
@@ -71,13 +74,26 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
+# A port before its name.
+_PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
+# Four digits of a house, a lane or a gate behind the name of its street.
+_HOUSE: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])\d{4}(?=弄|支弄)|(?<=[路街道巷弄村里])\d{4}(?=号(?!文|令|楼))|(?<![\d-])(?<!\d[.,])\d{4}(?=栋)"
+)
+_HOUSE_SIGN: Final = re.compile(r"\d[弄号栋支]")
+# Bulletins, parts and files numbered by their year: CVE-2024-3094.
+_SERIAL: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2,8})[- ]?(?P<year>(?:19|20)\d\d)-(?P<rest>\d{3,7})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
+# A draw numbered by its year: 第2024058期.
+_ISSUE: Final = re.compile(r"(?<=第)20\d{4,6}(?=期)")
 _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
-    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)"
+    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
     r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
-    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户]|[.,:]\d)"
+    r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
@@ -88,6 +104,9 @@ _BUILDING_ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?:(?<=[教楼栋座幢馆舍])(?P<house>\d{1,2})-(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[元块人个万米名平])"
     r"|(?P<house2>\d{1,2})-(?P<room2>\d{3,4})(?=号?房间?|室|教室|病房|宿舍))"
 )
+# Digits between the keys of a telephone or a lock: *#06#, #1703*.
+_KEYS: Final = re.compile(r"(?<![\dA-Za-z*#])[*#]{1,2}\d{2,8}(?:[*#]\d{1,8}){0,2}[*#](?![\dA-Za-z*#])")
+_KEY_NAMES: Final = {"*": "星号", "#": "井号"}
 _LICENCE: Final = re.compile(rf"(?<=[京津沪渝冀豫辽湘皖鲁浙赣鄂桂晋蒙陕闽粤琼])\d{{7,}}{_NO_COUNT}")
 _ROOMS: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?P<first>\d{3,4})[-–~～](?P<last>\d{3,4})(?=号?(?:房间?|室|教室|病房|铺|单元))"
@@ -104,7 +123,7 @@ _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(
 # Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
 _DESIGNATION: Final = re.compile(
     r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
-    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡])"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
@@ -128,15 +147,28 @@ _STATUS: Final = re.compile(
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _LONG_GROUP: Final = 3
+_LONGEST_SPELLED: Final = 5
+# Consonants that begin no word of English or pinyin, or end none.
+_UNSAYABLE: Final = re.compile(
+    r"(?!gmail|nginx|[^aeiouy]*$)(?:(?!(?:[bcfgkp][lr]|[dt]r|[sz]h|ch|th|wh|ph|kn|wr|s[cklmnpqtw]|sch|qu|tw|dw|gn|ts|gh|rh|sr)[aeiouy]|s(?:[cpt]r|pl)|(?:shr|thr|phr|chr)|squ)"
+    r"[bcdfghjklmnpqrstvwxz]{2}|xy|(?:oa|etc)$|[a-z]*(?:[sp]tc|[bdgjkpqtvw]k|[a-z]q|[a-z]j)$)"
+)
 _GROUP: Final = re.compile(r"\d+")
-_IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
+_IP: Final = re.compile(r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d))?(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(
-    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}(?!强|多|余|[A-Za-z/])"
+    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
+    "(?!强|多|余|[A-Za-z/×])"
 )
+_LABORATORY: Final = re.compile(
+    r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT) \Z"
+)
+# The year of a program or a show behind its name: Office 2019.
+_EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
+_PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
@@ -176,8 +208,10 @@ _OPTION: Final = re.compile(
 _OPTION_NUMBER: Final = re.compile(r"(?<=[a-z] )-(?=\d{1,5}(?![\d.]))")
 _CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
-    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore)(?![A-Za-z]))"
+    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore|xlsx?|docx?|pptx?|pdf|txt|csv|zip"
+    r"|rar|jpe?g|png|gif|mp[34]|exe|apk|json|html?|py|js|sh|yaml|yml)(?![A-Za-z]))"
 )
+_SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")
 _MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
 
@@ -195,6 +229,8 @@ _FILE_ENDING: Final = re.compile(
     r"(?<=[\u4e00-\u9fff])\.(?=(?:xlsx?|docx?|pptx?|pdf|txt|csv|zip|rar|jpe?g|png|gif|mp[34]|wav|exe|apk|md|py|json|html?)"
     "(?![A-Za-z0-9]))"
 )
+# Said by their letters in Chinese, though English has a word for them.
+_INITIALS: Final = re.compile("(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD)(?![A-Za-z])")
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
 
@@ -206,6 +242,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
+    if "\\" in text.text:
+        text = text.sub(_DRIVE, lambda match: _aloud(match.group()))
     if "/" in text.text:
         text = text.sub(_FOLDER, lambda match: _aloud(match.group()))
     if _NAME_SIGN.search(text.text):
@@ -216,6 +254,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     if " -" in text.text:
         text = text.sub(_OPTION_NUMBER, lambda match: _dashes(match) if follows_command(match, _CALLED) else None)
     text = text.sub(_HIDDEN_FILE, "点 ").sub(_DOTTED, " 点 ")
+    if "点 sh" in text.text:
+        text = text.sub(_SHELL_FILE, "S H")
     return text.sub(_OPTION, _dashes) if "-" in text.text else text
 
 
@@ -231,16 +271,25 @@ def read_designations(text: TrackedText) -> TrackedText:
     """Numbers whose hyphen is neither minus nor range: of aircraft, rockets and missiles, of figures and tables."""
     if _DASHED.search(text.text) is None:
         return text
+    text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
     return text.sub(_DESIGNATION, _designation).sub(_STRUCTURE, _structure)
 
 
 def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
+    if "#" in text.text:
+        text = text.sub(_KEYS, _keys)
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
+    if "端口" in text.text or "/" in text.text:
+        text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
+    if _HOUSE_SIGN.search(text.text):
+        text = text.sub(_HOUSE, lambda match: spelled(match.group()))
     text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, _CODE_PARTS.split(match["digits"]))))
     if _LONG_NUMBER.search(text.text):
+        text = text.sub(_ISSUE, lambda match: spelled(match.group()))
         text = text.sub(_NUMBERED_THING, lambda match: match["gap"] + spelled(match["digits"]))
     if "-" in text.text:
+        text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
         text = text.sub(_ROOM_DASH, ", ").sub(
@@ -254,14 +303,20 @@ def read_codes(text: TrackedText) -> TrackedText:
     text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
     if _VERSION_SIGN.search(text.text) is None:
         return text
-    text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
+    text = text.sub(_IP, _host)
     if _TRIAL_SIGN.search(text.text):
         text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
-    return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
+    return text.sub(_VERSION, _version)
+
+
+def _keys(match: re.Match[str]) -> str:
+    return "".join(_KEY_NAMES.get(char) or spelled(char) for char in match.group())
 
 
 def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
+    if " 20" in text.text or " 19" in text.text:
+        text = text.sub(_EDITION, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 
@@ -292,7 +347,10 @@ def _aloud(address: str) -> str:
 
 
 def _word(piece: str) -> str:
-    return "W W W" if piece.lower() == "www" else piece
+    """A word of an address; by its letters where nobody could say it: pku, xyz."""
+    if piece.lower() == "www":
+        return "W W W"
+    return piece.upper() if len(piece) <= _LONGEST_SPELLED and _UNSAYABLE.match(piece.lower()) else piece
 
 
 def _letters(written: str) -> str:
@@ -322,10 +380,24 @@ def _mobile(match: re.Match[str]) -> str:
     return ("加" if match.group()[0] == "+" else "") + ", ".join(dialled(group) for group in groups)
 
 
-def _numbered(match: re.Match[str]) -> str:
-    """The number of a standard and the year of its edition."""
+def _numbered(match: re.Match[str]) -> str | None:
+    """The number of a standard and the year of its edition; what a laboratory counts is left to be a number."""
+    if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
+        return None
     between = "杠" if (match["year"] or "").startswith("-") else ", "
     return between.join(map(spelled, _GROUP.findall(match.group())))
+
+
+def _host(match: re.Match[str]) -> str:
+    port = f" 冒号 {spelled(match[2])}" if match[2] else ""
+    return "点".join(map(spelled, match[1].split("."))) + port
+
+
+def _version(match: re.Match[str]) -> str:
+    """The parts of a version; a first 一 keeps its tone before what looks like a time of day."""
+    first, *others = match.group().split(".")
+    apart = " " if first == "1" and others and len(others[0]) == 2 else ""
+    return "点".join((cardinal(first) + apart, *map(cardinal, others)))
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -339,5 +411,7 @@ def _mixed(match: re.Match[str]) -> str:
 
 def read_letters(text: TrackedText) -> TrackedText:
     """Letters that are no words: codes of airlines before figures, ranges of sizes, endings of files, laughter."""
-    text = text.sub(_FILE_ENDING, "点").sub(_AIRLINE, lambda match: " ".join(match.group()))
+    text = text.sub(_FILE_ENDING, "点")
+    for pattern in (_AIRLINE, _INITIALS):
+        text = text.sub(pattern, lambda match: " ".join(match.group()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))

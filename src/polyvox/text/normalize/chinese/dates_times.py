@@ -47,7 +47,7 @@ _SHORT_DATE: Final = re.compile(
     rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])(?P<gap>[:：, ]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(
@@ -61,7 +61,7 @@ _INCIDENT_SIGN: Final = re.compile(r"\d[·•・.]\d")
 # A month and a day with a stop between, where the words around cannot belong to a number.
 _DOTTED_DAY: Final = re.compile(
     rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
-    r"(?=当[天日晚]|期间|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
+    r"(?=[早晚](?:上|间)?\d{1,2}[点:]|[上下]午\d|凌晨|零点|0点|当[天日晚]|期间|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
     r"|[起前](?:正式|实施|执行|恢复|生效|施行|开放|停止|[,，。.!]|$))"
     rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
 )
@@ -104,7 +104,8 @@ _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
     r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
-    r"|(?<![\d:/-])(?<!\d[.,])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
+    r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
+    r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
 _TAKES: Final = re.compile(

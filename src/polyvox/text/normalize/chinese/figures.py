@@ -19,7 +19,8 @@ from polyvox.text.tracked import TrackedText
 _FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
 _POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
 _SCORES: Final = re.compile(
-    rf"(?:(?<=[分以了])|(?<=[分为][:： ])){_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
+    rf"(?:(?<=[分以了])|(?<=[第决][一二三四五六七胜][局盘])|(?<=[分为][:： ]))"
+    rf"{_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
     rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
 )
 _SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
@@ -44,7 +45,7 @@ _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
-    r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
+    r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2,3}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
 )
 _CHEER: Final = re.compile(
     r"(?:\A|(?<=[,!?。… \n太真哈啊]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
@@ -55,7 +56,9 @@ _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-])(\d{{1,3}})
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(
     r"(?<=[\u4e00-\u9fff]) ?(?P<title>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
-    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|VI{0,3}|IX)(?=[型期级类度])"
+    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|VI{0,3}|IX)(?=[型期级类度]|卷(?!起))"
+    # Kings, wars and games by their English names: Louis XIV, WWII, Final Fantasy VII.
+    r"|(?:(?<=[A-Za-z]{2} )|(?<=\bWW))(?P<behind>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
 )
 _ROMANS: Final = {
     numeral: cardinal(str(value))
@@ -66,10 +69,16 @@ _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
-    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭]|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
+    "股份秒万亿千百金银铜胜代勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
+    "|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
+    "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
+    "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|[一二两三四五六七八九十])|处(?=景|古|伤|错|遗|住|房|改|修|工|地)|成(?=以[上下]|左右|的|多|首付|[,，。]|$)"
+    "|室(?=[\\d一两三]|厅)|[厅卫](?=[\\d一两三带,，。 的朝精]|$)|居室|房(?=[\\d一两三]厅)"
+    "|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
 _PAIR: Final = re.compile(
-    rf"(?<![\d.第排图表式])(?<!\d,)(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
+    r"(?<![\d.第排图表式=])(?<!\d,)(?<!第\d, )"
+    rf"(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
 # A round number and more: "200+次".
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
@@ -92,7 +101,7 @@ _SIGNS: Final = {
     "≥": "大于等于",
     "<": "小于",
     ">": "大于",
-    "%": "百分之",
+    "%": "百分号",
     "‰": "千分之",
     "&": "和",
     "@": "艾特",
@@ -130,6 +139,14 @@ _SIGNS: Final = {
     "³": "的立方",
     "⌘": "Command",
 }
+# A relay of four, boards and boxes by their sides, things by their number: 4×100米, 3x3, 金币x500.
+_BY: Final = re.compile(
+    r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
+)
+_BY_SIGN: Final = re.compile(r"[xX×]\d")
+_RELAY: Final = re.compile(
+    r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
+)
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _PER: Final = (
@@ -137,7 +154,7 @@ _PER: Final = (
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
 )
 _EACH: Final = re.compile(
-    f"(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/(?={_PER})"
+    f"(?<=万)/(?=[平亩㎡])|(?<=[0-9元块角令吉仙币镑升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴A-Za-z])/(?={_PER})"
     "|(?<=元/[天日月年周人晚间次])/(?=[天日月年周人晚间次])"
 )
 # So many pieces in each pack, time or place: "30枚/盒", "200台/小时".
@@ -150,12 +167,19 @@ _PIECES_EACH: Final = re.compile(
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
 )
+# One over a letter, in a formula.
+_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
+# So many ten thousands, of which there are more than ten thousand: hundreds of millions.
+_MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
+_SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
+_REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
+_ABSOLUTE: Final = re.compile(r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z]))\|")
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
-_MENU: Final = re.compile('(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
+_MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
 _OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
 _TIMES_LETTER: Final = re.compile(
@@ -187,12 +211,16 @@ def read_scientific(text: TrackedText) -> TrackedText:
 
 def read_formulas(text: TrackedText) -> TrackedText:
     """The minus of an equation, Roman numerals, and the steps of a menu, before letters and figures are parted."""
+    if _BY_SIGN.search(text.text):
+        text = text.sub(_BY, "×").sub(_RELAY, "乘")
+    if "|" in text.text:
+        text = text.sub(_ABSOLUTE, r"\1的绝对值")
     if not _FORMULA_SIGN.search(text.text):
         return text
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MENU, ", ")
     text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
-    return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"]])
+    return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
 
 
 def _a_few(match: re.Match[str]) -> str | None:
@@ -203,6 +231,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
     if "/" in text.text:
+        text = text.sub(_RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}")
         text = text.sub(_EACH, "每").sub(_PIECES_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
@@ -212,6 +241,10 @@ def read(text: TrackedText) -> TrackedText:
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
     text = text.sub(_HEIGHT, _spelled)
+    if "." in text.text:
+        text = text.sub(_SLOT, "点")
+    if "万" in text.text:
+        text = text.sub(_MYRIADS, lambda match: cardinal(match[1].replace(",", "") + "0000").removesuffix("万"))
     if "+" in text.text:
         text = text.sub(_AND_MORE, "多")
     if ":" in text.text:
@@ -226,6 +259,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
+    text = text.sub(_REMAINDER, "取余") if " % " in text.text else text
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
     text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])

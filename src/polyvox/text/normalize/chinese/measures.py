@@ -185,6 +185,10 @@ _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d
 _PER_UNIT: Final = re.compile(
     r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
+_PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
+# Length, width and height: 4,750/1,921/1,624mm.
+_SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
+_MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
@@ -207,6 +211,7 @@ _DEGREES: Final = re.compile(
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
+_GROWTH: Final = re.compile(r"(?<=[同环]比) ?\+ ?(?=\d)")
 _WHOLE: Final = 100
 _PACE: Final = re.compile(
     r"(?<![\d.'′°度高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
@@ -216,6 +221,7 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+_AMPERES: Final = re.compile(r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?<=电流)(\d{1,3})A(?![A-Za-z0-9])")
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _PRIME: Final = re.compile("[0-9]['′]")
@@ -229,8 +235,8 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    rf"{_COMPOUND}(?![A-Za-z0-9])"
+    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s)){_MINUS}(?P<amount>{NUMBER})"
+    rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
@@ -249,19 +255,25 @@ def read_money(text: TrackedText) -> TrackedText:
 
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand."""
-    return text.sub(_PERCENT, _percent) if "%" in text.text or "‰" in text.text else text
+    if "%" not in text.text and "‰" not in text.text:
+        return text
+    return text.sub(_GROWTH, "增长").sub(_PERCENT, _percent)
 
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if "/" in text.text:
+        text = text.sub(_SIDES, lambda match: ", ".join(match.group().split("/")))
     if _RAISED_SIGN.search(text.text):
-        text = text.sub(_RAISED, _raised)
+        text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees)
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
         return text
+    if "A" in text.text:
+        text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_MEASURE, _measure)
@@ -269,6 +281,7 @@ def read_units(text: TrackedText) -> TrackedText:
 
 def read_rates(text: TrackedText) -> TrackedText:
     """A unit symbol that something in words is divided by."""
+    text = text.sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
     return text.sub(_PER_UNIT, _per_unit)
 
 
@@ -329,8 +342,10 @@ def _degrees(match: re.Match[str]) -> str:
     sign = match["sign"]
     name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
     if match["minus"] and match["upto"] and not match["below"] and name != "度":
-        return f"零下{counted(match['amount'])}{name}到{counted(match['upto'])}{name}"
+        return f"零下{number(match['amount'])}{name}到{number(match['upto'])}{name}"
     words = _amounts(match, negative="零下" if name != "度" else "负")
+    if match["upto"] and match["amount"] == "2" and name != "度":
+        words = words.replace("两", "二", 1)  # a scale is read along: 二到八摄氏度
     if match["below"]:
         words = words.replace("到", "到零下")
     return words + name

@@ -112,7 +112,9 @@ def _compound(match: re.Match[str]) -> str | None:
     figures = any(digits for _, digits in units) and (not match["count"] or _CERTAIN.search(formula))
     if formula not in COMPOUNDS_WITHOUT_FIGURES and not figures:
         return None
-    words = " ".join(cardinal(digits) if digits else " ".join(symbol.upper()) for symbol, digits in units)
+    words = " ".join(
+        cardinal(digits) + " " * (digits == "1") if digits else " ".join(symbol.upper()) for symbol, digits in units
+    )
     before = match.string[match.start() - 1 : match.start()]
     return (
         ("" if before in ("", " ", "(") else " ") + (cardinal(match["count"]) + " " if match["count"] else "") + words

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviated_words import TITLES
+from polyvox.text.normalize.english.abbreviations.words import TITLES
 from polyvox.text.normalize.malay.abbreviations import NEVER_END
 from polyvox.text.normalize.malay.lexicon import (
     ENGLISH_LOANS,

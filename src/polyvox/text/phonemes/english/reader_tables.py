@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from polyvox.text.normalize.english import numbers
-from polyvox.text.normalize.english.abbreviated_words import ANYWHERE, GOING_ON, TITLES, WITHIN
+from polyvox.text.normalize.english.abbreviations.words import ANYWHERE, GOING_ON, TITLES, WITHIN
 from polyvox.text.phonemes.english import g2p, word_classes
 from polyvox.text.phonemes.english.acronyms import EMPHATIC
 from polyvox.text.phonemes.english.lexicon import Entry, Lexicon, Variant, lexicon

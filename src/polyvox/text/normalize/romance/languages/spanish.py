@@ -5,8 +5,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
-from polyvox.text.normalize.romance.spanish_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.spanish_words import (
+from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,

@@ -5,8 +5,8 @@ from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
-from polyvox.text.normalize.romance.portuguese_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.portuguese_words import (
+from polyvox.text.normalize.romance.languages.portuguese_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.portuguese_words import (
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,

@@ -3,8 +3,10 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.romance.french_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.french_words import (
+from polyvox.text.normalize.romance.genders import is_french_feminine
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.languages.french_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.french_words import (
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -12,8 +14,6 @@ from polyvox.text.normalize.romance.french_words import (
     PLAIN_UNITS,
     PREFIXES,
 )
-from polyvox.text.normalize.romance.genders import is_french_feminine
-from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (

@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.genders import is_italian_feminine
-from polyvox.text.normalize.romance.italian_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.italian_words import (
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+from polyvox.text.normalize.romance.languages.italian_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.italian_words import (
     ACRONYMS,
     FUNCTION_WORDS,
     LABELS,
@@ -13,7 +14,6 @@ from polyvox.text.normalize.romance.italian_words import (
     PLAIN_UNITS,
     PREFIXES,
 )
-from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.units import units
 
 _ONES: Final = (

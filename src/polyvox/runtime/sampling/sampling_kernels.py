@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from polyvox.runtime.sampling import (
+from polyvox.runtime.sampling.sampler import (
     NO_TOKEN,
     SPLITMIX_FIRST,
     SPLITMIX_GAMMA,

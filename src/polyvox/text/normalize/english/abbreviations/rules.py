@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english import abbreviated_phrases, short_forms
-from polyvox.text.normalize.english.abbreviated_words import (
+from polyvox.text.normalize.english.abbreviations import phrases, short_forms
+from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
+from polyvox.text.normalize.english.abbreviations.words import (
     ANYWHERE,
     BEHIND_NAMES,
     DOTTED,
@@ -13,7 +14,6 @@ from polyvox.text.normalize.english.abbreviated_words import (
     TITLES,
     WITHIN,
 )
-from polyvox.text.normalize.english.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS, final_stop, has_word, word_after, word_before
 from polyvox.text.normalize.english.letters import spelled_pair
 from polyvox.text.tracked import TrackedText
@@ -112,7 +112,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def _initialled(text: TrackedText) -> TrackedText:
     """Phrases, offices, degrees, initials, and what "Dr" and "St" stand for."""
-    text = short_forms.read_elisions(abbreviated_phrases.read(text)).sub(_DEGREE, _degree)
+    text = short_forms.read_elisions(phrases.read(text)).sub(_DEGREE, _degree)
     if "." in text.text:
         text = _stopped(text)
     if "Dr" in text.text:

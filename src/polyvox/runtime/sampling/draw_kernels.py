@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from polyvox.runtime.sampling import (
+from polyvox.runtime.sampling.sampler import (
     NO_TOKEN,
     SPLITMIX_FIRST,
     SPLITMIX_GAMMA,
@@ -19,7 +19,7 @@ from polyvox.runtime.sampling import (
     UNIFORM_BITS,
     SamplerState,
 )
-from polyvox.runtime.sampling_kernels import constrained, mix
+from polyvox.runtime.sampling.sampling_kernels import constrained, mix
 
 MAX_VOCABULARY = 4096
 """Largest vocabulary that one program holds."""

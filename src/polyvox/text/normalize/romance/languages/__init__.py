@@ -1,0 +1,1 @@
+"""The Romance languages, each one its numbers, its words and its abbreviations."""
