@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from helpers.studio_browser import launched
-from helpers.web_package import built_package, run_check
+from helpers.web_package import COMPILED_ONCE, built_package, run_check
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro import wren
@@ -224,7 +224,7 @@ def test_the_player_plays_to_the_end_and_tells_each_word() -> None:
 
 def test_a_page_that_loaded_the_model_once_speaks_as_the_server_does_without_it(bundle: Path, models_dir: Path) -> None:
     folders = {"dist": built_package(), "bundle": bundle}
-    with file_server(folders) as (url, files), launched() as browser:
+    with file_server(folders) as (url, files), launched(f"--js-flags={COMPILED_ONCE}") as browser:
         page = browser.new_page()
         page.set_default_timeout(120_000)
         page.goto(url)
