@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures, science
+from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures, science, typed_digits
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -55,9 +55,9 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = addresses.read_designations(text)
+    text = typed_digits.read(addresses.read_designations(text))
     if options.phone_normalization:
-        text = addresses.read_phones(text)
+        text = addresses.read_phones(typed_digits.read_services(text))
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
     text = measures.read_shares(measures.read_money(text))
     return measures.read_units(text) if options.unit_normalization else text

@@ -142,7 +142,7 @@ _STATUS: Final = re.compile(
     r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
-    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|[Nn]ot [Ff]ound|网关|了[,。!]"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
     r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
@@ -154,7 +154,9 @@ _UNSAYABLE: Final = re.compile(
     r"[bcdfghjklmnpqrstvwxz]{2}|xy|(?:oa|etc)$|[a-z]*(?:[sp]tc|[bdgjkpqtvw]k|[a-z]q|[a-z]j)$)"
 )
 _GROUP: Final = re.compile(r"\d+")
-_IP: Final = re.compile(r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d))?(?![A-Za-z0-9]|\.\d)")
+_IP: Final = re.compile(
+    r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d)(/[A-Za-z0-9._/-]*[A-Za-z0-9])?)?(?![A-Za-z0-9]|\.\d)"
+)
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
@@ -225,6 +227,19 @@ _AIRLINE: Final = re.compile(
 _LETTER_SPAN: Final = re.compile(
     "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
 )
+# From page to page, from floor to floor, of cells: P210-P235, 3F-5F, A1:A10.
+_LETTERED_SIGN: Final = re.compile("[0-9F] ?[-–—~～:] ?[A-Z0-9]")
+_LETTERED_SPAN: Final = re.compile(
+    r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
+    r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
+)
+# Sizes and answers to choose from: S/M/L/XL, A/B/C.
+_CHOICE: Final = "(?:[二三四五六]?X{0,3}[SL]|M|[A-Z])"
+_CHOICES: Final = re.compile(
+    f"(?<![A-Za-z0-9/]){_CHOICE}(?:/{_CHOICE}){{2,7}}(?![A-Za-z0-9/])|(?<![A-Za-z0-9/])(?:[SML]/[二三四]?X{{1,3}}L|S/M|M/L)(?![A-Za-z0-9/])"
+)
 _FILE_ENDING: Final = re.compile(
     r"(?<=[\u4e00-\u9fff])\.(?=(?:xlsx?|docx?|pptx?|pdf|txt|csv|zip|rar|jpe?g|png|gif|mp[34]|wav|exe|apk|md|py|json|html?)"
     "(?![A-Za-z0-9]))"
@@ -268,7 +283,9 @@ def read_phones(text: TrackedText) -> TrackedText:
 
 
 def read_designations(text: TrackedText) -> TrackedText:
-    """Numbers whose hyphen is neither minus nor range: of aircraft, rockets and missiles, of figures and tables."""
+    """Spans from letter to letter, and numbers whose hyphen is no sign: of aircraft, rockets, figures and tables."""
+    if _LETTERED_SIGN.search(text.text):
+        text = text.sub(_LETTERED_SPAN, _lettered_span)
     if _DASHED.search(text.text) is None:
         return text
     text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
@@ -279,6 +296,9 @@ def read_codes(text: TrackedText) -> TrackedText:
     """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     if "#" in text.text:
         text = text.sub(_KEYS, _keys)
+    versioned = _VERSION_SIGN.search(text.text) is not None
+    if versioned:
+        text = text.sub(_IP, _host)
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     if "端口" in text.text or "/" in text.text:
         text = text.sub(_PORT_NUMBER, lambda match: spelled(match.group()))
@@ -301,9 +321,8 @@ def read_codes(text: TrackedText) -> TrackedText:
         text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
-    if _VERSION_SIGN.search(text.text) is None:
+    if not versioned:
         return text
-    text = text.sub(_IP, _host)
     if _TRIAL_SIGN.search(text.text):
         text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
     return text.sub(_VERSION, _version)
@@ -318,6 +337,13 @@ def read_mixed(text: TrackedText) -> TrackedText:
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
+
+
+def _lettered_span(match: re.Match[str]) -> str | None:
+    if match["letters"]:
+        first, last = match["letters"] + match["first"], match["same"] + match["last"]
+        return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
+    return f"{match['floor']}到{match['top']}" if match["floor"] else f"{match['cell']}到{match['corner']}"
 
 
 def _designation(match: re.Match[str]) -> str:
@@ -390,7 +416,8 @@ def _numbered(match: re.Match[str]) -> str | None:
 
 def _host(match: re.Match[str]) -> str:
     port = f" 冒号 {spelled(match[2])}" if match[2] else ""
-    return "点".join(map(spelled, match[1].split("."))) + port
+    path = f" {_aloud(match[3])}" if match[3] else ""
+    return "点".join(map(spelled, match[1].split("."))) + port + path
 
 
 def _version(match: re.Match[str]) -> str:
@@ -412,6 +439,8 @@ def _mixed(match: re.Match[str]) -> str:
 def read_letters(text: TrackedText) -> TrackedText:
     """Letters that are no words: codes of airlines before figures, ranges of sizes, endings of files, laughter."""
     text = text.sub(_FILE_ENDING, "点")
+    if "/" in text.text:
+        text = text.sub(_CHOICES, lambda match: match.group().replace("/", ", "))
     for pattern in (_AIRLINE, _INITIALS):
         text = text.sub(pattern, lambda match: " ".join(match.group()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))

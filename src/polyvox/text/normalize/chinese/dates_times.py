@@ -24,13 +24,19 @@ _YEAR: Final = re.compile(
 )
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
 _AFTER_DAYS: Final = re.compile("(?<=[一二三四五六], [一二三四五六日天])(\\d{1,2})(?=:\\d\\d)")
-_TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
+_TIMES: Final = re.compile(
+    rf"(?:(?<=\d:\d\d)|(?<=\d[ap]m)|(?<=\d [ap]m)){DASH}(?=(?:[ap]m ?)?\d{{1,2}}:\d\d(?!\d))", re.IGNORECASE
+)
 _TIME: Final = re.compile(
+    r"(?:(?<![A-Za-z])(?P<before>[aApP])\.?[mM]\.? ?)?"
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
     r"(?: ?(?P<half>[aApP])\.?[mM](?![A-Za-z0-9])\.?)?"
 )
-_HOUR: Final = re.compile(r"(?<![\dA-Za-z])(?<!\d[:.,])(1[0-2]|0?[1-9]) ?([aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))")
-_HALF_DAY: Final = re.compile("[0-9 ][aApP][.mM]")
+_HOUR: Final = re.compile(
+    r"(?<![\dA-Za-z])(?<!\d[:.,])(?P<hour>1[0-2]|0?[1-9]) ?(?P<half>[aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))"
+    r"|(?<![A-Za-z\d])(?P<before>[aApP])[mM] ?(?P<hour2>1[0-2]|0?[1-9])点"
+)
+_HALF_DAY: Final = re.compile("[aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
@@ -253,7 +259,7 @@ def _time(match: re.Match[str]) -> str | None:
         return _duration(hour, minute, second if match["second"] else None)
     if hour > 24:
         return None
-    words = _half(match, match["half"], hour) + counted(str(hour)) + "点"
+    words = _half(match, match["half"] or match["before"], hour) + counted(str(hour)) + "点"
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
@@ -286,7 +292,8 @@ def _lap(match: re.Match[str]) -> str:
 
 
 def _hour(match: re.Match[str]) -> str:
-    return _half(match, match[2], int(match[1])) + counted(str(int(match[1]))) + "点"
+    hour = int(match["hour"] or match["hour2"])
+    return _half(match, match["half"] or match["before"], hour) + counted(str(hour)) + "点"
 
 
 def _half(match: re.Match[str], half: str | None, hour: int) -> str:

@@ -40,6 +40,12 @@ _BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
+_TIMES_TEN: Final = re.compile("(?<=×10)[²³]")
+# Letters in proportion, before the figures of it: a:b=3:4.
+_LETTER_RATIO: Final = re.compile(
+    r"(?<![A-Za-z0-9:])[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?= ?= ?\d)"
+    r"|(?<=求)[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?![A-Za-z])"
+)
 _LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
@@ -215,6 +221,8 @@ def read_formulas(text: TrackedText) -> TrackedText:
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     if "|" in text.text:
         text = text.sub(_ABSOLUTE, r"\1的绝对值")
+    if "×10" in text.text:
+        text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MENU, ", ")
@@ -248,6 +256,7 @@ def read(text: TrackedText) -> TrackedText:
     if "+" in text.text:
         text = text.sub(_AND_MORE, "多")
     if ":" in text.text:
+        text = text.sub(_LETTER_RATIO, lambda match: match.group().replace(":", "比"))
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
