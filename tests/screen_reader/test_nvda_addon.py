@@ -123,6 +123,11 @@ def test_it_speaks_tells_of_marks_in_their_order_and_falls_silent_at_once(nvda: 
         wait_for(lambda: [len(player.acts) for player in PLAYERS] != fed, seconds=30.0)
         driver.cancel()
         wait_for(lambda: engine.speaking == 0, seconds=10.0)
+        engine.delay = 60.0
+        driver.speak(["a text whose first sound is long in coming"])
+        wait_for(lambda: engine.speaking == 1, seconds=10.0)
+        driver.cancel()
+        wait_for(lambda: engine.speaking == 0, seconds=10.0)
         engine.chunks, engine.delay = 1, 0.0
         driver.speak(["short", nvda.IndexCommand(4)])
         wait_for(lambda: len(nvda.done.told) == 2 or nvda.errors, seconds=30.0)
