@@ -94,6 +94,12 @@ def test_names_in_pinyin_are_read_by_their_syllables_and_english_words_are_not()
         assert said(f"昵称{word}") == f"{said('昵称')} {said(word)}"
 
 
+def test_de_behind_remembering_and_being_worth_is_light() -> None:
+    for text in ("记得带上", "记得按时吃药", "值得去看", "舍得花钱", "觉得冷"):
+        assert said(text).count("tɤ") == 1, text
+    assert "tɤ↗tau↘" in said("产值得到提升")
+
+
 def test_the_figure_of_a_name_keeps_its_tone() -> None:
     for written, heard in (("F1车手", "ˈɛf i→"), ("在T1航站楼", "tˈi i→"), ("iPhone一直", "i↘ꭧɨ↗")):
         assert heard in said(normalize(TrackedText.of(written), NormalizationOptions()).text)

@@ -13,7 +13,7 @@ from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
 from polyvox.service.pronunciation.dictionaries import MAX_NAMED
 from polyvox.service.speech_request import PhonemeNeed, SpeechRequest
-from polyvox.service.words.sounds import SoundChoice
+from polyvox.service.words.sounds import NO_SOUNDS, SoundChoice
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import CodeBlocks, NormalizationOptions, Utterance
 
@@ -228,7 +228,7 @@ class TimingFields(AudioBody):
     def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
         """As of all audio; with sounds, only a model that knows their times will do."""
         request = super().request_for(text, voice, door)
-        return replace(request, phonemes=PhonemeNeed.REQUIRED) if self.sounds else request
+        return replace(request, phonemes=PhonemeNeed.REQUIRED) if self.sounds != NO_SOUNDS else request
 
 
 class CaptionFields(TimingFields):
@@ -254,7 +254,7 @@ class CaptionFields(TimingFields):
     def check_places(self) -> None:
         """Refuse times that neither events nor the captions have a place for."""
         formats = {self.captions_only or self.captions} - {None}
-        fitting = {CaptionFormat.JSON} if self.sounds else set(CaptionFormat)
+        fitting = {CaptionFormat.JSON} if self.sounds != NO_SOUNDS else set(CaptionFormat)
         as_events = self.stream_format == "sse" and self.captions_only is None
         self.check_times(have_place=as_events or bool(formats & fitting))
 

@@ -6,13 +6,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class SoundChoice:
-    """Phonemes, visemes, both or neither; true where any are wanted."""
+    """Phonemes, visemes, both or neither."""
 
     phonemes: bool = False
     visemes: bool = False
-
-    def __bool__(self) -> bool:
-        return self.phonemes or self.visemes
 
 
 NO_SOUNDS: Final = SoundChoice()
