@@ -126,4 +126,4 @@ release: $(VENV)-release/.installed $(VENV)-charts/.installed  ## Wheel, sources
 	$(VENV)-release/bin/python scripts/release.py --tag "$${TAG:-}" --image "$${IMAGE:-yes}" --charts-python $(VENV)-charts/bin/python
 
 clean:  ## Remove the environment and caches; models stay.
-	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(PYTHONS:%=$(VENV)-%) $(VENV)-node .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) $(PYTHONS:%=$(VENV)-%) $(VENV)-node web/node_modules web/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

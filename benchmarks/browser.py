@@ -8,14 +8,16 @@ medians.
 
 import argparse
 import json
-import mimetypes
 import statistics
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, ClassVar
 
-from playwright.sync_api import Route, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.vocabulary import IDS
@@ -26,12 +28,13 @@ from polyvox.installation import load_settings
 WEB = Path(__file__).parents[1] / "web"
 TEXT = "The old clock in the hall is ten minutes slow."
 VOICE = "af_heart"
-ORIGIN = "https://page.test"
-_ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "cross-origin"}
 _SPEAK = """
 async ({text, voice, turns}) => {
   const {Synthesizer} = await import('/dist/index.js');
   const {KokoroTTS, env} = await import('/modules/kokoro-js/dist/kokoro.web.js');
+  env.wasmPaths = '/runtime/';
+  const outside = window.fetch;
+  window.fetch = (url, options) => outside(String(url?.url ?? url).replace(/^https:..huggingface.co/, '/hub'), options);
   const wren = await Synthesizer.load({model: '/bundle', voices: [voice], threads: 1});
   const kokoro = await KokoroTTS.from_pretrained('onnx-community/Kokoro-82M-v1.0-ONNX', {dtype: 'q8', device: 'wasm'});
   const measured = {wren: [], kokoro: []};
@@ -82,35 +85,49 @@ def hub_files(kokoro: Path) -> dict[str, bytes]:
     }
 
 
-class Pages:
-    """Answers all requests of the page from folders of this machine."""
+class _Files(SimpleHTTPRequestHandler):
+    """The page, and all that it loads, from folders and files of this machine."""
 
-    def __init__(self, modules: Path, bundle: Path, hub: dict[str, bytes]) -> None:
-        self._hub = hub
-        self._folders = {"dist": WEB / "dist", "bundle": bundle, "modules": modules}
-        self._transformers = modules / "@huggingface" / "transformers" / "dist"
+    extensions_map = {  # noqa: RUF012 - an instance variable of the base class
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+        "": "application/octet-stream",
+    }
+    folders: ClassVar[dict[str, Path]] = {}
+    hub: ClassVar[dict[str, bytes]] = {}
 
-    def answer(self, route: Route) -> None:
-        url = urlsplit(route.request.url)
-        if url.path == "/":
-            route.fulfill(body="<!doctype html><title>Speech</title>", content_type="text/html", headers=_ISOLATED)
+    def translate_path(self, path: str) -> str:
+        _, top, *rest = path.partition("?")[0].split("/")
+        return str(self.folders[top].joinpath(*rest)) if top in self.folders else "/nonexistent"
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        data = next((data for end, data in self.hub.items() if path.endswith(end)), None)
+        if path != "/" and data is None:
+            super().do_GET()
             return
-        data = next((data for end, data in self._hub.items() if url.path.endswith(end)), None)
-        path = self._path(url.netloc, url.path)
-        if data is None and path.is_file():
-            data = path.read_bytes()
-        if data is None:
-            route.fulfill(status=404)
-            return
-        kind = "text/javascript" if path.suffix == ".mjs" else mimetypes.guess_type(path.name)[0]
-        headers = _ISOLATED | {"Access-Control-Allow-Origin": "*", "Content-Type": kind or "application/octet-stream"}
-        route.fulfill(body=data, headers=headers)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html" if data is None else "application/octet-stream")
+        body = data or b"<!doctype html><title>Speech</title>"
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-    def _path(self, host: str, path: str) -> Path:
-        if host != urlsplit(ORIGIN).netloc:
-            return self._transformers / path.rpartition("/")[2]
-        _, top, *rest = path.split("/")
-        return self._folders.get(top, Path("/nonexistent")).joinpath(*rest)
+    def log_message(self, *_: object) -> None:
+        """Only figures are printed."""
+
+
+@contextmanager
+def served(modules: Path, bundle: Path, hub: dict[str, bytes]) -> Iterator[str]:
+    transformers = modules / "@huggingface" / "transformers" / "dist"
+    folders = {"dist": WEB / "dist", "bundle": bundle, "modules": modules, "runtime": transformers}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Files", (_Files,), {"folders": folders, "hub": hub}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
 
 
 def main() -> None:
@@ -126,9 +143,9 @@ def main() -> None:
         page = browser.new_page()
         page.set_default_timeout(600_000)
         page.on("pageerror", lambda error: print(error))
-        page.context.route("**/*", Pages(given.modules, Path(folder), hub_files(kokoro)).answer)
-        page.goto(ORIGIN)
-        measured = page.evaluate(_SPEAK, {"text": TEXT, "voice": VOICE, "turns": given.turns})
+        with served(given.modules, Path(folder), hub_files(kokoro)) as url:
+            page.goto(url)
+            measured = page.evaluate(_SPEAK, {"text": TEXT, "voice": VOICE, "turns": given.turns})
         browser.close()
     medians: dict[str, list[float]] = {}
     for name, turns in measured.items():

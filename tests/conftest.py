@@ -106,11 +106,14 @@ def packages_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def recognisers_loaded_once() -> Iterator[None]:
-    """A recogniser stays loaded when its service closes: the next one that hears a recording would load it for 2 s."""
+def networks_loaded_once() -> Iterator[None]:
+    """Real recognisers, Kokoro and Wren stay loaded when a service closes: the next one would take 2 s for each."""
     with pytest.MonkeyPatch.context() as patch:
-        if "polyvox.service.voices.transcriber" in sys.modules:
-            patch.setattr("polyvox.service.voices.transcriber._loaded", {})
+        if (transcriber := sys.modules.get("polyvox.service.voices.transcriber")) is not None:
+            patch.setattr(transcriber, "_loaded", {})
+        for module, name in (("loading", "KokoroModel"), ("wren.loading", "load_wren")):
+            if (loading := sys.modules.get(f"polyvox.engines.kokoro.{module}")) is not None:
+                patch.setattr(loading, name, cache(getattr(loading, name)))
         yield
 
 

@@ -19,8 +19,8 @@ WISH = {"model": "gpt-4o-mini-tts", "voice": "low", "input": "One two three."}
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with served(tone_service()) as address:
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tone_service(models_dir=tmp_path_factory.mktemp("no_models"))) as address:
         yield address + "/v1"
 
 

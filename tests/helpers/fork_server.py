@@ -1,7 +1,8 @@
 """A process that has imported what every server imports, and forks them: a start takes 0.1 s of CPU time, not 3.6.
 
-Nothing of it runs when it forks: it has one thread, no event loop and no model. A program is then run as by `python`,
-with an environment, a folder, input and output of its own.
+It has loaded dictionaries and Wren too: the server that `polyvox serve` starts, with Kokoro on the small decoder, is
+ready after 0.8 s of CPU time. Nothing of it runs when it forks: it has one thread and no event loop. A program is then
+run as by `python`, with an environment, a folder, input and output of its own.
 """
 
 import atexit

@@ -39,13 +39,13 @@ new MutationObserver((changes) => {
 
 
 @contextmanager
-def launched() -> Iterator["Browser"]:
-    """The system's Chromium."""
+def launched(*arguments: str) -> Iterator["Browser"]:
+    """The system's Chromium, with further arguments."""
     need(sync_playwright, "The tests of the Studio need playwright; run: pip install -e '.[dev]'")
     path = chromium_path()
     expect.set_options(timeout=_PATIENCE_MS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*_ARGUMENTS, *arguments])
         try:
             yield browser
         finally:

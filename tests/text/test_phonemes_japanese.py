@@ -11,11 +11,12 @@ from helpers.reading_corpus import load
 from helpers.tables import each_row
 from polyvox.errors import UnavailableError
 from polyvox.text.normalize import normalizer_for
-from polyvox.text.phonemes import japanese, phonemizer_for
+from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.english.phonemizer import EnglishPhonemizer
-from polyvox.text.phonemes.japanese_counters import COUNTERS, counted_kana
-from polyvox.text.phonemes.kana import hiragana, kana_phonemes
+from polyvox.text.phonemes.japanese import phonemizer as japanese
+from polyvox.text.phonemes.japanese.counters import COUNTERS, counted_kana
+from polyvox.text.phonemes.japanese.kana import hiragana, kana_phonemes
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from helpers.studio_browser import launched
-from helpers.web_package import built_package, run_check
+from helpers.web_package import COMPILED_ONCE, built_package, run_check
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro import wren
@@ -49,6 +49,22 @@ async ({text, voice}) => {
   }
   synthesizer.close();
   return {samples, words, voices: synthesizer.voices.map(({id}) => id)};
+}
+"""
+PLAY = """
+async () => {
+  const {Player} = await import('/dist/index.js');
+  const player = await Player.open();
+  const heard = [];
+  async function* pieces() {
+    for (const start of [0, 0.1]) {
+      const word = {text: `word at ${start}`, start, end: start + 0.1, span: {start: 0, end: 4}};
+      yield {pcm: new Float32Array(2400).fill(0.1), sampleRate: 24000, start, words: [word]};
+    }
+  }
+  await player.play(pieces(), {onWord: ({text}) => heard.push(text)});
+  await player.close();
+  return heard;
 }
 """
 
@@ -198,9 +214,17 @@ def envelope(pcm: Any, window: int = 1_200) -> Any:
     return np.sqrt(np.square(padded.reshape(-1, window)).mean(axis=1))
 
 
+def test_the_player_plays_to_the_end_and_tells_each_word() -> None:
+    with file_server({"dist": built_package()}) as (url, _), launched() as browser:
+        page = browser.new_page()
+        page.goto(url)
+        page.mouse.click(10, 10)  # browsers play nothing before the reader did something
+        assert page.evaluate(PLAY) == ["word at 0", "word at 0.1"]
+
+
 def test_a_page_that_loaded_the_model_once_speaks_as_the_server_does_without_it(bundle: Path, models_dir: Path) -> None:
     folders = {"dist": built_package(), "bundle": bundle}
-    with file_server(folders) as (url, files), launched() as browser:
+    with file_server(folders) as (url, files), launched(f"--js-flags={COMPILED_ONCE}") as browser:
         page = browser.new_page()
         page.set_default_timeout(120_000)
         page.goto(url)

@@ -89,6 +89,12 @@ def test_the_earlier_of_equal_takes_is_kept_and_what_is_still_wrong_remains():
     assert len(chunks) == 1
 
 
+def test_of_takes_with_as_many_wrong_words_the_one_with_fewer_wrong_sounds_is_kept():
+    without = [TEXT.replace(word, "", 1) for word in ("boats ", "on ")]
+    _, check = verified(without)
+    assert (check.first_wrong, check.wrong, check.kept, check.passed) == (1, 1, 2, False)
+
+
 def test_a_model_that_draws_its_speech_is_given_other_seeds():
     engine = ToneEngine(chunks=1)
     engine._capabilities = replace(engine.capabilities, stochastic=True)

@@ -21,9 +21,13 @@ export class G2p {
     return this.known.get(word);
   }
 
-  /** Read a lower-case word of the letters a to z. */
+  /** Read a lower-case word of the letters a to z; a very long one is read in parts. */
   async prepare(word: string): Promise<void> {
-    const sounds = await this.decoded(word.slice(0, MAX_LETTERS));
+    const parts: string[] = [];
+    for (let start = 0; start < word.length; start += MAX_LETTERS) {
+      parts.push(await this.decoded(word.slice(start, start + MAX_LETTERS)));
+    }
+    const sounds = parts.join(' ');
     this.known.set(word, [...sounds].some((symbol) => VOWELS.has(symbol)) ? sounds : '');
   }
 

@@ -20,7 +20,7 @@ const COMMA_PAUSE = 0.1;
 export function chunksOf(sentences: readonly Sentence[]): Chunk[] {
   const chunks: Chunk[] = [];
   for (const sentence of sentences) {
-    let rest = sentence.words;
+    let rest = sentence.words.flatMap(parts);
     while (lengthOf(rest) > (chunks.length ? LONGEST : FIRST)) {
       const cut = splitPoint(rest, chunks.length ? LONGEST : FIRST);
       if (cut === rest.length) break;
@@ -30,6 +30,15 @@ export function chunksOf(sentences: readonly Sentence[]): Chunk[] {
     chunks.push({ words: rest, pause: sentence.endsParagraph ? PARAGRAPH_PAUSE : SENTENCE_PAUSE });
   }
   return chunks;
+}
+
+/** A word, or its parts where it alone is longer than a chunk. */
+function parts(word: SpokenWord): SpokenWord[] {
+  const cut: SpokenWord[] = [];
+  for (let rest = word.phonemes; rest || !cut.length; rest = rest.slice(LONGEST)) {
+    cut.push({ ...word, phonemes: rest.slice(0, LONGEST), space: rest.length > LONGEST || word.space });
+  }
+  return cut;
 }
 
 /** The chunk's phonemes, with the spaces between its words. */

@@ -12,7 +12,7 @@ from polyvox.errors import BundleError, NotServedError
 from polyvox.extras import install_hint
 from polyvox.text.characters import HAN
 from polyvox.text.phonemes.chinese_words import word_cutter
-from polyvox.text.phonemes.kana import hiragana
+from polyvox.text.phonemes.japanese.kana import hiragana
 
 _MAX_TABLE_BYTES: Final = 16 << 20
 _LETTERS: Final = "Lo"

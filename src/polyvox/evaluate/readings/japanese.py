@@ -8,7 +8,7 @@ from polyvox.evaluate.readings.reading_list import Reading
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.base import Phonemizer
-from polyvox.text.phonemes.kana import kana_phonemes
+from polyvox.text.phonemes.japanese.kana import kana_phonemes
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

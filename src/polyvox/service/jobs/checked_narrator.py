@@ -40,8 +40,9 @@ class Take:
 class CheckedNarrator:
     """The voice of a narration that is verified: `narration.narrate(checked.speak)`.
 
-    The best take of a passage is kept: that with the fewest wrong words, the earlier one of equals. Retakes are another
-    seed where the model draws its speech, the passage clause by clause, and the server's better model.
+    The best take of a passage is kept: that with the fewest wrong words, of equals that with the fewest wrong sounds,
+    and of those the earlier. Retakes are another seed where the model draws its speech, the passage clause by clause,
+    and the server's better model.
     """
 
     def __init__(self, narrator: Narrator, proofreader: Proofreader) -> None:
@@ -74,7 +75,7 @@ class CheckedNarrator:
             if chunks:
                 proof = await self._proofreader.read(wording, chunks, language)
                 takes.append(Take(len(takes) + 1, chunks, proof))
-        best = min(takes, key=lambda take: (take.proof.words.wrong, take.number))
+        best = min(takes, key=lambda take: (take.proof.words.wrong, round(take.proof.words.distance, 2), take.number))
         if len(takes) > 1:
             wrong = [take.proof.words.wrong for take in takes]
             log.info("passage respoken", index=passage.index, wrong=wrong, kept=best.number, passed=best.proof.passed)

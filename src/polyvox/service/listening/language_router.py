@@ -1,4 +1,4 @@
-"""LanguageRouter: a recogniser of many languages, and better ones for some of them."""
+"""LanguageRouter: a recogniser of many languages, and others for some of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -99,7 +99,7 @@ MODELS: tuple[ListeningModel, ...] = (
 class ChosenRecogniser:
     """The model that a request gets, and sentences on what it does otherwise than asked.
 
-    Where its language is to be detected, `others` hear the languages that they know: they are better at them.
+    Where its language is to be detected, `others` hear the languages that they know.
     """
 
     model: ListeningModel

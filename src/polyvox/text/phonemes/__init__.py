@@ -28,7 +28,7 @@ def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
 
             return ChinesePhonemizer(_english("us"))
         case "ja":
-            from polyvox.text.phonemes.japanese import JapanesePhonemizer
+            from polyvox.text.phonemes.japanese.phonemizer import JapanesePhonemizer
 
             return JapanesePhonemizer(_english("us"))
         case other if other in VOICES:

@@ -87,7 +87,11 @@ class TurnTranscriber:
                 log.debug("client left before its transcript was there")
                 return
             finally:
-                self._memory.hold(self._memory.held - len(turn.samples))
+                self._release(turn)
+
+    def _release(self, turn: Turn) -> None:
+        """Count a turn's memory no more; a connection that was cut off has given back all of it already."""
+        self._memory.hold(max(0, self._memory.held - len(turn.samples)))
 
     async def _answer(self, turn: Turn) -> None:
         try:

@@ -1,7 +1,8 @@
 """The Studio: a page to speak, listen and make voices in, at `/web`, and at `/` for browsers.
 
 It calls the public paths of this server and nothing else: the Content-Security-Policy allows no other host, no script
-but the page's own, and no style but its own and those that carry the response's nonce.
+but the page's own, and no style but its own and those that carry the response's nonce. Only pages of its own origin may
+frame it: behind Home Assistant's ingress that is Home Assistant.
 """
 
 import secrets
@@ -40,7 +41,7 @@ _ASSET_HEADERS = {
 def _policy(nonce: str) -> str:
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self'; connect-src 'self'; "
-        "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
 
 

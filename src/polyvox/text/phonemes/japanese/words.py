@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-_FILE: Final = Path(__file__).with_name("japanese_words.txt")
+_FILE: Final = Path(__file__).with_name("words.txt")
 _HAN: Final = "\u4e00-\u9fff"
 _CLAUSE: Final = 14
 # A word of three characters or more is that word wherever it stands; a shorter one only between the dictionary's words.

@@ -17,7 +17,7 @@ from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
-from polyvox.text.phonemes.japanese_counters import (
+from polyvox.text.phonemes.japanese.counters import (
     ASKED_AND_COUNTER,
     LONGEST_NUMBER,
     MYRIADS,
@@ -29,8 +29,8 @@ from polyvox.text.phonemes.japanese_counters import (
     number_kana,
     numeral_value,
 )
-from polyvox.text.phonemes.japanese_words import known_words, sound_behind
-from polyvox.text.phonemes.kana import hiragana, kana_phonemes
+from polyvox.text.phonemes.japanese.kana import hiragana, kana_phonemes
+from polyvox.text.phonemes.japanese.words import known_words, sound_behind
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 

@@ -1,0 +1,1 @@
+"""Japanese: its words, counters and kana as phonemes."""
