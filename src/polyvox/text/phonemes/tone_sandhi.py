@@ -13,6 +13,8 @@ _ORDINAL_BEHIND: Final = frozenset("月号楼班十") | _FIGURES - {"点"}
 # A little, some, times, a step: 一 counts even behind 大 or 高.
 _DEGREES: Final = frozenset("点些倍级截岁圈下")
 _AFTER_DEGREE: Final = frozenset("大高")
+# A quarter of an hour, and one train in so many minutes.
+_COUNTING: Final = frozenset({("点", "刻"), ("钟", "班"), ("时", "班"), ("天", "班")})
 # Figures of decimals, scores, odds, sums, chapters and dates, and the last of a number: none of them counts things.
 _FIGURE: Final = re.compile(
     f"(?<=[{_NUMERALS}十百][比赔杠])一(?![百千万])|一(?=[比赔杠加减乘][{_NUMERALS}十百])|(?<=[{_NUMERALS}][加减乘])一(?![百千])"
@@ -48,6 +50,6 @@ def with_sandhi(text: str, readings: Sequence[str]) -> list[str]:
 def _counts(text: str, place: int) -> bool:
     """Return whether 一 is one of something, not the first, a figure in a row, or the end of a word."""
     before, behind = text[place - 1 : place], text[place + 1]
-    if (before in _AFTER_DEGREE and behind in _DEGREES) or (before == "点" and behind == "刻"):
+    if (before in _AFTER_DEGREE and behind in _DEGREES) or (before, behind) in _COUNTING:
         return True
     return before not in _ORDINAL_BEFORE and behind not in _ORDINAL_BEHIND

@@ -54,7 +54,7 @@ _NO_COUNT: Final = (
 )
 _PREFIX: Final = re.compile(r"(?<![\d.])\d{3,4}(?=开头|打头|号段)")
 _ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][幺零二九五], )1(?:10|19|20|22){_NO_COUNT}")
-_EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
+_EXTENSION: Final = re.compile(rf"(?<=转)(?<![左右]转)\d{{3,6}}{_NO_COUNT}")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
     rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
@@ -63,7 +63,8 @@ _HOTLINE: Final = re.compile(
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
 )
 _CODE: Final = re.compile(
-    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?:(?<=[号码编])|(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[MP]R #)|(?<=[MP]R#)|(?<=[Ii]ssue #)|"
+    r"(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米行%℃]|公里|公斤|小时))"
@@ -176,6 +177,8 @@ _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
+# A shop by its floor and its place: 五层5-21号.
+_STALL: Final = re.compile(r"(?:(?<=[层楼座]\d)|(?<=[层楼座]\d\d)|(?<=[A-Z]区\d)|(?<=[A-Z]区\d\d))-(?=\d{1,3}号)")
 _ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
 # A dot inside a file's or an object's name, not behind an initial.
 _DOTTED: Final = re.compile(r"(?<=[A-Za-z0-9_)][A-Za-z0-9_)])\.(?=[A-Za-z_])")
@@ -314,8 +317,10 @@ def read_codes(text: TrackedText) -> TrackedText:
         text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
         text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
-        text = text.sub(_ROOM_DASH, ", ").sub(
-            _HOUSE_LETTER, lambda match: f"{match['house']}杠{spelled(match['room'])}"
+        text = (
+            text.sub(_STALL, "杠")
+            .sub(_ROOM_DASH, ", ")
+            .sub(_HOUSE_LETTER, lambda match: f"{match['house']}杠{spelled(match['room'])}")
         )
     text = text.sub(_LICENCE, lambda match: spelled(match.group()))
     if _PLATE_SIGN.search(text.text):

@@ -150,6 +150,7 @@ _BY: Final = re.compile(
     r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
+_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜)")
 _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
 )
@@ -179,7 +180,7 @@ _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
 _SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
-    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])"
+    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
@@ -221,6 +222,8 @@ def read_formulas(text: TrackedText) -> TrackedText:
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     if "|" in text.text:
         text = text.sub(_ABSOLUTE, r"\1的绝对值")
+    if "镜" in text.text:
+        text = text.sub(_LENS, "倍")
     if "×10" in text.text:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):

@@ -46,9 +46,11 @@ _TRADE: Final = re.compile(
 )
 _TO_HOST: Final = re.compile(r"(?<![\d:.])(?P<port>\d{2,5}):(?=[a-z][a-z0-9.-]*(?: 冒号|:\d)|\d{1,3}(?:\.\d{1,3}){3}:)")
 # The port of a program behind its name, or behind the option or the variable that sets it.
-_SET_SIGN: Final = re.compile(r"杠 [pP] \d{2}|PORT|[A-Za-z](?:默认|监听|占用|跑在|[是用走在])\d{4}")
+_SET_SIGN: Final = re.compile(
+    r"(?:杠 [pP]|server|http|port) \d{2}|PORT|[A-Za-z](?:默认|监听|占用|跑在|[是用走在])\d{4}"
+)
 _SET_PORT: Final = re.compile(
-    r"(?:(?<=杠 p )|(?<=杠 P )|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
+    r"(?:(?<=杠 p )|(?<=杠 P )|(?<=server )|(?<=http )|(?<=port )|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
     r"|(?P<program>(?:(?<=SQL)|(?<=Redis)|(?<=ES)|(?<=Kafka)|(?<=Nginx)|(?<=nginx)|(?<=Mongo)|(?<=MongoDB)|(?<=Tomcat)|(?<=Vite)"
     r"|(?<=Flask)|(?<=Django)|(?<=SSH)|(?<=HTTP)|(?<=HTTPS))(?:默认|监听|占用|跑在|[是用走在]))"
     r"|(?P<place>(?<=[A-Za-z])(?:监听|占用|跑?在)(?=\d{4,5}(?:[,.。上]|$))))(?P<port>\d{2,5})(?![\d:]|[.,]\d)"
