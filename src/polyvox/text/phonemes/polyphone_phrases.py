@@ -7,6 +7,8 @@ PHRASES: Final = {
     "有为青年": "you3 wei2 qing1 nian2",
     "何为": "he2 wei2",
     "福分": "fu2 fen4",
+    "重访": "chong2 fang3",
+    "最长者": "zui4 chang2 zhe3",
     "出公差": "chu1 gong1 chai1",
     "中微子": "zhong1 wei1 zi3",
     "双子座": "shuang1 zi3 zuo4",

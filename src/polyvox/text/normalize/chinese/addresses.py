@@ -102,6 +102,9 @@ _ROOM: Final = re.compile(
     r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
     r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
 )
+_ANOTHER_ROOM: Final = re.compile(
+    "(?<=[零一二三四五六七八九]{3}[和与及])\\d{3,4}(?=都|均|两[家户间]|室|业主|漏|的?住户)"
+)
 # A building or an entrance and its room: 教3-201.
 _BUILDING_ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?:(?<=[教楼栋座幢馆舍])(?P<house>\d{1,2})-(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[元块人个万米名平])"
@@ -328,6 +331,7 @@ def read_codes(text: TrackedText) -> TrackedText:
         text = text.sub(_PLATE_DIGITS, lambda match: _letters(match.group()))
     text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_STATUS, lambda match: spelled(match.group())).sub(_ROOM, lambda match: spelled(match.group()))
+    text = text.sub(_ANOTHER_ROOM, lambda match: spelled(match.group()))
     if not versioned:
         return text
     if _TRIAL_SIGN.search(text.text):

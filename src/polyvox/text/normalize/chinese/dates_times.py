@@ -36,6 +36,7 @@ _HOUR: Final = re.compile(
     r"(?<![\dA-Za-z])(?<!\d[:.,])(?P<hour>1[0-2]|0?[1-9]) ?(?P<half>[aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))"
     r"|(?<![A-Za-z\d])(?P<before>[aApP])[mM] ?(?P<hour2>1[0-2]|0?[1-9])点"
 )
+_IDLE_HALF: Final = re.compile("(?<![A-Za-z])([AP])M(?= ?(?:休息|上课|开会|自习|放假|半天|场))")
 _HALF_DAY: Final = re.compile("[aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
@@ -53,7 +54,7 @@ _SHORT_DATE: Final = re.compile(
     rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
 )
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间班营])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(
@@ -148,7 +149,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
         text = text.sub(_LAP, _lap)
         text = text.sub(_AFTER_DAYS, r", \1").sub(_TIMES, "到").sub(_TIME, _time)
-    return text.sub(_HOUR, _hour) if _HALF_DAY.search(text.text) else text
+    return text.sub(_HOUR, _hour).sub(_IDLE_HALF, _idle_half) if _HALF_DAY.search(text.text) else text
 
 
 def _read_dates(text: TrackedText) -> TrackedText:
@@ -289,6 +290,10 @@ def _lap(match: re.Match[str]) -> str:
     hours = f"{counted(match[1])}小时" if match[1] else ""
     minutes = counted(str(int(match[2]))) if match[1] else counted(match[2])
     return f"{hours}{minutes}分{cardinal(str(int(match[3])))}点{spelled(match[4])}秒"
+
+
+def _idle_half(match: re.Match[str]) -> str:
+    return "上午" if match[1] == "A" else "下午"
 
 
 def _hour(match: re.Match[str]) -> str:

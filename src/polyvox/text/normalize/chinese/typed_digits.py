@@ -21,15 +21,17 @@ _MEASURED: Final = (
 _ROUND: Final = r"(?!\d*00(?!\d))"
 
 # What the digits are for, and the word that has them typed; what stands between may be a mark.
-_TYPED_SIGN: Final = re.compile(r"[填写输入复送辑信按令码钥号铃禁案][是为填写成按用改设就“\"': ]{0,4}\d{3}")
-_LABEL: Final = _behind("[口指]令 暗号 尾号 [账帐]号 区号 工号 学号 代号 [密证请取编分验换别]码 密钥 门铃 门禁")
+_TYPED_SIGN: Final = re.compile(r"[填写输入复送辑信按令码钥号铃禁案位][是为填写成按用改设就“\"': ]{0,4}\d{3}")
+_LABEL: Final = _behind(
+    "[口指]令 暗号 尾号 [账帐]号 区号 工号 学号 代号 [密证请取编分验换别]码 密钥 门铃 门禁 [后前末尾][3-8]位"
+)
 _VERB: Final = _behind("填 填写 填入 输入 键入 回复 短信 发送 编辑")
 _TYPED: Final = re.compile(
     rf"(?:{_LABEL}(?P<label>(?:就是|一般是|还是|写?[是为]|[设改][为成]|填写?|输入?|[写按用]|[:“\"' ]){{0,2}}[:“\"' ]?)"
     rf"|{_VERB}(?P<verb>[了:“\"' ]{{0,2}})(?!\d{{2}}0(?!\d)){_ROUND}"
     rf"|(?<=答案)(?P<answer>(?:填写?|写|是|为|[:“\"' ]){{0,2}})(?=\d{{4}}){_ROUND}"
     rf"|(?<![运传灌])(?<=输)(?P<struck>){_ROUND}"
-    r"|(?<=按)(?P<pressed>)(?=\d{3,8}(?:键|[#*]|解锁|开[门锁]|呼叫|接通)))"
+    r"|(?<=按)(?P<pressed>)(?=\d{3,8}(?:键|[#*]|再按|解锁|开[门锁]|呼叫|接通)))"
     rf"(?P<digits>\d{{3,8}})(?! \d)(?:{_MEASURED}|(?=[到至]1(?:00|06|2)\d))"
 )
 # From port to port or to a host, where a word of the trade stands near or both are the same.
@@ -72,32 +74,36 @@ _BARE_PORT: Final = re.compile(
 )
 
 # A room or a shop behind the name of its house.
-_HOUSE_SIGN: Final = re.compile(r"[塔区厦场心寓期楼店馆际园苑城府]\d{3}")
+_HOUSE_SIGN: Final = re.compile(r"[塔区厦场心寓期楼店馆际园苑城里汇士隆街泰达局]\d{3}")
 _HOUSE: Final = _behind(
     "塔 [A-Z0-9一二三四五六七八九十东西南北]区 大厦 广场 中心 公寓 [0-9一二三四五六]期 写字楼 酒店 宾馆 国际"
     " [花家公]园 小区 [嘉雅丽豪]苑 商城 新城 [配裙塔副主附]楼"
+    " [里纷象方茂]城 太古[里汇] 来福士 恒隆 天街 万象汇 银泰 万达 [批政监]局"
 )
 _ROOM: Final = re.compile(rf"{_HOUSE}{_ROUND}(?P<digits>\d{{3,5}})(?!号){_MEASURED}(?!强)")
 
 # Numbers to call for help and of services, behind a word for what they help with or in a row of their like.
 _HELP: Final = "1(?:10|14|19|20|22)"
-_SERVICE_SIGN: Final = re.compile(rf"(?<!\d)(?:{_HELP}|1(?:00|18|2\d)\d\d|9[56]\d{{3}})(?!\d)|电话|内线|分机")
+_SERVICE_SIGN: Final = re.compile(
+    rf"(?<!\d)(?:{_HELP}|1(?:00|18|2\d)\d\d|9[56]\d{{3}})(?!\d)|电话|内线|分机|总机|打[物前保]"
+)
 _HELPS: Final = _behind(
-    "事故 事故请打 故障 查号 查号台 报警 急救 火警 匪警 消防 救护 救护车 [打拨叫] 热线 客服 电话 投诉 咨询 交警 挂号"
+    "火灾 医疗 交通 治安 事故 故障 查号 查号台 报警 急救 火警 匪警 消防 救护 救护车"
+    " [打拨叫] 热线 客服 电话 投诉 咨询 交警 挂号"
 )
 _SERVES: Final = _behind(
-    "客服 热线 电话 [打拨叫] 致电 联通 电信 移动 短信 查询 投诉 咨询 举报 报修 援助 水务 燃气 供电 电力 供热 热力 物业"
-    " 公交 地铁 铁路 邮政 税务 医保 社保 银行 [工农中建交招]行 城管 环保 高速 气象"
+    "客服 热线 电话 [打拨叫] 致电 联通 广电 电信 移动 短信 查询 投诉 咨询 举报 报修 援助 水务 燃气 供电 电力 供热 热力"
+    " 物业 公交 地铁 铁路 邮政 税务 医保 社保 银行 [工农中建交招]行 城管 环保 高速 气象"
 )
 _SERVICE: Final = re.compile(
     rf"(?<![\d.])(?:{_HELPS}[是为:(“\" ]{{0,2}}{_HELP}{_MEASURED}"
-    rf"|{_SERVES}[是为:(“\" ]{{0,2}}(?:100(?:00|10|86|50)|1(?:18|2\d)\d\d|9[56]\d{{3}}){_MEASURED}"
+    rf"|{_SERVES}[是为:(“\" ]{{0,2}}(?:100(?:00|10|86|50|99)|1(?:18|2\d)\d\d|9[56]\d{{3}}){_MEASURED}"
     rf"|(?<=[\u4e00-\u9fff])(?<![第约共达近有到至为计])10010{_MEASURED}"
-    r"|(?:(?<=电话)|(?<=内线)|(?<=分机))[是为: ]{0,2}\d{3,8}(?![- ]\d)"
+    r"|(?:(?<=电话)|(?<=内线)|(?<=分机)|(?<=打物业)|(?<=打前台)|(?<=总机)|(?<=打保安))[是为: ]{0,2}\d{3,8}(?![- ]\d)"
     rf"{_MEASURED}|(?<=[\u4e00-\u9fff, ])(?<![约共达近有到至为计增超了数量赞额是上价])(?<!\d, )"
     rf"12(?:1(?:10|17|19|22|23)|3\d\d){_MEASURED}"
     r"|(?<=[到至])100(?:01|10|00)(?=查|办|即可|退订|开通|订)"
-    rf"|{_HELP}(?=查号|挂号|号码百事通)"
+    rf"|{_HELP}(?=查号|挂号|号码百事通|负责|赶到|到场|出动|接线|平台)"
     rf"|{_HELP}(?:(?:, |和|或|及|与|/){_HELP}){{2,}}{_MEASURED}|(?:(?<=和)|(?<=或))122(?=[,.。!?]|$))"
 )
 _DIALLED_CODE: Final = re.compile(r"(?:(?<=打)|(?<=拨)|(?<=电信)|(?<=客服))10000(?=号)")
