@@ -27,6 +27,7 @@ _LABEL: Final = _behind(
 )
 _VERB: Final = _behind("填 填写 填入 输入 键入 回复 短信 发送 编辑")
 _TYPED: Final = re.compile(
+    r"(?=[\d就一还写是为设改填输按用了:“\"' ])"
     rf"(?:{_LABEL}(?P<label>(?:就是|一般是|还是|写?[是为]|[设改][为成]|填写?|输入?|[写按用]|[:“\"' ]){{0,2}}[:“\"' ]?)"
     rf"|{_VERB}(?P<verb>[了:“\"' ]{{0,2}})(?!\d{{2}}0(?!\d)){_ROUND}"
     rf"|(?<=答案)(?P<answer>(?:填写?|写|是|为|[:“\"' ]){{0,2}})(?=\d{{4}}){_ROUND}"
@@ -51,12 +52,13 @@ _TO_HOST: Final = re.compile(r"(?<![\d:.])(?P<port>\d{2,5}):(?=[a-z][a-z0-9.-]*(
 _SET_SIGN: Final = re.compile(
     r"(?:杠 [pP]|server|http|port) \d{2}|PORT|[A-Za-z](?:默认|监听|占用|跑在|[是用走在])\d{4}"
 )
+_PROGRAM: Final = _behind("SQL Redis ES Kafka [Nn]ginx Mongo MongoDB Tomcat Vite Flask Django SSH HTTP HTTPS")
 _SET_PORT: Final = re.compile(
-    r"(?:(?<=杠 p )|(?<=杠 P )|(?<=server )|(?<=http )|(?<=port )|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
-    r"|(?P<program>(?:(?<=SQL)|(?<=Redis)|(?<=ES)|(?<=Kafka)|(?<=Nginx)|(?<=nginx)|(?<=Mongo)|(?<=MongoDB)|(?<=Tomcat)|(?<=Vite)"
-    r"|(?<=Flask)|(?<=Django)|(?<=SSH)|(?<=HTTP)|(?<=HTTPS))(?:默认|监听|占用|跑在|[是用走在]))"
-    r"|(?P<place>(?<=[A-Za-z])(?:监听|占用|跑?在)(?=\d{4,5}(?:[,.。上]|$))))(?P<port>\d{2,5})(?![\d:]|[.,]\d)"
-    + _MEASURED
+    r"(?=[\d =是为:改设默监占跑用走在])(?:(?<=杠 [pP] )|(?<=server )|(?<=http )|(?<=port )"
+    r"|(?P<name>(?<=PORT)(?: ?= ?|[是为:]|[改设][成为]))"
+    rf"|(?P<program>{_PROGRAM}(?:默认|监听|占用|跑在|[是用走在]))"
+    r"|(?P<place>(?<=[A-Za-z])(?:监听|占用|跑?在)(?=\d{4,5}(?:[,.。上]|$))))"
+    rf"(?P<port>\d{{2,5}})(?![\d:]|[.,]\d){_MEASURED}"
 )
 _KNOWN_PORT: Final = re.compile(
     r"(?<![\dA-Za-z.,:])(?:443|3000|3001|3307|5000|5173|5432|6443|8000|8001|8081|8443|8888|9000|9090|9092|9200)"
@@ -80,7 +82,7 @@ _HOUSE: Final = _behind(
     " [花家公]园 小区 [嘉雅丽豪]苑 商城 新城 [配裙塔副主附]楼"
     " [里纷象方茂]城 太古[里汇] 来福士 恒隆 天街 万象汇 银泰 万达 [批政监]局"
 )
-_ROOM: Final = re.compile(rf"{_HOUSE}{_ROUND}(?P<digits>\d{{3,5}})(?!号){_MEASURED}(?!强)")
+_ROOM: Final = re.compile(rf"(?=\d){_HOUSE}{_ROUND}(?P<digits>\d{{3,5}})(?!号){_MEASURED}(?!强)")
 
 # Numbers to call for help and of services, behind a word for what they help with or in a row of their like.
 _HELP: Final = "1(?:10|14|19|20|22)"
@@ -96,7 +98,7 @@ _SERVES: Final = _behind(
     " 物业 公交 地铁 铁路 邮政 税务 医保 社保 银行 [工农中建交招]行 城管 环保 高速 气象"
 )
 _SERVICE: Final = re.compile(
-    rf"(?<![\d.])(?:{_HELPS}[是为:(“\" ]{{0,2}}{_HELP}{_MEASURED}"
+    rf"(?=[\d是为:(“\" ])(?<![\d.])(?:{_HELPS}[是为:(“\" ]{{0,2}}{_HELP}{_MEASURED}"
     rf"|{_SERVES}[是为:(“\" ]{{0,2}}(?:100(?:00|10|86|50|99)|1(?:18|2\d)\d\d|9[56]\d{{3}}){_MEASURED}"
     rf"|(?<=[\u4e00-\u9fff])(?<![第约共达近有到至为计])10010{_MEASURED}"
     r"|(?:(?<=电话)|(?<=内线)|(?<=分机)|(?<=打物业)|(?<=打前台)|(?<=总机)|(?<=打保安))[是为: ]{0,2}\d{3,8}(?![- ]\d)"
