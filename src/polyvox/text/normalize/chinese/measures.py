@@ -236,7 +236,8 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s)){_MINUS}(?P<amount>{NUMBER})"
+    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
+    rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
