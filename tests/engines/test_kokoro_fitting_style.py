@@ -11,12 +11,10 @@ from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus
 from polyvox.engines.kokoro.fitting import style_fit
 from polyvox.engines.kokoro.fitting.config import FitConfig
-from polyvox.engines.kokoro.fitting.decoding import wren_decode
 from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import LONG
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit, padded_ids
 from polyvox.engines.kokoro.model import KokoroModel
-from polyvox.engines.kokoro.native.loading import load_shipped_wren
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import VOICES, parse
@@ -112,12 +110,11 @@ def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch_and_does_so_
 ):
     longer = LONG[:2]
     monkeypatch.setattr(style_fit, "LONG", longer)
-    decode = wren_decode(load_shipped_wren())
     base = torch.from_numpy(voices.style("af_bella")[:, 0])
 
     def run(steps: int) -> tuple[list[float], list[torch.Tensor]]:
-        config = FitConfig(steps=4, sentences=("skˈI.",), window=24, averaged=1, seed=1)
-        fit = StyleFit(kokoro, decode, scorer, base, base, basis, michael, config)
+        config = FitConfig(steps=4, sentences=("skˈI.",), window=24, pitch_steps=2, averaged=1, seed=1)
+        fit = StyleFit(kokoro, scorer, base, base, basis, michael, config)
         made = [(similarity, fit.offset) for similarity in islice(fit.run(), steps)]
         return [similarity for similarity, _ in made], [offset for _, offset in made]
 

@@ -7,13 +7,11 @@ from polyvox.engines.kokoro.fitting.sentences import TRAINING
 
 @dataclass(frozen=True, slots=True)
 class FitConfig:
-    """Steps, batch size and the cost of a step depend on the device; the other defaults were tuned."""
+    """Steps and batch size depend on the device; the other defaults were tuned."""
 
     steps: int
     seed: int = 0
     sentences: tuple[str, ...] = TRAINING
-    corrected_steps: int = 0
-    """The last steps, in which the decoder's features are corrected by the difference to those of Kokoro's own one."""
     batch: int = 1
     """Sentences in one step."""
     window: int = 120
@@ -24,9 +22,8 @@ class FitConfig:
     learning_rate: float = 0.3
     """At first, in standard deviations of the built-in voices; decays along a cosine."""
     final_learning_rate: float = 0.01
-    pitch_steps: int = 3
-    mos_every: int = 1
-    """The MOS is predicted in every so many steps."""
+    pitch_steps: int = 12
+    pitch_weight: float = 16.0
     mos_weight: float = 0.3
     """Initial weight of the drop in MOS against a built-in voice, for one point."""
     mos_weight_rate: float = 0.05

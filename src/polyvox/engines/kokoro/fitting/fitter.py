@@ -19,18 +19,14 @@ from polyvox.bundles.listener_weights import read_campplus, read_distillmos
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kit.recording import captured_or_eager
 from polyvox.engines.kokoro.fitting.config import FitConfig
-from polyvox.engines.kokoro.fitting.decoding import Decode, wren_decode
 from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit
-from polyvox.engines.kokoro.fitting.validation import Speak, Validator
-from polyvox.engines.kokoro.model import KokoroModel
-from polyvox.engines.kokoro.native.loading import load_shipped_wren
-from polyvox.engines.kokoro.request import ModelInput
+from polyvox.engines.kokoro.fitting.validation import Validator
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import VOICES
 from polyvox.errors import BundleError
-from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.models.listeners.distillmos import DistillMosConfig, DistillMosNetwork, load_distillmos
 from polyvox.models.loading import StateDict
@@ -54,7 +50,7 @@ _FEWEST_PITCHES = 20
 _MEASURED_HIGHER = 0.04
 # On a GPU several sentences take hardly longer than one, and give a better gradient. A CPU pays for each; there, many
 # noisy steps get further than few exact ones.
-_CONFIGS = {"cpu": FitConfig(steps=48, corrected_steps=24, mos_every=4), "cuda": FitConfig(steps=60, batch=8)}
+_CONFIGS = {"cpu": FitConfig(steps=48), "cuda": FitConfig(steps=60, batch=8)}
 # Without a workspace of a fixed size, cuBLAS is not deterministic.
 _WORKSPACE = ("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
@@ -74,10 +70,7 @@ class Fitter:
         self._voices = VoiceTable(kokoro.folder / "voices", VOICES)
         self._basis = StyleBasis.of(np.stack([self._voices.style(voice.id)[:, 0] for voice in VOICES]))
         self._speakers = read_speakers()
-        on_cpu = self._device.type == "cpu"
-        self._decode: Decode = wren_decode(load_shipped_wren()) if on_cpu else self._kokoro.waveform
-        speak = _by_graph(kokoro.file("model.onnx")) if on_cpu else _by_network(self._kokoro)
-        self._validator = Validator(speak, self._scorer, _recogniser(models_dir))
+        self._validator = Validator(self._kokoro, self._scorer, _recogniser(models_dir))
 
     @property
     def default_steps(self) -> int:
@@ -91,7 +84,7 @@ class Fitter:
         expression = "+".join(f"{part.voice}({part.share:g})" for part in mix)
         base, stock = self._rows(expression), self._rows(mix[0].voice)
         config = replace(_CONFIGS[self._device.type], steps=steps, seed=seed)
-        make = partial(StyleFit, self._kokoro, self._decode, self._scorer, base, stock, self._basis, speaker, config)
+        make = partial(StyleFit, self._kokoro, self._scorer, base, stock, self._basis, speaker, config)
         with _deterministic(self._device, allow_tf32=True):
             offset = run_captured(make, on_step, CudaGraphs) if self._device.type == "cuda" else _run(make(), on_step)
         with _deterministic(self._device, allow_tf32=False):
@@ -129,23 +122,6 @@ def _run(fit: StyleFit, on_step: OnStep) -> Tensor:
     for step, similarity in enumerate(fit.run(), start=1):
         on_step(step, similarity)
     return fit.offset
-
-
-def _by_graph(path: Path) -> Speak:
-    """Speak with the graph that a server on a CPU speaks with, which is the fastest way there."""
-    model = KokoroModel(path, torch.get_num_threads())
-    return lambda each: model.run(ModelInput(tuple(each.ids[1:-1]), each.style[None].numpy(), each.speed)).pcm
-
-
-def _by_network(kokoro: Kokoro) -> Speak:
-    @torch.no_grad()
-    def speak(sentence: StyledTokens) -> Pcm:
-        (prosody,) = kokoro.predict_prosody([sentence])
-        noise = torch.randn(prosody.noise_shape, generator=torch.Generator().manual_seed(0))
-        samples: Pcm = kokoro.decode([prosody], [noise])[0].cpu().numpy()
-        return samples
-
-    return speak
 
 
 def _differentiable(state: StateDict) -> Kokoro:

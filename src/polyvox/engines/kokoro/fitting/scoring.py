@@ -19,6 +19,14 @@ class TargetSpeaker:
     log_pitch: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class SpeechScores:
+    """Speaker embeddings [batch, 192], and MOS [batch] where it is predicted."""
+
+    embeddings: Tensor
+    mos: Tensor | None
+
+
 class SpeechScorer:
     """CAM++, and Distill-MOS where it is installed."""
 
@@ -37,17 +45,8 @@ class SpeechScorer:
         embedding: Tensor = self._speaker_encoder(self._fbank(samples[None]))[0]
         return embedding
 
-    def features(self, samples: Tensor) -> Tensor:
-        """Log energies [batch, frames, bands] of samples [batch, time] at Kokoro's own rate, for `embeddings`."""
-        return self._fbank(self._resampler(samples))
-
-    def embeddings(self, features: Tensor) -> Tensor:
-        """Speaker embeddings [batch, 192]."""
-        embeddings: Tensor = self._speaker_encoder(features)
-        return embeddings
-
-    def mos(self, samples: Tensor) -> Tensor:
-        """Predicted MOS [batch] of samples [batch, time] at Kokoro's own rate; only where `predicts_mos`."""
-        assert self._mos_predictor is not None
-        mos: Tensor = self._mos_predictor(self._resampler(samples)[:, :WINDOW])
-        return mos
+    def score(self, samples: Tensor) -> SpeechScores:
+        """Score samples [batch, time] at Kokoro's own rate."""
+        resampled = self._resampler(samples)
+        mos = None if self._mos_predictor is None else self._mos_predictor(resampled[:, :WINDOW])
+        return SpeechScores(self._speaker_encoder(self._fbank(resampled)), mos)

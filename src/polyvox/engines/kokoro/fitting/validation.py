@@ -3,7 +3,6 @@
 import difflib
 import math
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -14,18 +13,15 @@ from torch import Tensor
 
 from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import VALIDATION
-from polyvox.engines.kokoro.fitting.style_fit import styled_sentence
+from polyvox.engines.kokoro.fitting.style_fit import padded_ids, phoneme_count
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.errors import PromptError
-from polyvox.models.kokoro.model import StyledTokens
+from polyvox.models.kokoro.model import Kokoro, StyledTokens
 from polyvox.types import Pcm
 from polyvox.voices.recognition.transcribe import Moonshine
 
-Speak = Callable[[StyledTokens], Pcm]
-"""Samples of a sentence at `SAMPLE_RATE`, the same ones every time."""
-
 _MAX_WORD_ERRORS, _MAX_MOS_DROP = 0.04, 0.2
-# Scales tried for each way of scaling down.
+# Scales tried for each way of scaling down; one takes a CPU twelve seconds.
 _ATTEMPTS = 2
 _SCALE_STEP = 1 / 8
 
@@ -51,8 +47,8 @@ class ValidatedOffset:
 class Validator:
     """Scores voices on held-out sentences. Without a recogniser there is no word error rate."""
 
-    def __init__(self, speak: Speak, scorer: SpeechScorer, recogniser: Moonshine | None) -> None:
-        self._speak, self._scorer, self._recogniser = speak, scorer, recogniser
+    def __init__(self, kokoro: Kokoro, scorer: SpeechScorer, recogniser: Moonshine | None) -> None:
+        self._kokoro, self._scorer, self._recogniser = kokoro, scorer, recogniser
 
     def validate(self, base: Tensor, offset: Tensor, stock: Tensor, speaker: TargetSpeaker) -> ValidatedOffset:
         """The largest scale of an offset from `base` that is intelligible and loses little MOS against `stock`.
@@ -88,17 +84,19 @@ class Validator:
     @torch.no_grad()
     def scores(self, style: Tensor, speaker: TargetSpeaker) -> ValidationScores:
         """Score a voice, [rows, 256]."""
-        spoken = tuple(self._speak(styled_sentence(phonemes, style)) for phonemes in VALIDATION.values())
-        samples = [torch.from_numpy(pcm).to(style)[None] for pcm in spoken]
-        mos = [float(self._scorer.mos(one)) for one in samples] if self._scorer.predicts_mos else []
+        sentences = [padded_ids(phonemes) for phonemes in VALIDATION.values()]
+        tokens = [StyledTokens(ids, style[phoneme_count(ids) - 1]) for ids in sentences]
+        prosody = self._kokoro.predict_prosody(tokens)
+        noise = torch.Generator().manual_seed(0)
+        # One by one: a batch would have to be masked, which costs time on a CPU.
+        spoken = [self._kokoro.decode([each], [torch.randn(each.noise_shape, generator=noise)])[0] for each in prosody]
+        scored = [self._scorer.score(samples[None]) for samples in spoken]
+        mos = [float(one.mos) for one in scored if one.mos is not None]
         return ValidationScores(
-            spoken=spoken,
-            similarity=float(np.mean([self._similarity(one, speaker) for one in samples])),
+            spoken=tuple(samples.cpu().numpy() for samples in spoken),
+            similarity=float(np.mean([float(one.embeddings[0] @ speaker.embedding) for one in scored])),
             mos=float(np.mean(mos)) if mos else None,
         )
-
-    def _similarity(self, samples: Tensor, speaker: TargetSpeaker) -> float:
-        return float(self._scorer.embeddings(self._scorer.features(samples))[0] @ speaker.embedding)
 
     def word_errors(self, scores: ValidationScores) -> float | None:
         """The share of words that the recogniser misses or adds."""
