@@ -98,6 +98,9 @@ def test_de_behind_remembering_and_being_worth_is_light() -> None:
     for text in ("记得带上", "记得按时吃药", "值得去看", "舍得花钱", "觉得冷"):
         assert said(text).count("tɤ") == 1, text
     assert "tɤ↗tau↘" in said("产值得到提升")
+    assert said("数得大家眼睛都花了").startswith("ʂu↓tɤ ")
+    assert "jau↘ xwa↗n" in said("每月要还两千六百五十元")
+    assert "wei↗ mei↓" in said("门诊为每周二")
 
 
 def test_the_figure_of_a_name_keeps_its_tone() -> None:
