@@ -87,7 +87,7 @@ def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> No
 
 @pytest.mark.slow
 def test_every_figure_is_measured(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyvox.bench.engine.PARAGRAPH", "Good evening. Come in.")
+    monkeypatch.setattr("polyvox.bench.engine.PARAGRAPH", "Good evening, and welcome home. Come in.")
     progress: list[str] = []
     checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 1, progress.append)}
     assert 0.5 < checks["server / bare model"].value < 1.5

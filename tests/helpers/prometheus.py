@@ -26,6 +26,8 @@ class Prometheus:
     def ask(self, query: str) -> list[dict[str, Any]]:
         """The samples that a query finds now."""
         response = self._client.get("/api/v1/query", params={"query": query})
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            raise httpx.TransportError("it is still starting")
         assert response.status_code == 200, f"{query}: {response.text}"
         return list(response.json()["data"]["result"])
 
@@ -42,7 +44,7 @@ class Prometheus:
         """Ask again and again until it is so."""
         until = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < until:
-            with contextlib.suppress(httpx.TransportError):  # it is still starting
+            with contextlib.suppress(httpx.TransportError):
                 if happens():
                     return
             time.sleep(0.1)
