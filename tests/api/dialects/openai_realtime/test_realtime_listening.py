@@ -239,7 +239,7 @@ def test_a_long_silence_is_told_once(client):
 
 def test_limits_of_a_session_and_of_what_waits_are_told(recogniser):
     held = ScriptedRecogniser(held=Event())
-    service = listening_with(tone_service(listen_session_seconds=8.0), any=held)
+    service = listening_with(tone_service(listen_session_seconds=12.0), any=held)
     second = WireFormat.PCM.base64(np.concatenate([sentence_pcm()[:12_000]] * 2))
     with realtime_app(service) as app, connected(app) as client:
         client.update(audio={"input": MANUAL})
@@ -251,7 +251,15 @@ def test_limits_of_a_session_and_of_what_waits_are_told(recogniser):
         held.held.set()
         append(client, [second] * 9)
         assert client.until("error")[-1]["error"]["code"] == "session_audio_limit"
+        client.send("conversation.item.create", item={"type": "message", "role": "user", "content": [part]})
+        assert client.until("error")[-1]["error"]["code"] == "session_audio_limit"
     assert service.bodies.used == 0
+
+
+def test_a_recorded_turn_is_no_longer_than_the_buffer(client):
+    part = {"type": "input_audio", "audio": WireFormat.PCM.base64(np.zeros(31 * 24_000, np.float32))}
+    item = {"type": "message", "role": "user", "content": [part]}
+    assert client.refused("conversation.item.create", item=item)["code"] == "input_audio_buffer_full"
 
 
 def sentence_pcm():

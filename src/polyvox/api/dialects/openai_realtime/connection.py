@@ -29,8 +29,6 @@ from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.api.sockets.json_socket import JsonSocket, MessageError
-from polyvox.audio.pcm import to_pcm16
-from polyvox.audio.resample import resampled
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.service.call_context import CallContext
@@ -38,7 +36,6 @@ from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
-from polyvox.voices.limits import LISTENING_RATE
 
 NAME = "openai-realtime"
 
@@ -179,9 +176,7 @@ class RealtimeConnection:
         turn = b""
         if part.audio is not None:
             self._service.accounts.access.require(Operation.LISTEN, self._call.owner)
-            pcm = await self._input.decoded(part.audio)
-            rate = self._options.input.format.sample_rate
-            turn = await asyncio.to_thread(lambda: to_pcm16(resampled(pcm, rate, LISTENING_RATE)))
+            turn = await self._input.recorded(part.audio)
         await self._add_item(item, event.previous_item_id)
         if part.transcript is None:
             await self._transcribe(item, turn)

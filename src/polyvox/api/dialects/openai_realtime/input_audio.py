@@ -11,6 +11,8 @@ from polyvox.api.dialects.openai_realtime.ids import new_id
 from polyvox.api.dialects.openai_realtime.input_options import InputOptions
 from polyvox.api.dialects.openai_realtime.outbox import Outbox
 from polyvox.api.requests.forms import Fields
+from polyvox.audio.pcm import to_pcm16
+from polyvox.audio.resample import resampled
 from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.service.listening.arriving_audio import SAMPLE_BYTES, ArrivingAudio, SpeechStarted, TurnEvent
 from polyvox.service.listening.service import ListeningService
@@ -70,7 +72,7 @@ class InputAudio:
 
     async def append(self, message: Mapping[str, Any]) -> None:
         """Take the sound of an `input_audio_buffer.append`."""
-        pcm = await self.decoded(Fields(message).parsed(AudioAppend).audio)
+        pcm = await self._decoded(Fields(message).parsed(AudioAppend).audio)
         rate = self._options.format.sample_rate
         incoming = ceil(len(pcm) * LISTENING_RATE / rate)
         self._check_room(len(pcm) / rate, incoming)
@@ -84,7 +86,16 @@ class InputAudio:
             self._count(self._audio.length * SAMPLE_BYTES)
         self._seconds += len(pcm) / rate
 
-    async def decoded(self, audio: str) -> Pcm:
+    async def recorded(self, audio: str) -> bytes:
+        """The sound of a turn that the client has recorded itself, as 16-bit samples at 16 kHz."""
+        pcm, rate = await self._decoded(audio), self._options.format.sample_rate
+        self._check_seconds(len(pcm) / rate)
+        if ceil(len(pcm) * LISTENING_RATE / rate) > self._listening.max_samples:
+            raise self._full("send a shorter recording")
+        self._seconds += len(pcm) / rate
+        return await asyncio.to_thread(lambda: to_pcm16(resampled(pcm, rate, LISTENING_RATE)))
+
+    async def _decoded(self, audio: str) -> Pcm:
         """Samples of sound in base64, in the session's format."""
         if len(audio) <= _INLINE_CHARS:
             return self._options.format.samples(audio)
@@ -113,19 +124,23 @@ class InputAudio:
         await self._outbox.send("input_audio_buffer.cleared")
 
     def _check_room(self, seconds: float, samples: int) -> None:
+        self._check_seconds(seconds)
+        if self._options.turns is None and self._audio.length + samples > self._listening.max_samples:
+            raise self._full("commit or clear it first")
+
+    def _check_seconds(self, seconds: float) -> None:
         if self._seconds + seconds > self._max_seconds:
             raise EventError(
                 f"This session has heard {self._seconds:.0f} s, and {self._max_seconds:g} s is the most; open another.",
                 "session_audio_limit",
                 field="audio",
             )
-        longest = self._listening.max_samples
-        if self._options.turns is None and self._audio.length + samples > longest:
-            raise EventError(
-                f"The input audio buffer takes {longest / LISTENING_RATE:g} s; commit or clear it first.",
-                "input_audio_buffer_full",
-                field="audio",
-            )
+
+    def _full(self, remedy: str) -> EventError:
+        longest = self._listening.max_samples / LISTENING_RATE
+        return EventError(
+            f"The input audio buffer takes {longest:g} s; {remedy}.", "input_audio_buffer_full", field="audio"
+        )
 
     def _count(self, size: int) -> None:
         """Count this many bytes for the buffer."""
