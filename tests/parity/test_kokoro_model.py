@@ -20,6 +20,7 @@ from helpers.kokoro_golden import (
     spectral_distance,
 )
 from helpers.tables import each_row
+from polyvox.models.kokoro.adain import as_product
 from polyvox.models.kokoro.model import KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.kokoro.ragged import Ragged, run_lstm
 from polyvox.models.loading import WeightsError
@@ -66,6 +67,14 @@ def test_pitch_and_energy():
     prosody = model.predict_prosody([golden_tokens()])[0]
     assert far(prosody.pitch, whole["mid.F0"][0, 0]) < TOLERANCE * 100, "of about 200 Hz"
     assert far(prosody.energy, whole["mid.N"][0, 0]) < TOLERANCE
+
+
+@torch.inference_mode()
+def test_a_convolution_as_a_product_is_the_same():
+    for taps in (1, 3, 5):
+        conv = torch.nn.Conv1d(6, 4, taps, padding=taps // 2, bias=False).double()
+        rows = torch.linspace(-9, 9, 2 * 6 * 7, dtype=torch.float64).sin().view(2, 6, 7)
+        torch.testing.assert_close(as_product(conv, rows), conv(rows), rtol=1e-12, atol=1e-12)
 
 
 def test_text_encoder():

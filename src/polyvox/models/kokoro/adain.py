@@ -103,12 +103,17 @@ def fold_styled_norms(state: StateDict) -> dict[str, Tensor]:
 def without_bias(conv: nn.Module, rows: Tensor) -> Tensor:
     """A convolution less its bias, for rows that are normed next: AdaIN would take a constant away again."""
     assert isinstance(conv, nn.Conv1d)
+    return _convolved(conv, rows, None)
+
+
+def _convolved(conv: nn.Conv1d, rows: Tensor, bias: Tensor | None) -> Tensor:
     if rows.dtype == torch.float64 and rows.is_cuda:
-        return _as_product(conv, rows)
-    return functional.conv1d(rows, conv.weight, None, conv.stride, conv.padding, conv.dilation, conv.groups)
+        product = as_product(conv, rows)
+        return product if bias is None else product + bias[:, None]
+    return functional.conv1d(rows, conv.weight, bias, conv.stride, conv.padding, conv.dilation, conv.groups)
 
 
-def _as_product(conv: nn.Conv1d, rows: Tensor) -> Tensor:
+def as_product(conv: nn.Conv1d, rows: Tensor) -> Tensor:
     """A centred convolution less its bias as one matrix product: in double precision cuDNN uses no tensor cores."""
     taps = conv.kernel_size[0]
     padded = functional.pad(rows, (taps // 2, taps // 2))
@@ -139,14 +144,7 @@ class AdainBlock(nn.Module):
         if self.pool is not None:
             inner = after.masked(self.pool(inner))
         inner = self.norm2.activated(without_bias(self.conv1, inner), style, after, _SLOPE)
-        out: Tensor = (self._convolve(inner) + self._shortcut(rows)) / math.sqrt(2)
-        return out
-
-    def _convolve(self, rows: Tensor) -> Tensor:
-        if rows.dtype == torch.float64 and rows.is_cuda:
-            assert self.conv2.bias is not None
-            return _as_product(self.conv2, rows) + self.conv2.bias[:, None]
-        out: Tensor = self.conv2(rows)
+        out: Tensor = (_convolved(self.conv2, inner, self.conv2.bias) + self._shortcut(rows)) / math.sqrt(2)
         return out
 
     def _shortcut(self, rows: Tensor) -> Tensor:
