@@ -215,7 +215,7 @@ async def test_a_client_that_leaves_ends_all_items():
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asked
-        wait_for(lambda: not engine.speaking)
+        wait_for(lambda: not service.batches._held)
         spoken = len(engine.heard)
         async with httpx.AsyncClient() as client:
             engine.chunks = 1
