@@ -3,7 +3,16 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures, science, typed_digits
+from polyvox.text.normalize.chinese import (
+    addresses,
+    dates_times,
+    figures,
+    finance,
+    measures,
+    medicine,
+    science,
+    typed_digits,
+)
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -31,7 +40,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     if _DIGIT.search(text.text):
         text = figures.read_guesses(text.sub(_SPACED_FIGURE, ""))
-    text = fold(science.read_logarithms(text).sub(_COMMA, ", "))
+    text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
+    text = medicine.read_findings(text)
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:
@@ -55,7 +65,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = typed_digits.read(addresses.read_designations(text))
+    text = typed_digits.read(addresses.read_designations(medicine.read(text)))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
