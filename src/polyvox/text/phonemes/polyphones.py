@@ -27,7 +27,11 @@ _TITLE: Final = (
 _NAMED: Final = re.compile(f"姓(?P<name>{'|'.join(SURNAMES)})")
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇任曾解查朴区翟覃缪葛纪])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[任曾查区葛纪])(?={_TITLE})"
+    # Those of words that do not go before a title, behind any other character.
+    f"|(?<![了理见讲瓦分谅和化排辩劝调开图注难求])(?P<untying>解)(?={_TITLE})"
+    f"|(?<![简买订下名菜账孤工运清保传床一二两三四五六七八九十多])(?P<single>单)(?={_TITLE})(?!单总(?:价|量|数|额|和|计|共|体|结))"
+    f"|(?P<rare>[仇朴翟覃缪])(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
 _KNOWN: Final = re.compile(

@@ -140,6 +140,10 @@ _UNITS: Final = {
     "px": "像素",
     "bpm": "次每分钟",
     "bp": "个基点",
+    "bar": "巴",
+    "mbar": "毫巴",
+    "nit": "尼特",
+    "nits": "尼特",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
@@ -161,7 +165,27 @@ _IN_COMPOUNDS: Final = {
     "℃": "摄氏度",
 }
 # Read by their letters, in these capitals.
-_LETTERED: Final = ("KB", "MB", "GB", "TB", "PB", "M", "G", "T", "Mbps", "Gbps", "kbps", "fps", "dpi", "ppm")
+_LETTERED: Final = (
+    "KB",
+    "MB",
+    "GB",
+    "TB",
+    "PB",
+    "M",
+    "G",
+    "T",
+    "Mbps",
+    "Gbps",
+    "kbps",
+    "fps",
+    "dpi",
+    "ppm",
+    "ppi",
+    "psi",
+    "cc",
+    "TOPS",
+    "MP",
+)
 _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()) if len(unit) > 1} | {
     "l": "升",
     "v": "伏",
