@@ -7,7 +7,9 @@ from polyvox.text.normalize.chinese import (
     addresses,
     dates_times,
     figures,
+    finance,
     measures,
+    medicine,
     science,
     specifications,
     typed_digits,
@@ -41,7 +43,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     if _DIGIT.search(text.text):
         text = figures.read_guesses(text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, ""))
-    text = fold(science.read_logarithms(text).sub(_COMMA, ", "))
+    text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
+    text = medicine.read_findings(text)
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:
@@ -65,7 +68,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = typed_digits.read(addresses.read_designations(specifications.read_specifications(text)))
+    text = typed_digits.read(addresses.read_designations(medicine.read(specifications.read_specifications(text))))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))

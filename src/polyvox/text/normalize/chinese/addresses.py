@@ -142,6 +142,11 @@ _STRUCTURE: Final = re.compile(
     r"(?:(?:和|与|及|至|到|~|, ?)\d{1,3}[-–—]\d{1,3})*)"
     r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小秒遍]|公里|分钟)"
 )
+# Cases of a court: (2023)京0105民初12345号.
+_CASE: Final = re.compile(
+    r"(?<=[民刑行执破赔][初终申再监辖保审字执]第)\d{4,6}(?=号)|(?<=[民刑行执破赔知商][初终申再监辖保审执])\d{4,6}(?=号)|(?<=[0-9]执)\d{4,6}(?=号)"
+)
+_CASE_SIGN: Final = re.compile("[初终申再监辖保审执字]第?[0-9]{4}")
 # The codes in which a server answers: of errors behind any word that tells of one, of success behind 返回 alone.
 _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
@@ -308,6 +313,8 @@ def read_designations(text: TrackedText) -> TrackedText:
         text = text.sub(_LETTERED_SPAN, _lettered_span)
     if _FLOOR_SIGN.search(text.text):
         text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2']}楼")
+    if _CASE_SIGN.search(text.text):
+        text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
         return text
     text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")

@@ -16,7 +16,9 @@ from polyvox.text.normalize.chinese.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
+_FRACTION: Final = re.compile(
+    r"(?<![\d./])(?P<minus>(?<![\dA-Za-z)²³%零一二两三四五六七八九十百千万])[-−](?=\d))?(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)"
+)
 _POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
 _SCORES: Final = re.compile(
     rf"(?:(?<=[分以了])|(?<=[第决][一二三四五六七胜][局盘])|(?<=[分为][:： ]))"
@@ -50,6 +52,12 @@ _LETTER_RATIO: Final = re.compile(
     r"(?= ?[=为是约按]{1,2} ?\d{1,4}(?:\.\d{1,2})?:\d)"
 )
 _LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
+# Points of an examination out of so many: 数学118/150.
+_MARKS: Final = re.compile(
+    r"(?:(?<=语文)|(?<=[数科理化大]学)|(?<=[英日俄法德]语)|(?<=物理)|(?<=地理)|(?<=生物)|(?<=历史)|(?<=政治)|(?<=[理文]综)|(?<=[听口]力)|(?<=阅读)"
+    r"|(?<=写作)|(?<=作文)|(?<=总分)|(?<=成绩)|(?<=得分)|(?<=考了))(?P<gap>[是为了得考:： ]{0,2})"
+    r"(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
+)
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
@@ -81,6 +89,7 @@ _ROMANS: Final = {
     numeral: cardinal(str(value))
     for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII".split(), start=1)
 }
+_HALF_LIFE: Final = re.compile(r"(?<![A-Za-z])[tT](?=1/2(?!\d))")
 _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
@@ -151,6 +160,34 @@ _SIGNS: Final = {
     "ω": "欧米伽",
     "ε": "艾普西龙",
     "ρ": "柔",
+    "η": "伊塔",
+    "μ": "缪",
+    "ν": "纽",
+    "τ": "陶",
+    "χ": "卡",
+    "ψ": "普赛",
+    "ζ": "泽塔",
+    "ξ": "克西",
+    "κ": "卡帕",
+    "Φ": "斐",
+    "Ψ": "普赛",
+    "Θ": "西塔",
+    "Λ": "兰姆达",
+    "Γ": "伽马",
+    "Π": "派",
+    "∑": "西格玛",
+    "ϕ": "斐",
+    "∝": "正比于",
+    "≡": "恒等于",
+    "∫": "积分",
+    "∉": "不属于",
+    "⊆": "包含于",
+    "≌": "全等于",
+    "∽": "相似于",
+    "⊙": "圆",
+    "☉": "太阳",
+    "‖": "平行于",
+    "∅": "空集",
     "Ω": "欧姆",
     "²": "的平方",
     "³": "的立方",
@@ -186,6 +223,10 @@ _EACH: Final = re.compile(
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
 )
+# A letter or a root by a figure: π/2, √3/2.
+_PART_OF_LETTER: Final = re.compile(
+    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn]|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
+)
 # One over a letter, in a formula.
 _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
 # So many ten thousands, of which there are more than ten thousand: hundreds of millions.
@@ -205,6 +246,9 @@ _TIMES_LETTER: Final = re.compile(
     r"(?<=[a-z\d)零一二两三四五六七八九十百千万] )\*(?= [a-z\d(零一二两三四五六七八九十百千万](?![a-z]{2}))"
 )
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
+# Short for two English words: R&D, Q&A.
+_AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
+_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,2})/(?=[A-Za-zα-ωΔ]{1,2}(?![A-Za-z]))")
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _STEP: Final = 16
 _STEP_BEFORE: Final = re.compile("→[^,.;!?()]*\\Z")
@@ -227,6 +271,11 @@ def read_guesses(text: TrackedText) -> TrackedText:
     return text.sub(_A_FEW, _a_few)
 
 
+def read_menus(text: TrackedText) -> TrackedText:
+    """The steps of a menu; before a figure the sign compares."""
+    return text.sub(_MENU, ", ") if ">" in text.text or "›" in text.text else text
+
+
 def read_scientific(text: TrackedText) -> TrackedText:
     """ "1e-4" as a power of ten."""
     if _EXPONENT.search(text.text) is None:
@@ -235,9 +284,11 @@ def read_scientific(text: TrackedText) -> TrackedText:
 
 
 def read_formulas(text: TrackedText) -> TrackedText:
-    """The minus of an equation, Roman numerals, and the steps of a menu, before letters and figures are parted."""
+    """The minus of an equation and Roman numerals, before letters and figures are parted."""
     if _BY_SIGN.search(text.text):
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
+    if "1/2" in text.text:
+        text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
         text = text.sub(_ABSOLUTE, r"\1的绝对值")
     if "镜" in text.text:
@@ -246,7 +297,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
-    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MENU, ", ")
+    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减")
     text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
@@ -260,11 +311,15 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
     if "/" in text.text:
+        text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
         text = text.sub(_ROW, lambda match: match.group().replace("/", ", "))
         text = text.sub(_RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}")
         text = text.sub(_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
+        text = text.sub(
+            _MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分"
+        )
         text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction).sub(_CHOICE, ", ")
     if _DIGIT.search(text.text) is None:
         return text
@@ -292,6 +347,10 @@ def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
     text = text.sub(_REMAINDER, "取余") if " % " in text.text else text
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
+    if "&" in text.text:
+        text = text.sub(_AND, lambda match: match.group().replace("&", " and "))
+    if "/" in text.text:
+        text = text.sub(_QUOTIENT, r"\1除以")
     text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
@@ -344,7 +403,7 @@ def _scores(match: re.Match[str]) -> str | None:
 
 def _fraction(match: re.Match[str]) -> str:
     bottom = _ROUND.get(match["bottom"]) or cardinal(match["bottom"])
-    part = f"{bottom}分之{cardinal(match['top'])}"
+    part = ("负" if match["minus"] else "") + f"{bottom}分之{cardinal(match['top'])}"
     return f"{cardinal(match['whole'])}又{part}" if match["whole"] else part
 
 
