@@ -22,15 +22,34 @@ _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
 _LONGEST_LISTED: Final = 6
 _PAIR: Final = 2
+_IDIOM: Final = 4
+_CALLED: Final = "先生|女士|小姐|老师|教授|医生|大夫|同学|师傅|律师|阿姨|叔叔|大爷|奶奶"
 _TITLE: Final = (
-    "(?:先生|女士|小姐|老师|教授|经理|医生|大夫|同学|主任|师傅|律师|总(?![是会要有])|董(?!事会)|队长|局长|书记)"
+    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理价量和])|董(?!事会)|队长|局长|书记|院长|校长|工(?=$|[说来]))"
 )
-_NAMED: Final = re.compile(f"姓(?P<name>{'|'.join(SURNAMES)})")
+_NAMED: Final = re.compile(
+    f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
+)
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇任曾解查朴区翟覃缪葛纪])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[任曾查区葛纪华])(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
+# Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
+# are no verbs or places before any title.
+_CALLED_ONES: Final = re.compile(
+    "|".join(
+        f"(?<![{before}]){name}(?={title})"
+        for name, before, title in (
+            ("解", "了理讲化破瓦分缓误谅注辩拆溶电调图详见和排劝开难求", _TITLE),
+            ("单", "简名订菜账清买下表传孤床被保签填接工运一二两三四五六七八九十多", _TITLE),
+            ("仇", "报恩情寻", _TITLE), ("朴", "纯淳质俭古简", _TITLE), ("[翟覃缪]", "", _TITLE),
+            ("任", "担主责上现前历兼连信放聘就出升离继委胜首", _CALLED),
+            ("区", "地小市社城园郊山景校辖库片专灾赛战厂", _CALLED),
+            ("查", "检调审侦抽核搜盘普", _CALLED), ("盖", "覆涵铺掩膝瓶锅", _CALLED),
+        )
+    ).replace("(?<![])", "")
+)  # fmt: skip
 _KNOWN: Final = re.compile(
     f"[{''.join(NAMES)}](?:"
     + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
@@ -102,7 +121,9 @@ def _tagged(word: str) -> str:
 
 
 def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
-    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word."""
+    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word, `i` for idioms."""
+    if len(forms[0]) == _IDIOM:
+        return "i"
     return next((tags[form][0] for form in forms if form in tags), "x") if forms[0] else "-"
 
 
@@ -169,7 +190,7 @@ def _listed(word: str) -> tuple[tuple[int, str], ...]:
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:
-    for pattern in (_NAMED, _TITLED, _KNOWN):
+    for pattern in (_NAMED, _TITLED, _CALLED_ONES, _KNOWN):
         for match in pattern.finditer(text):
             name = match[match.lastgroup or 0]
             for offset, reading in enumerate(SURNAMES[name].split()):
@@ -177,12 +198,15 @@ def _surnames(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lone_places(words: Sequence[str]) -> frozenset[int]:
-    """Places of words of one character."""
+    """Places of words of one character, and of pairs that the tokenizer has made up: 他量 of 给他量了体温."""
+    known = word_cutter().FREQ
     places: list[int] = []
     start = 0
     for word in words:
         if len(word) == 1:
             places.append(start)
+        elif len(word) == _PAIR and not known.get(word):
+            places += (start, start + 1)
         start += len(word)
     return frozenset(places)
 

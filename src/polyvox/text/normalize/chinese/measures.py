@@ -151,6 +151,10 @@ _UNITS: Final = {
     "px": "像素",
     "bpm": "次每分钟",
     "bp": "个基点",
+    "bar": "巴",
+    "mbar": "毫巴",
+    "nit": "尼特",
+    "nits": "尼特",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
@@ -191,6 +195,11 @@ _LETTERED: Final = (
     "AU",
     "QPS",
     "TPS",
+    "ppi",
+    "psi",
+    "cc",
+    "TOPS",
+    "MP",
 )
 _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()) if len(unit) > 1} | {
     "l": "升",
