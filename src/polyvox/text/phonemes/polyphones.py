@@ -42,12 +42,17 @@ _CALLED_ONES: Final = re.compile(
     "|".join(
         f"(?<![{before}]){name}(?={_CALLED})"
         for name, before in {
-            "解": "了理讲化破瓦分缓误谅注辩拆溶电调图详见和", "任(?!教授|律师)": "曾担主责上现前历兼连信放聘就出升离继委胜首",
-            "单": "简名订菜账清买下表传孤床被保签填接", "区": "地小市社城园郊山景校辖库片专灾赛战厂",
-            "查": "检调审侦抽核搜盘普", "仇": "报恩情寻", "朴": "纯淳质俭古简", "盖": "覆涵铺掩膝瓶锅",
+            "解": "了理讲化破瓦分缓误谅注辩拆溶电调图详见和",
+            "任(?!教授|律师)": "曾担主责上现前历兼连信放聘就出升离继委胜首",
+            "单": "简名订菜账清买下表传孤床被保签填接",
+            "区": "地小市社城园郊山景校辖库片专灾赛战厂",
+            "查": "检调审侦抽核搜盘普",
+            "仇": "报恩情寻",
+            "朴": "纯淳质俭古简",
+            "盖": "覆涵铺掩膝瓶锅",
         }.items()
     )
-)  # fmt: skip
+)
 _KNOWN: Final = re.compile(
     f"[{''.join(NAMES)}](?:"
     + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
@@ -95,9 +100,11 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _holds_particle(word: str) -> bool:
     """Return whether a token may have a particle in it; 地 behind one character and 数 at any end are nouns."""
-    if _PARTICLES.keys().isdisjoint(word) or (len(word) == _PAIR and word[1] in "地数"):
+    if _PARTICLES.keys().isdisjoint(word):
         return False
-    return len(word) == 1 or word[-1] != "数"
+    if len(word) == _PAIR and not word_cutter().FREQ.get(word):
+        return True
+    return len(word) == 1 or not (word[-1] == "数" or (len(word) == _PAIR and word[1] == "地"))
 
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -127,9 +134,9 @@ def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
 
 def _de_of_complement(before: str, behind: str) -> str | None:
     """děi, must, behind a thing, person or time and before what must be done; else the particle behind a verb."""
-    if before in "nrtsfk-" and behind in "vdpr":
+    if (before in "nrtsfkdc-" and behind in "vdpr") or (before == "u" and behind in "vdprm"):
         return "dei3"
-    return "de5" if before in "vazib" and behind != "-" else None
+    return "de5" if (before in "vazib" and behind != "-") or (behind == "a" and before not in "nrt-") else None
 
 
 def _de_of_manner(before: str, behind: str) -> str | None:
