@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyvox.errors import BundleError, UnavailableError
+from polyvox.errors import BundleError, InvalidRequestError, UnavailableError
 
 if TYPE_CHECKING:
     from polyvox.bundles.manifest import Manifest
@@ -102,6 +102,39 @@ def export(
         )
     for path in spec.tools.export(folder, to, int8):
         print(f"Wrote {path}.")
+
+
+@app.command()
+def browser(
+    to: Annotated[
+        Path | None,
+        typer.Option(file_okay=False, help="Folder to write, for a web server of yours; unless given, the Studio's."),
+    ] = None,
+    voice: Annotated[
+        list[str] | None, typer.Option(help="Only these voices; repeat it. Unless given, all that read text there.")
+    ] = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Write the files with which a browser speaks by itself, from the installed Kokoro."""
+    from polyvox.bundles.browser_bundle import export_browser_bundle
+    from polyvox.bundles.validate import open_bundle
+    from polyvox.engines.catalog import Catalog
+    from polyvox.installation import load_settings
+
+    settings = load_settings(models_dir=models_dir)
+    export = next(spec.browser for spec in Catalog.installed().specs if spec.browser is not None)
+    if unknown := set(voice or ()) - set(export.voices):
+        raise InvalidRequestError(
+            f"No voice {min(unknown)!r} speaks in a browser; those are {', '.join(export.voices)}.", field="voice"
+        )
+    model = open_bundle(export.bundle, settings.models_dir).folder
+    voices = voice or export.voices
+    if to is not None:
+        export.write(model, to, voices)
+        print(f"Wrote {to}.")
+        return
+    bundle = export_browser_bundle(settings.models_dir, lambda folder: export.write(model, folder, voices))
+    print(f"Wrote {bundle.bytes / 1e6:.0f} MB to {bundle.folder}; the Studio speaks on your device now.")
 
 
 def _folder_of(name: str, models_dir: Path | None) -> Path:

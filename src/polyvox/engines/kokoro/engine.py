@@ -69,11 +69,11 @@ _FIRST_WORDS = MappingProxyType(
         "hi": "नमस्ते।",
         "it": "Ciao.",
         "pt-br": "Olá.",
-        "zh": "你好。",
-        "ja": "今日。",
+        "zh": "今天3点还要去银行。",
+        "ja": "今日は3時に銀行へ行った。",
     }
 )
-"""A word of each language: its tables and dictionary take from a tenth of a second to seconds to load."""
+"""Words of each language: its tables and dictionary take from a tenth of a second to seconds to load."""
 
 
 @dataclass(frozen=True, slots=True)

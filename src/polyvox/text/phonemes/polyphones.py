@@ -24,35 +24,34 @@ _PAIR: Final = 2
 _IDIOM: Final = 4
 _CALLED: Final = "先生|女士|小姐|老师|教授|医生|大夫|同学|师傅|律师|阿姨|叔叔|大爷|奶奶"
 _TITLE: Final = (
-    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理经监裁部兵书编代])|董(?!事会)|队长|局长|书记|院长|校长"
-    "|工(?=$|[说来]))"
+    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理价量和经监裁部兵书编代])|董(?!事会)|队长|局长|书记|院长"
+    "|校长|工(?=$|[说来]))"
 )
 _NAMED: Final = re.compile(
     f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
 )
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇曾解查朴翟覃缪葛纪华])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
     # To serve as, at the beginning of a clause.
     f"|(?<=[找见请问给跟和是叫位])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
-# Anywhere before a word that people are called by, unless the character in front makes another word of it.
+# Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
+# are no verbs or places before any title.
 _CALLED_ONES: Final = re.compile(
     "|".join(
-        f"(?<![{before}]){name}(?={_CALLED})"
-        for name, before in {
-            "解": "了理讲化破瓦分缓误谅注辩拆溶电调图详见和",
-            "任(?!教授|律师)": "曾担主责上现前历兼连信放聘就出升离继委胜首",
-            "单": "简名订菜账清买下表传孤床被保签填接",
-            "区": "地小市社城园郊山景校辖库片专灾赛战厂",
-            "查": "检调审侦抽核搜盘普",
-            "仇": "报恩情寻",
-            "朴": "纯淳质俭古简",
-            "盖": "覆涵铺掩膝瓶锅",
-        }.items()
-    )
-)
+        f"(?<![{before}]){name}(?={title})"
+        for name, before, title in (
+            ("解", "了理讲化破瓦分缓误谅注辩拆溶电调图详见和排劝开难求", _TITLE),
+            ("单", "简名订菜账清买下表传孤床被保签填接工运一二两三四五六七八九十多", _TITLE),
+            ("仇", "报恩情寻", _TITLE), ("朴", "纯淳质俭古简", _TITLE), ("[翟覃缪]", "", _TITLE),
+            ("任(?!教授|律师)", "曾担主责上现前历兼连信放聘就出升离继委胜首", _CALLED),
+            ("区", "地小市社城园郊山景校辖库片专灾赛战厂", _CALLED),
+            ("查", "检调审侦抽核搜盘普", _CALLED), ("盖", "覆涵铺掩膝瓶锅", _CALLED),
+        )
+    ).replace("(?<![])", "")
+)  # fmt: skip
 _KNOWN: Final = re.compile(
     f"[{''.join(NAMES)}](?:"
     + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())

@@ -68,6 +68,7 @@ _UNITS: Final = {
     "dL": "分升",
     "μL": "微升",
     "IU": "国际单位",
+    "mIU": "毫国际单位",
     "mmHg": "毫米汞柱",
     "L": "升",
     "ms": "毫秒",
@@ -123,6 +124,15 @@ _UNITS: Final = {
     "keV": "千电子伏",
     "MeV": "兆电子伏",
     "GeV": "吉电子伏",
+    "TW": "太瓦",
+    "kDa": "千道尔顿",
+    "kgf": "千克力",
+    "kpc": "千秒差距",
+    "Mpc": "兆秒差距",
+    "mT": "毫特",
+    "μT": "微特",
+    "mGy": "毫戈瑞",
+    "fL": "飞升",
     "mSv": "毫西弗",
     "μSv": "微西弗",
     "Mbit": "兆比特",
@@ -140,6 +150,10 @@ _UNITS: Final = {
     "px": "像素",
     "bpm": "次每分钟",
     "bp": "个基点",
+    "bar": "巴",
+    "mbar": "毫巴",
+    "nit": "尼特",
+    "nits": "尼特",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
@@ -161,7 +175,31 @@ _IN_COMPOUNDS: Final = {
     "℃": "摄氏度",
 }
 # Read by their letters, in these capitals.
-_LETTERED: Final = ("KB", "MB", "GB", "TB", "PB", "M", "G", "T", "Mbps", "Gbps", "kbps", "fps", "dpi", "ppm")
+_LETTERED: Final = (
+    "KB",
+    "MB",
+    "GB",
+    "TB",
+    "PB",
+    "M",
+    "G",
+    "T",
+    "Mbps",
+    "Gbps",
+    "kbps",
+    "fps",
+    "dpi",
+    "ppm",
+    "ppi",
+    "psi",
+    "cc",
+    "TOPS",
+    "MP",
+    "ppb",
+    "AU",
+    "QPS",
+    "TPS",
+)
 _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()) if len(unit) > 1} | {
     "l": "升",
     "v": "伏",
@@ -222,7 +260,9 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
-_AMPERES: Final = re.compile(r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?<=电流)(\d{1,3})A(?![A-Za-z0-9])")
+_AMPERES: Final = re.compile(
+    r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
+)
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _PRIME: Final = re.compile("[0-9]['′]")
