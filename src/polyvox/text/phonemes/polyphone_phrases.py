@@ -42,6 +42,7 @@ PHRASES: Final = {
     "历数": "li4 shu3",
     "打得火热": "da3 de5 huo3 re4",
     "胃散": "wei4 san3",
+    "叮当作响": "ding1 dang1 zuo4 xiang3",
     "分散剂": "fen1 san4 ji4",
     "散剂": "san3 ji4",
     "信得过": "xin4 de5 guo4",
