@@ -18,6 +18,10 @@ _LOGARITHM: Final = re.compile(
     r"(?:\((?P<of>\d{1,9}|[a-zA-Z])\)|(?<=[₀-₉])(?P<figure>\d{1,9}|[a-zN](?![A-Za-z])))"
 )
 _SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_SUBSCRIPT: Final = re.compile("[₀-₉ₙₘᵢⱼₖ₊₋]")
+# A letter and its index, which no formula of chemistry has.
+_INDEX: Final = re.compile("(?<![A-Za-z])(?P<letter>[a-zSTVFPRWQ])(?P<index>[₀-₉]{1,3}|[ₙₘᵢⱼₖ](?:[₊₋][₀-₉])?)")
+_INDEX_LETTERS: Final = str.maketrans("ₙₘᵢⱼₖ₊₋₀₁₂₃₄₅₆₇₈₉", "nmijk加减零一二三四五六七八九")
 _SPELLED: Final = re.compile(r"(?<![A-Za-z.])(?:ln|lg) ?(?=\d|\([\dA-Za-z]|[A-Zxyt](?![A-Za-z]))")
 _LIMIT: Final = re.compile(r"(?<![A-Za-z.])lim(?![A-Za-z])")
 _APPROACHES: Final = re.compile(r"(?<=[a-z]) ?(?:→|->) ?(?=[\d∞a+-])")
@@ -44,11 +48,23 @@ _NUMBERED: Final = re.compile(r"(?<![A-Za-z])(Fig|Eq|Tab)\. ?(\d{1,4})(?!\d)")
 _PARTS: Final = {"Fig": "图", "Eq": "式", "Tab": "表"}
 _MOLECULE: Final = r"(?:[A-Z][a-z]?\d{0,2})"
 _COMPOUND: Final = re.compile(
-    rf"(?<![A-Za-z.@#/_-])(?<![A-Za-z]\d)(?P<count>\d{{0,2}})(?P<formula>{_MOLECULE}{{2,12}}"
+    rf"(?<![A-Za-z.@#/_-])(?<![A-Za-z]\d)(?!IP\d)(?P<count>\d{{0,2}})(?P<formula>{_MOLECULE}{{2,12}}"
     rf"|{_MOLECULE}{{1,4}}\({_MOLECULE}{{1,4}}\)\d)(?![A-Za-z0-9@_])"
 )
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)|(\d+)")
 _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
+
+# Two letters that are multiplied, of which English would make a word, and the symbols of elements alone: ax², Fe.
+_FACTORS: Final = re.compile(
+    r"(?:(?<=[=+×(\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
+    r"(?:[abckmnp][xyz]|xyz?|a?bc|ab|ac|ba|m[acv]|F[sdx]|[gva]t|gh)(?:(?=[²³^=+])|(?<=[=+×(\d][A-Za-z][a-z])(?![A-Za-z]))"
+)
+_ELEMENT: Final = re.compile(
+    r"(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
+    r"(?:Fe|Cu|Zn|Mg|Al|Na|Ca|Ag|Ba|Mn|Cl|Hg|Pb|Sn|Ni|Cr|Ti|Si|Li|Br|Au|Pt|Cd|Sr|Cs|Ra|Pu|Ne|Ar|Kr|Xe)"
+    r"(?=[\u4e00-\u9fff+=,，。、)]|\Z| ?[→↑↓])"
+)
+_DOT_PRODUCT: Final = re.compile(r"(?<=(?<![A-Za-z])[a-z])[·⋅](?=[a-z](?![A-Za-z]))")
 
 # One search each for what any of the readers needs, which most texts do not have.
 _FUNCTION_NAME: Final = re.compile("sin|cos|tan|cot|l[ngi]")
@@ -57,8 +73,10 @@ _FORMULA: Final = re.compile(rf"[A-Za-z)]\d|{'|'.join(sorted(COMPOUNDS_WITHOUT_F
 
 
 def read_logarithms(text: TrackedText) -> TrackedText:
-    """ "log2(8)", before figures that stand below the line become plain ones."""
-    return text.sub(_LOGARITHM, _logarithm) if "log" in text.text else text
+    """ "log2(8)" and "x₁", before figures that stand below the line become plain ones."""
+    if "log" in text.text:
+        text = text.sub(_LOGARITHM, _logarithm)
+    return text.sub(_INDEX, _index) if _SUBSCRIPT.search(text.text) else text
 
 
 def read_functions(text: TrackedText) -> TrackedText:
@@ -83,8 +101,16 @@ def read_works(text: TrackedText) -> TrackedText:
 
 
 def read_compounds(text: TrackedText) -> TrackedText:
-    """Chemical formulas letter by letter."""
-    return text.sub(_COMPOUND, _compound) if _FORMULA.search(text.text) else text
+    """Chemical formulas, symbols of elements and factors letter by letter."""
+    if _FORMULA.search(text.text):
+        text = text.sub(_COMPOUND, _compound)
+    if "·" in text.text or "⋅" in text.text:
+        text = text.sub(_DOT_PRODUCT, "点乘")
+    return text.sub(_ELEMENT, _apart).sub(_FACTORS, _apart)
+
+
+def _apart(match: re.Match[str]) -> str:
+    return " ".join(match.group()).upper()
 
 
 def _function(match: re.Match[str]) -> str:
@@ -94,6 +120,12 @@ def _function(match: re.Match[str]) -> str:
 def _logarithm(match: re.Match[str]) -> str:
     base, of = (_said(part) for part in (match["base"].translate(_SUBSCRIPTS), match["of"] or match["figure"]))
     return f"以{base}为底{of}的对数"
+
+
+def _index(match: re.Match[str]) -> str:
+    index = match["index"]
+    said = index.translate(_INDEX_LETTERS) if index[0] > "₉" else cardinal(index.translate(_SUBSCRIPTS))
+    return f"{match['letter']} {said} "
 
 
 def _said(written: str) -> str:

@@ -1,0 +1,43 @@
+"""The codes of shares, and growth as reports write it."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.chinese.numbers import spelled
+from polyvox.text.tracked import TrackedText
+
+_SIGN: Final = re.compile(r"\.(?:SH|SZ|BJ|HK|SS|US)(?![A-Za-z])|[\u4e00-\u9fffA-Z]\(\d{5,6}\)")
+# A code and its exchange, or a code alone in brackets behind the name of its firm: 600519.SH, 贵州茅台(600519).
+_SHARE: Final = re.compile(
+    r"(?<![A-Za-z\d.])(?P<code>\d{4,6})\.(?P<exchange>SH|SZ|BJ|HK|SS)(?![A-Za-z])"
+    r"|(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,5})\.(?=(?:US|HK)(?![A-Za-z]))"
+    r"|(?<=[\u4e00-\u9fffA-Z]\()(?P<bracketed>(?:60|68|00|30|83|87|43|92|51|15|11|12)\d{4}|0\d{4})(?=\))"
+)
+# Futures by the year and the month in which they fall due: 螺纹钢2501合约.
+_FUTURES: Final = re.compile(r"(?<![\d.,])\d{4}(?=合约)")
+# So much more than a year, a quarter or a month before.
+_COMPARED: Final = re.compile(r"(?<![A-Za-z])(?:YoY|QoQ|MoM|YOY|QOQ|MOM)(?![A-Za-z])(?P<more> ?\+ ?(?=\d))?")
+_GAIN: Final = re.compile(
+    r"(?<=[\u4e00-\u9fff:(])(?<![同环]比) ?\+(?=\d++(?:[.,]\d++)*+(?:%|‰|bp|BP|个?基点|个?百分点))"
+)
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Codes of shares digit by digit, and a gain by its word."""
+    if _SIGN.search(text.text):
+        text = text.sub(_SHARE, _share)
+    if "合约" in text.text:
+        text = text.sub(_FUTURES, lambda match: spelled(match.group()))
+    if "o" in text.text or "O" in text.text:
+        text = text.sub(
+            _COMPARED, lambda match: " ".join(match.group()[:3].upper()) + ("增长" if match["more"] else "")
+        )
+    return text.sub(_GAIN, "正") if "+" in text.text else text
+
+
+def _share(match: re.Match[str]) -> str:
+    if match["letters"]:
+        return " ".join(match["letters"]) + " 点 "
+    if match["bracketed"]:
+        return spelled(match["bracketed"])
+    return f"{spelled(match['code'])}点 {' '.join(match['exchange'])}"
