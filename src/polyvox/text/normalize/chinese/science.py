@@ -57,7 +57,7 @@ _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 # Two letters that are multiplied, of which English would make a word, and the symbols of elements alone: ax², Fe.
 _FACTORS: Final = re.compile(
     r"(?:(?<=[=+×(\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
-    r"(?:[abckmnp][xyz]|xyz?|a?bc|ab|ac|ba|m[acv]|F[sdx]|[gva]t|gh)(?:(?=[²³^=+])|(?<=[=+×(\d][A-Za-z][a-z])(?![A-Za-z]))"
+    r"(?:[abckmnp][xyz]|xyz?|abc|[a-d]{2}|m[acv]|F[sdx]|[gva]t|gh)(?:(?=[²³^=+])|(?<=[=+×(\d][A-Za-z][a-z])(?![A-Za-z]))"
 )
 _ELEMENT: Final = re.compile(
     r"(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
@@ -66,6 +66,8 @@ _ELEMENT: Final = re.compile(
 )
 _DOT_PRODUCT: Final = re.compile(r"(?<=(?<![A-Za-z])[a-z])[·⋅](?=[a-z](?![A-Za-z]))")
 
+_DERIVATIVE: Final = re.compile("(?<![A-Za-z])([fgyF])['′](?=[(= ])")
+_YIELDS: Final = re.compile(r"(?<=[A-Za-z0-9)↑↓]) ?→ ?(?=\d?[A-Z])")
 # One search each for what any of the readers needs, which most texts do not have.
 _FUNCTION_NAME: Final = re.compile("sin|cos|tan|cot|l[ngi]")
 _STOP: Final = re.compile(r"[A-Za-z]\.")
@@ -102,7 +104,11 @@ def read_works(text: TrackedText) -> TrackedText:
 
 def read_compounds(text: TrackedText) -> TrackedText:
     """Chemical formulas, symbols of elements and factors letter by letter."""
+    if "'" in text.text or "′" in text.text:
+        text = text.sub(_DERIVATIVE, r"\1 撇 ")
     if _FORMULA.search(text.text):
+        if "→" in text.text and "+" in text.text:
+            text = text.sub(_YIELDS, "生成")
         text = text.sub(_COMPOUND, _compound)
     if "·" in text.text or "⋅" in text.text:
         text = text.sub(_DOT_PRODUCT, "点乘")
