@@ -68,7 +68,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = specifications.read_specifications(medicine.read(text))
+    text = medicine.read(specifications.read_specifications(text))
     text = typed_digits.read(addresses.read_designations(text))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))

@@ -318,10 +318,10 @@ def read_designations(text: TrackedText) -> TrackedText:
     """Spans from letter to letter, and numbers whose hyphen is no sign: of aircraft, rockets, figures and tables."""
     if _LETTERED_SIGN.search(text.text):
         text = text.sub(_LETTERED_SPAN, _lettered_span)
-    if _CASE_SIGN.search(text.text):
-        text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _FLOOR_SIGN.search(text.text):
         text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2']}楼")
+    if _CASE_SIGN.search(text.text):
+        text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
         return text
     text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
