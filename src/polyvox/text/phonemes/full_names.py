@@ -29,7 +29,7 @@ _BEHIND: Final = (
 _NAMED: Final = re.compile(
     f"(?:(?<={_ROLE[3:-1].replace('|', ')|(?<=').replace('被告人?', '被告)|(?<=被告人')}))"
     f"(?P<told>{_SURNAME})(?={_GIVEN}{{1,2}}{_BEHIND})"
-    f"|^(?P<listed>[单仇任曾解翟覃缪葛纪])(?={_GIVEN}{{2}}(?:$|{_BEHIND}))"
+    f"|^(?P<listed>[单仇任曾解查翟覃缪葛纪])(?={_GIVEN}{{2}}(?:$|{_BEHIND}))"
     # Somebody whose name is not told: 仇某, 任某某.
     f"|(?:^|(?<=[人告和与及对将向被由让受长员官师者理总]))(?P<veiled>[单仇任曾解查朴区盖缪翟覃葛纪])(?=某(?![个种些一天日件时处地年月]))"
 )

@@ -35,8 +35,8 @@ _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}"
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
 _UNTIL: Final = re.compile(
-    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
-    r" ?[-–—~～] ?(?=第?\d)"
+    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=[零一二三四五六七八九十百千][万亿])|(?<=[\d十百千]万亿)|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
+    r" ?[-–—~～] ?(?=第?[\d一二两三四五六七八九])"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
 _BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
@@ -201,7 +201,7 @@ _BY: Final = re.compile(
     r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
-_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜)")
+_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜|[,.;)、。]|$)")
 _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
 )
@@ -228,10 +228,12 @@ _PRICE_OF: Final = re.compile(
 )
 # A letter or a root by a figure: π/2, √3/2.
 _PART_OF_LETTER: Final = re.compile(
-    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn]|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
+    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn][²³]?|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
 )
 # A fraction of a letter: 2/3x.
 _COEFFICIENT: Final = re.compile(r"(?<![\dA-Za-z./])(\d{1,3})/(\d{1,3})(?=[abkmntxyz](?![A-Za-z]))")
+# The mark of a pupil: B-.
+_MARK_BELOW: Final = re.compile(r"(?<=[\u4e00-\u9fff: ][A-D])-(?=[,.;)、。]|$)")
 _PART_OF_DECIMAL: Final = re.compile(r"(?<![\dA-Za-z./])1/(\d{1,4}\.\d{1,4})(?![\d/.])")
 # One over a letter, in a formula.
 _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
@@ -241,7 +243,7 @@ _SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
     r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
-    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
+    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
 _LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
@@ -308,13 +310,13 @@ def read_formulas(text: TrackedText) -> TrackedText:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
         text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
-    if "镜" in text.text:
+    if "镜" in text.text or "放大" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
-    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减")
+    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
     text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])

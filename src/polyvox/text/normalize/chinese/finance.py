@@ -17,10 +17,13 @@ _SHARE: Final = re.compile(
 _INDEX: Final = re.compile(
     r"(?:(?<=沪深)|(?<=[中上北深]证)|(?<=科创)|(?<=标普)|(?<=富时)|(?<=罗素)|(?<=达克)|(?<=创业板)|(?<=恒生))\d{2,4}(?=[A-Za-z])"
 )
-_PORTFOLIO: Final = re.compile(r"(?:(?<=基金)|(?<=社保)|(?<=养老))\d{3,5}(?=组合)")
+_PORTFOLIO: Final = re.compile(r"(?:(?<=基金)|(?<=社保)|(?<=养老))\d{3,5}(?=组合)|(?<=日经)225(?!\d)")
 _AT_RISK: Final = re.compile(r"(?<!\*)\*(?=S?\*?ST[\u4e00-\u9fff])")
 # Futures by the year and the month in which they fall due: 螺纹钢2501合约.
 _FUTURES: Final = re.compile(r"(?<![\d.,])\d{4}(?=合约)")
+_MULTIPLE: Final = re.compile(r"(?<=(?<![A-Z])P[EBS] )(\d{1,3}(?:\.\d)?)[xX](?![A-Za-z0-9])")
+_TREND: Final = re.compile(r"[↑↓▲▼](?=\d)")
+_TRENDS: Final = {"↑": "上升", "▲": "上升", "↓": "下降", "▼": "下降"}
 # So much more than a year, a quarter or a month before.
 _COMPARED: Final = re.compile(r"(?<![A-Za-z])(?:YoY|QoQ|MoM|YOY|QOQ|MOM)(?![A-Za-z])(?P<more> ?\+ ?(?=\d))?")
 _GAIN: Final = re.compile(
@@ -32,8 +35,12 @@ def read(text: TrackedText) -> TrackedText:
     """Codes of shares digit by digit, and a gain by its word."""
     if _SIGN.search(text.text):
         text = text.sub(_SHARE, _share)
-    if "合约" in text.text or "组合" in text.text:
+    if "合约" in text.text or "组合" in text.text or "日经" in text.text:
         text = text.sub(_FUTURES, _spelled).sub(_PORTFOLIO, _spelled)
+    if _TREND.search(text.text):
+        text = text.sub(_TREND, lambda match: _TRENDS[match.group()])
+    if "x" in text.text:
+        text = text.sub(_MULTIPLE, r"\1倍")
     if "*" in text.text:
         text = text.sub(_AT_RISK, "星")
     if _INDEX.search(text.text):

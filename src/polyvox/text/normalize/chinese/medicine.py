@@ -36,10 +36,15 @@ _DOSED: Final = re.compile(
 _NEAR: Final = 24
 
 
+_FILTERED: Final = re.compile(r"(?<=[mM][lL])/\(?min[·⋅•/]1\.73 ?m[²2]\)?")
+
+
 def read(text: TrackedText) -> TrackedText:
     """Strengths, pressures, units of drugs, and the letters that tell how often one is taken."""
     if ":" in text.text:
         text = text.sub(_STRENGTH, r"\1比")
+    if "1.73" in text.text:
+        text = text.sub(_FILTERED, "每分钟每一点七三平方米")
     if "/" in text.text:
         text = text.sub(_PRESSURES, lambda match: f"{cardinal(match[1])}, ")
     if "d" in text.text:
