@@ -67,7 +67,7 @@ _SHORT_DATE: Final = re.compile(
 _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){_MONTH}/{_DAY}(?:(?:, |和|及|与){_MONTH}/{_DAY})+(?![\d/%]|\.\d|的)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间班营])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间班营周])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(

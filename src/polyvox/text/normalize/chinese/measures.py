@@ -109,6 +109,10 @@ _UNITS: Final = {
     "hPa": "百帕",
     "MPa": "兆帕",
     "GPa": "吉帕",
+    "TPa": "太帕",
+    "μH": "微亨",
+    "mH": "毫亨",
+    "nH": "纳亨",
     "N": "牛",
     "kN": "千牛",
     "MN": "兆牛",
@@ -285,6 +289,7 @@ _MEASURE: Final = re.compile(
 
 # So many months' pay, which is written as N: 赔偿金(2N).
 _SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
+_GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -416,12 +421,12 @@ def _match_minute(match: re.Match[str]) -> str:
 def _measure(match: re.Match[str]) -> str | None:
     if match["unit"] == "N" and _SEVERANCE.search(match.string):
         return None
-    unit = _units(match)
+    unit = "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 
 
 def _raised(match: re.Match[str]) -> str | None:
-    unit = _units(match)
+    unit = _units(match) or (None if match["per"] else _IN_COMPOUNDS.get(match["unit"]))
     return match["power"] + unit if unit else None
 
 
