@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
+from polyvox.text.phonemes.full_names import surnames_before_names
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
@@ -65,7 +66,7 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)

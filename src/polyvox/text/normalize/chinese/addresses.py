@@ -175,7 +175,7 @@ _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(
-    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
+    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?:\.\d{{1,2}})?+(?P<year>[:—–-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
     "(?!强|多|余|[A-Za-z/×])"
 )
 _LABORATORY: Final = re.compile(
@@ -183,6 +183,10 @@ _LABORATORY: Final = re.compile(
 )
 # The year of a program or a show behind its name: Office 2019.
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
+# The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
+_YEAR_BEFORE: Final = re.compile(r"(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
+# The digits behind those that are hidden: 3301********1234.
+_UNHIDDEN: Final = re.compile(r"(?<=\*\*)\d{2,6}(?![\d.])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
@@ -239,7 +243,9 @@ _HIDDEN_FILE: Final = re.compile(
 )
 _SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")
-_MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
+_MIXED: Final = re.compile(
+    r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?<!\d[~～])(?P<before>\d++)(?=[A-Za-z])"
+)
 
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
 _YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
@@ -369,6 +375,9 @@ def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if "**" in text.text:
+        text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
+    text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 
@@ -451,8 +460,9 @@ def _numbered(match: re.Match[str]) -> str | None:
     """The number of a standard and the year of its edition; what a laboratory counts is left to be a number."""
     if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
         return None
-    between = "杠" if (match["year"] or "").startswith("-") else ", "
-    return between.join(map(spelled, _GROUP.findall(match.group())))
+    number, year = match.group().removesuffix(match["year"] or ""), match["year"] or ""
+    said = "点".join(map(spelled, number.split(".")))
+    return said + ((", " if year[0] == ":" else "杠") + spelled(year[1:]) if year else "")
 
 
 def _host(match: re.Match[str]) -> str:

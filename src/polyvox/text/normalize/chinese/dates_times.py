@@ -17,6 +17,12 @@ _DATES: Final = re.compile(
 )
 _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
+# Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
+_DOTTED_MONTH: Final = re.compile(
+    r"(?<![\d.])(?P<year>(?:19|20)\d\d)\.(?P<month>1[0-2]|0[1-9])(?![\d.])"
+    r"(?:(?=出?生|至今|毕业| ?[-–—~～] ?至?今)|(?:(?<=[,(]\d{4}\.\d\d)|(?<=, \d{4}\.\d\d))(?=[,)])"
+    r"|(?P<dash> ?[-–—~～至到] ?)(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|0[1-9])(?![\d.]))"
+)
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
 _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
 _YEAR: Final = re.compile(
@@ -115,7 +121,7 @@ _SALE: Final = re.compile(
 )
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
-    rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
+    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
@@ -174,7 +180,8 @@ def _read_dates(text: TrackedText) -> TrackedText:
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
+        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
+        text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
     if "/" not in text.text:
         return text
     return text.sub(_FULL_DATES, _full_dates).sub(_LISTED_DATES, _listed_dates).sub(_SHORT_DATE, _short_date)
@@ -220,6 +227,11 @@ def _season(match: re.Match[str]) -> str | None:
 
 def _year_month(match: re.Match[str]) -> str:
     return f"{spelled(match[1])}年{cardinal(str(int(match[2])))}月"
+
+
+def _dotted_month(match: re.Match[str]) -> str:
+    said = f"{spelled(match['year'])}年{cardinal(str(int(match['month'])))}月"
+    return f"{said}到{spelled(match['last'])}年{cardinal(str(int(match['until'])))}月" if match["dash"] else said
 
 
 def _full_dates(match: re.Match[str]) -> str:

@@ -103,6 +103,7 @@ _MEASURE_WORD: Final = (
     "|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
 _PAIR: Final = re.compile(
+    r"(?:(?<=发行)|(?<=分)|(?<=共))2(?=期(?!工程|项目))|"
     r"(?<![\d.第排图表式=])(?<!\d,)(?<!第\d, )"
     rf"(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
@@ -135,6 +136,7 @@ _SIGNS: Final = {
     "°": "度",
     "№": "第",
     "√": "根号",
+    "∛": "三次根号",
     "∈": "属于",
     "∠": "角",
     "∵": "因为",
@@ -237,6 +239,7 @@ _MINUS: Final = re.compile(
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
+_LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
 _ABSOLUTE: Final = re.compile(r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z]))\|")
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
@@ -248,7 +251,7 @@ _TIMES_LETTER: Final = re.compile(
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 # Short for two English words: R&D, Q&A.
 _AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
-_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,2})/(?=[A-Za-zα-ωΔ]{1,2}(?![A-Za-z]))")
+_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))")
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _STEP: Final = 16
 _STEP_BEFORE: Final = re.compile("→[^,.;!?()]*\\Z")
@@ -290,7 +293,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
-        text = text.sub(_ABSOLUTE, r"\1的绝对值")
+        text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
     if "镜" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:

@@ -125,6 +125,7 @@ _UNITS: Final = {
     "MeV": "兆电子伏",
     "GeV": "吉电子伏",
     "TW": "太瓦",
+    "atm": "个大气压",
     "kDa": "千道尔顿",
     "kgf": "千克力",
     "kpc": "千秒差距",
@@ -221,8 +222,9 @@ _MONEY_BEHIND: Final = re.compile(
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
 _PER_UNIT: Final = re.compile(
-    r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
+    r"(?<=[方个次升克粒元块万亿千百滴片支转圈步下字件人台辆桶粒株])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
+_PER_DEGREE: Final = re.compile("(?<=[方克焦瓦0-9])/(?:℃|°C)")
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
 # Length, width and height: 4,750/1,921/1,624mm.
 _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
@@ -246,7 +248,7 @@ _PERCENT: Final = re.compile(
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
-    rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
+    rf"(?:{DASH}(?P<below>-)?\+?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _MYRIAD_DEGREES: Final = re.compile(r"(?<=[万亿]) ?(?:℃|° ?C(?![A-Za-z]))")
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
@@ -281,6 +283,8 @@ _MEASURE: Final = re.compile(
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
+# So many months' pay, which is written as N: 赔偿金(2N).
+_SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -323,7 +327,7 @@ def read_units(text: TrackedText) -> TrackedText:
 
 def read_rates(text: TrackedText) -> TrackedText:
     """A unit symbol that something in words is divided by."""
-    text = text.sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
+    text = text.sub(_PER_DEGREE, "每摄氏度").sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
     return text.sub(_PER_UNIT, _per_unit)
 
 
@@ -410,6 +414,8 @@ def _match_minute(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
+    if match["unit"] == "N" and _SEVERANCE.search(match.string):
+        return None
     unit = _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 
