@@ -1,14 +1,16 @@
 """Time stretching of a stream: another tempo at the same pitch."""
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-import av
 import numpy as np
-from av.filter import Graph
 
 from polyvox.audio.pcm import check_channels, check_rate, shaped, silence
 from polyvox.errors import InvalidRequestError
 from polyvox.types import SPEED_RANGE, Pcm
+
+if TYPE_CHECKING:
+    from av.filter import Graph
 
 # Long enough to push the last real sample out of two filters in a row, at any speed.
 _FLUSH_SECONDS = 0.5
@@ -71,6 +73,8 @@ class StreamTempo:
         self._pending = waiting[whole:]
 
     def _filtered(self, block: Pcm) -> list[Pcm]:
+        import av
+
         assert self._graph is not None
         frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), "flt", self._layout)
         frame.sample_rate = self._rate
@@ -96,8 +100,10 @@ class StreamTempo:
         return ready
 
 
-def _tempo_graph(speed: float, rate: int, layout: str) -> Graph:
+def _tempo_graph(speed: float, rate: int, layout: str) -> "Graph":
     """One filter from half to double speed; beyond, where it could not or would skip samples, two in a row."""
+    from av.filter import Graph  # FFmpeg takes long to load, and engines with a tempo of their own need none
+
     factors = (speed,) if 0.5 <= speed <= 2.0 else (speed**0.5, speed**0.5)
     graph = Graph()
     source = graph.add_abuffer(sample_rate=rate, format="flt", layout=layout, time_base=Fraction(1, rate))

@@ -1,6 +1,5 @@
 """The browser bundle: the files with which a browser speaks without a server, in the folder of models."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polyvox.bundles.install import ModelsFolder, move_in
 from polyvox.bundles.manifest import Digest, FileName
-from polyvox.errors import BundleError, InvalidRequestError
+from polyvox.errors import BundleError
 
 FOLDER: Final = "browser"
 MANIFEST: Final = "manifest.json"
@@ -62,12 +61,16 @@ def open_browser_bundle(models_dir: Path) -> BrowserBundle:
 
 def export_browser_bundle(models_dir: Path, write: Callable[[Path], None]) -> BrowserBundle:
     """Let `write` fill a folder, and put that into the folder of models in one step, in place of an older one."""
-    if models_dir.is_dir() and not os.access(models_dir, os.W_OK):
-        raise InvalidRequestError(f"{models_dir} cannot be written; give another folder by --to.", field="models_dir")
     models = ModelsFolder(models_dir)
-    with models.locked() as work:
-        stage = work / FOLDER
-        stage.mkdir()
-        write(stage)
-        move_in(stage, models)
+    try:
+        with models.locked() as work:
+            stage = work / FOLDER
+            stage.mkdir()
+            write(stage)
+            move_in(stage, models)
+    except OSError as error:
+        raise BundleError(
+            f"The files with which a browser speaks cannot be written to the folder of models ({error.strerror}); free "
+            f"the disk or mend its permissions, then run: {EXPORT_COMMAND}."
+        ) from error
     return open_browser_bundle(models_dir)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyvox.errors import BundleError, InvalidRequestError, UnavailableError
+from polyvox.errors import BundleError, UnavailableError
 
 if TYPE_CHECKING:
     from polyvox.bundles.manifest import Manifest
@@ -117,24 +117,16 @@ def browser(
 ) -> None:
     """Write the files with which a browser speaks by itself, from the installed Kokoro."""
     from polyvox.bundles.browser_bundle import export_browser_bundle
-    from polyvox.bundles.validate import open_bundle
-    from polyvox.engines.catalog import Catalog
     from polyvox.installation import load_settings
+    from polyvox.service.registry.browser_export import write_for_browsers
 
-    settings = load_settings(models_dir=models_dir)
-    export = next(spec.browser for spec in Catalog.installed().specs if spec.browser is not None)
-    if unknown := set(voice or ()) - set(export.voices):
-        raise InvalidRequestError(
-            f"No voice {min(unknown)!r} speaks in a browser; those are {', '.join(export.voices)}.", field="voice"
-        )
-    model = open_bundle(export.bundle, settings.models_dir).folder
-    voices = voice or export.voices
+    folder = load_settings(models_dir=models_dir).models_dir
     if to is not None:
-        export.write(model, to, voices)
+        write_for_browsers(folder, to, voice or ())
         print(f"Wrote {to}.")
         return
-    bundle = export_browser_bundle(settings.models_dir, lambda folder: export.write(model, folder, voices))
-    print(f"Wrote {bundle.bytes / 1e6:.0f} MB to {bundle.folder}; the Studio speaks on your device now.")
+    bundle = export_browser_bundle(folder, lambda stage: write_for_browsers(folder, stage, voice or ()))
+    print(f"Wrote {bundle.bytes / 1e6:.0f} MB to {bundle.folder}; the Studio of this server speaks on your device now.")
 
 
 def _folder_of(name: str, models_dir: Path | None) -> Path:

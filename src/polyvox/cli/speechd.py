@@ -32,9 +32,12 @@ def speechd(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak for a screen reader: started by Speech Dispatcher, over standard input and output."""
+    from polyvox.cli.slim_structlog import slim_structlog
     from polyvox.server.garbage import lasting_imports
 
-    settings = settings_loader_for(server).load(
+    with lasting_imports(), slim_structlog():
+        loader = settings_loader_for(server)
+    settings = loader.load(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,

@@ -4,6 +4,7 @@ from typing import Final
 
 # Longer phrases win. A phrase counts wherever it stands, whatever the tokenizer cut.
 PHRASES: Final = {
+    "不亦说乎": "bu2 yi4 yue4 hu1",
     "有为青年": "you3 wei2 qing1 nian2",
     "何为": "he2 wei2",
     "福分": "fu2 fen4",
@@ -41,6 +42,8 @@ PHRASES: Final = {
     "历数": "li4 shu3",
     "打得火热": "da3 de5 huo3 re4",
     "胃散": "wei4 san3",
+    "叮当作响": "ding1 dang1 zuo4 xiang3",
+    "分散剂": "fen1 san4 ji4",
     "散剂": "san3 ji4",
     "信得过": "xin4 de5 guo4",
     "当回事": "dang4 hui2 shi4",

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
+from polyvox.text.phonemes.full_names import surnames_before_names
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
@@ -24,14 +25,17 @@ _PAIR: Final = 2
 _IDIOM: Final = 4
 _CALLED: Final = "先生|女士|小姐|老师|教授|医生|大夫|同学|师傅|律师|阿姨|叔叔|大爷|奶奶"
 _TITLE: Final = (
-    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理价量和])|董(?!事会)|队长|局长|书记|院长|校长|工(?=$|[说来]))"
+    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理价量和经监裁部兵书编代])|董(?!事会)|队长|局长|书记|院长"
+    "|校长|工(?=$|[说来]))"
 )
 _NAMED: Final = re.compile(
     f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
 )
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[任曾查葛纪华])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
+    # To serve as, at the beginning of a clause.
+    f"|(?<=[找见请问给跟和是叫位])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
@@ -43,7 +47,7 @@ _CALLED_ONES: Final = re.compile(
             ("解", "了理讲化破瓦分缓误谅注辩拆溶电调图详见和排劝开难求", _TITLE),
             ("单", "简名订菜账清买下表传孤床被保签填接工运一二两三四五六七八九十多", _TITLE),
             ("仇", "报恩情寻", _TITLE), ("朴", "纯淳质俭古简", _TITLE), ("[翟覃缪]", "", _TITLE),
-            ("任", "担主责上现前历兼连信放聘就出升离继委胜首", _CALLED),
+            ("任(?!教授|律师)", "曾担主责上现前历兼连信放聘就出升离继委胜首", _CALLED),
             ("区", "地小市社城园郊山景校辖库片专灾赛战厂", _CALLED),
             ("查", "检调审侦抽核搜盘普", _CALLED), ("盖", "覆涵铺掩膝瓶锅", _CALLED),
         )
@@ -62,7 +66,7 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
@@ -96,9 +100,11 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _holds_particle(word: str) -> bool:
     """Return whether a token may have a particle in it; 地 behind one character and 数 at any end are nouns."""
-    if _PARTICLES.keys().isdisjoint(word) or (len(word) == _PAIR and word[1] in "地数"):
+    if _PARTICLES.keys().isdisjoint(word):
         return False
-    return len(word) == 1 or word[-1] != "数"
+    if len(word) == _PAIR and not word_cutter().FREQ.get(word):
+        return True
+    return len(word) == 1 or not (word[-1] == "数" or (len(word) == _PAIR and word[1] == "地"))
 
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -128,9 +134,9 @@ def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
 
 def _de_of_complement(before: str, behind: str) -> str | None:
     """děi, must, behind a thing, person or time and before what must be done; else the particle behind a verb."""
-    if before in "nrtsfk-" and behind in "vdpr":
+    if (before in "nrtsfkdc-" and behind in "vdpr") or (before == "u" and behind in "vdprm"):
         return "dei3"
-    return "de5" if before in "vazib" and behind != "-" else None
+    return "de5" if (before in "vazib" and behind != "-") or (behind == "a" and before not in "nrt-") else None
 
 
 def _de_of_manner(before: str, behind: str) -> str | None:

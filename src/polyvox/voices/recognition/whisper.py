@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from polyvox.audio.analysis import is_silent
 from polyvox.audio.features import hann_window, slaney_filters
 from polyvox.bundles.ctranslate2_file import read_ctranslate2
-from polyvox.bundles.onnx_graphs.whisper import FRAMES, WhisperShape, whisper_decoder_graph, whisper_encoder_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import open_session
 from polyvox.types import Pcm
@@ -22,11 +21,15 @@ from polyvox.voices.recognition.recogniser import RATE, HeardWindow, Recognition
 from polyvox.voices.recognition.whisper_tokens import WhisperTokenizer
 from polyvox.voices.recognition.whisper_words import timed_groups, token_groups
 
+if TYPE_CHECKING:
+    from polyvox.bundles.onnx_graphs.whisper import WhisperShape
+
 Tensors = dict[str, npt.NDArray[np.float32]]
 
 _PARTS: Final = ("model.bin.part1", "model.bin.part2")
 _SPECIFICATION: Final = "WhisperSpec"
 _WINDOW_SECONDS: Final = 30.0
+_WINDOW_SAMPLES: Final = round(_WINDOW_SECONDS * RATE)
 _FFT: Final = 400
 _HOP: Final = 160
 _CONTEXT: Final = 448
@@ -51,6 +54,9 @@ class Whisper:
     """
 
     def __init__(self, bundle: Bundle, threads: int = 1) -> None:
+        # ONNX takes a tenth of a second to import; a server that nobody speaks to does without.
+        from polyvox.bundles.onnx_graphs.whisper import WhisperShape, whisper_decoder_graph, whisper_encoder_graph
+
         weights = read_ctranslate2([bundle.file(part) for part in _PARTS], _SPECIFICATION)
         known = json.loads(bundle.file("config.json").read_text(encoding="utf-8"))
         heads = [(int(layer), int(head)) for layer, head in known["alignment_heads"]]
@@ -110,10 +116,10 @@ class Whisper:
 
     def _log_mel(self, window: Pcm) -> npt.NDArray[np.float32]:
         """Log mel energies [1, bins, frames] of 30 seconds, silence behind the window, at most 80 dB apart."""
-        whole = np.zeros(2 * FRAMES * _HOP, np.float32)
+        whole = np.zeros(_WINDOW_SAMPLES, np.float32)
         whole[: len(window)] = window[: len(whole)]
         padded = np.pad(whole, _FFT // 2, mode="reflect")
-        frames = np.lib.stride_tricks.sliding_window_view(padded, _FFT)[: 2 * FRAMES * _HOP : _HOP]
+        frames = np.lib.stride_tricks.sliding_window_view(padded, _FFT)[:_WINDOW_SAMPLES:_HOP]
         power = np.square(np.abs(np.fft.rfft(frames * hann_window(_FFT))))
         logs = np.log10(np.maximum(power @ self._filters.T, 1e-10))
         mel: npt.NDArray[np.float32] = ((np.maximum(logs, logs.max() - 8.0) + 4.0) / 4.0).T.astype(np.float32)
@@ -214,7 +220,7 @@ class _Attempt:
 class _Cache:
     """Keys and values of the tokens so far, by layer."""
 
-    def __init__(self, shape: WhisperShape) -> None:
+    def __init__(self, shape: "WhisperShape") -> None:
         empty = np.zeros((shape.heads, 0, shape.width // shape.heads), np.float32)
         self.tensors: Tensors = {f"{kind}_{layer}": empty for layer in range(shape.layers) for kind in ("key", "value")}
 

@@ -1,5 +1,6 @@
 """The browser package and its model, as the server sends them to the Studio."""
 
+import asyncio
 import gzip
 import hashlib
 import json
@@ -10,6 +11,7 @@ from helpers.fakes import tone_service
 from helpers.serving import called, error_of
 from helpers.tables import each_row
 from polyvox.api.dialects.studio import device
+from polyvox.service.registry import browser_export
 
 pytestmark = pytest.mark.anyio
 
@@ -78,17 +80,33 @@ async def test_nothing_but_listed_files_is_sent(path, models_dir):
 async def test_a_manifest_that_names_other_folders_is_refused_whole(name, models_dir):
     described = {name: {"bytes": 6, "sha256": "0" * 64}}
     (models_dir / "browser" / "manifest.json").write_text(json.dumps({"format": 1, "files": described}))
-    async with called(tone_service(models_dir=models_dir)) as client:
+    async with called(tone_service(models_dir=models_dir, allow_pull=False)) as client:
         answers = [await client.get(f"/web/device{path}") for path in ("", "/model/manifest.json", "/model/secret")]
     assert [answer.status_code for answer in answers] == [501] * 3
     assert "polyvox models browser" in answers[0].text
 
 
 async def test_a_server_without_the_files_names_the_command_that_makes_them(tmp_path):
-    async with called(tone_service(models_dir=tmp_path)) as client:
-        refused = await client.get("/web/device")
-    assert refused.status_code == 501
-    assert "run: polyvox models browser." in error_of(refused)["message"]
+    (tmp_path / "models").mkdir()
+    for allow_pull, command in ((False, "polyvox models browser"), (True, "polyvox pull kokoro")):
+        async with called(tone_service(models_dir=tmp_path / "models", allow_pull=allow_pull)) as client:
+            refused = await client.get("/web/device")
+        assert refused.status_code == 501
+        assert f"run: {command}." in error_of(refused)["message"]
+
+
+async def test_the_files_are_made_once_for_all_who_ask_at_a_time(tmp_path, monkeypatch):
+    made = []
+
+    def write(models_dir, folder):
+        made.append(models_dir)
+        (folder / "manifest.json").write_text('{"format": 1, "files": {}}')
+
+    monkeypatch.setattr(browser_export, "write_for_browsers", write)
+    async with called(tone_service(models_dir=tmp_path, allow_pull=True)) as client:
+        answers = await asyncio.gather(*(client.get("/web/device") for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert made == [tmp_path]
 
 
 async def test_only_the_worker_may_compile_webassembly(models_dir):

@@ -11,14 +11,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from polyvox.api.dependencies import Service
+from polyvox.api.dialects.polyvox.pulls import may_pull
 from polyvox.api.dialects.studio.files import ASSET_HEADERS, takes_gzip
 from polyvox.api.responses.cached_answers import has_tag
 from polyvox.api.responses.ranged_file import RangedFile
-from polyvox.bundles.browser_bundle import MANIFEST, open_browser_bundle
+from polyvox.bundles.browser_bundle import MANIFEST
 from polyvox.errors import NotFoundError
+from polyvox.service.registry.browser_export import BrowserExport
 
 router = APIRouter(prefix="/web/device", include_in_schema=False)
 
@@ -50,12 +52,23 @@ def _package() -> _Package:
     return _Package(hashed.hexdigest()[:16], packed)
 
 
+async def _export_of(request: Request) -> BrowserExport:
+    export = request.app.state.browser_export
+    assert isinstance(export, BrowserExport)
+    return export
+
+
+Export = Annotated[BrowserExport, Depends(_export_of)]
+
+
 @router.get("")
-async def describe(service: Service) -> dict[str, Any]:
-    """The addresses of the package's module and of the model's folder; an error says how to make the latter."""
-    package, _ = await asyncio.gather(
-        asyncio.to_thread(_package), asyncio.to_thread(open_browser_bundle, service.settings.models_dir)
-    )
+async def describe(service: Service, export: Export) -> dict[str, Any]:
+    """The addresses of the package's module and of the model's folder.
+
+    Where requests may have models fetched, the folder is made when it is first asked for; else an error says how.
+    """
+    await export.bundle(make=may_pull(service.settings))
+    package = await asyncio.to_thread(_package)
     return {"module": f"web/device/code/{package.build}/index.js", "model": "web/device/model"}
 
 
@@ -76,9 +89,9 @@ async def code(build: str, name: str, accept_encoding: Annotated[str, Header()] 
 
 
 @router.get(f"/model/{MANIFEST}")
-async def manifest(service: Service, request: Request) -> Response:
+async def manifest(export: Export, request: Request) -> Response:
     """The list of the model's files, with which a browser checks them."""
-    bundle = await asyncio.to_thread(open_browser_bundle, service.settings.models_dir)
+    bundle = await export.bundle(make=False)
     etag = f'"{hashlib.sha256(bundle.manifest).hexdigest()}"'
     headers = _CHECKED_HEADERS | {"Cache-Control": "no-cache", "ETag": etag}
     if has_tag(request.headers.get("if-none-match", ""), etag):
@@ -87,9 +100,11 @@ async def manifest(service: Service, request: Request) -> Response:
 
 
 @router.get("/model/{name:path}")
-async def model_file(name: str, service: Service, sha256: Annotated[str, Query(max_length=64)] = "") -> Response:
+async def model_file(
+    name: str, service: Service, export: Export, sha256: Annotated[str, Query(max_length=64)] = ""
+) -> Response:
     """A file of the model, of those that its manifest names; kept for long where the address has its hash."""
-    bundle = await asyncio.to_thread(open_browser_bundle, service.settings.models_dir)
+    bundle = await export.bundle(make=False)
     digest = bundle.files.get(name)
     if digest is None:
         raise NotFoundError("The model has no such file; reload the page.")

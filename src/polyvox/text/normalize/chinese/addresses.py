@@ -58,7 +58,7 @@ _ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][
 _EXTENSION: Final = re.compile(rf"(?<=转)(?<![左右]转)\d{{3,6}}{_NO_COUNT}")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
-    rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
+    rf"(?:(?<=[打叫拨警救助])|(?<=[热专内外]线)|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
     r"|(?<![A-Za-z\d.,])1(?:10|19|20|22)(?=急救|报警|火警|指挥|接警|出警|救护|调度|热线)"
     rf"|(?<=[或和])(?:1(?:10|19|20|22)|96\d{{3}}){_NO_COUNT}|(?<![A-Za-z\d])(?<!\d[.,])961(?:10|19){_NO_COUNT}"
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
@@ -152,7 +152,7 @@ _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
     r"(?=[2-5]\d\d(?!\d))(?:"
     rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
-    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
@@ -175,7 +175,7 @@ _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
 _NUMBERED: Final = re.compile(
-    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?P<year>[:-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
+    rf"(?:(?<=[A-Z][A-Z] )|(?<=[A-Z]/T ))\d{{3,5}}+(?:\.\d{{1,2}})?+(?P<year>[:—–-](?:19|20)\d\d(?!\d))?+{_NO_COUNT}"
     "(?!强|多|余|[A-Za-z/×])"
 )
 _LABORATORY: Final = re.compile(
@@ -185,6 +185,10 @@ _LABORATORY: Final = re.compile(
 _LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
 # The year of a program or a show behind its name: Office 2019.
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
+# The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
+_YEAR_BEFORE: Final = re.compile(r"(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
+# The digits behind those that are hidden: 3301********1234.
+_UNHIDDEN: Final = re.compile(r"(?<=\*\*)\d{2,6}(?![\d.])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
@@ -242,7 +246,9 @@ _HIDDEN_FILE: Final = re.compile(
 )
 _SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")
-_MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?P<before>\d++)(?=[A-Za-z])")
+_MIXED: Final = re.compile(
+    r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?<!\d[~～])(?P<before>\d++)(?=[A-Za-z])"
+)
 
 _NUMERAL: Final = re.compile("[一二两三四五六七八九十](?!分之)")
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
@@ -376,6 +382,9 @@ def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if "**" in text.text:
+        text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
+    text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 
@@ -461,8 +470,9 @@ def _numbered(match: re.Match[str]) -> str | None:
         return None
     if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
         return None
-    between = "杠" if (match["year"] or "").startswith("-") else ", "
-    return between.join(map(spelled, _GROUP.findall(match.group())))
+    number, year = match.group().removesuffix(match["year"] or ""), match["year"] or ""
+    said = "点".join(map(spelled, number.split(".")))
+    return said + ((", " if year[0] == ":" else "杠") + spelled(year[1:]) if year else "")
 
 
 def _host(match: re.Match[str]) -> str:

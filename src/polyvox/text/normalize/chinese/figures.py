@@ -38,7 +38,7 @@ _UNTIL: Final = re.compile(
     r" ?[-–—~～] ?(?=第?\d)"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
-_BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
+_BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
@@ -104,6 +104,7 @@ _MEASURE_WORD: Final = (
     "|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
 _PAIR: Final = re.compile(
+    r"(?:(?<=发行)|(?<=分)|(?<=共))2(?=期(?!工程|项目))|"
     r"(?<![\d.第排图表式=])(?<!\d,)(?<!第\d, )"
     rf"(?!2座(?<=[号园厦城苑庭湾府院区路街场心]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
@@ -111,9 +112,9 @@ _PAIR: Final = re.compile(
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
 # Nearly new, in hundredths: 95新.
-_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成]|$))")
+_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
-_A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
+_A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
 _COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)){_MEASURE_WORD}")
 _NUMBER: Final = re.compile(NUMBER)
@@ -138,6 +139,7 @@ _SIGNS: Final = {
     "°": "度",
     "№": "第",
     "√": "根号",
+    "∛": "三次根号",
     "∈": "属于",
     "∠": "角",
     "∵": "因为",
@@ -198,7 +200,7 @@ _SIGNS: Final = {
 }
 # A relay of four, boards and boxes by their sides, things by their number: 4×100米, 3x3, 金币x500.
 _BY: Final = re.compile(
-    r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
+    r"(?<=\d)(?<!(?<!\d)0)(?!X3D)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
 _LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜)")
@@ -208,8 +210,9 @@ _RELAY: Final = re.compile(
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _PER: Final = (
-    "[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
+    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "|方(?![面便案式法向位]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
@@ -244,6 +247,7 @@ _MINUS: Final = re.compile(
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
+_LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
 _ABSOLUTE: Final = re.compile(r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z]))\|")
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
@@ -255,9 +259,9 @@ _TIMES_LETTER: Final = re.compile(
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 # Short for two English words: R&D, Q&A.
 _AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
-_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,2})/(?=[A-Za-zα-ωΔ]{1,2}(?![A-Za-z]))")
+_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))")
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
-_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Z][\u4e00-\u9fff]")
+_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Za-z][\u4e00-\u9fff]|[a-z][A-Z]")
 _STEP: Final = 16
 _STEP_BEFORE: Final = re.compile("→[^,.;!?]*\\Z")
 _STEP_BEHIND: Final = re.compile(f"[^,.;!?]{{1,{_STEP}}}→")
@@ -298,7 +302,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
-        text = text.sub(_ABSOLUTE, r"\1的绝对值")
+        text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
     if "镜" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:
@@ -306,7 +310,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if not _FORMULA_SIGN.search(text.text):
         return text
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减")
-    text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
+    text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
 

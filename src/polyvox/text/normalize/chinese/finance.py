@@ -13,6 +13,8 @@ _SHARE: Final = re.compile(
     r"|(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,5})\.(?=(?:US|HK)(?![A-Za-z]))"
     r"|(?<=[\u4e00-\u9fffA-Z]\()(?P<bracketed>(?:60|68|00|30|83|87|43|92|51|15|11|12)\d{4}|0\d{4})(?=\))"
 )
+# Futures by the year and the month in which they fall due: 螺纹钢2501合约.
+_FUTURES: Final = re.compile(r"(?<![\d.,])\d{4}(?=合约)")
 # So much more than a year, a quarter or a month before.
 _COMPARED: Final = re.compile(r"(?<![A-Za-z])(?:YoY|QoQ|MoM|YOY|QOQ|MOM)(?![A-Za-z])(?P<more> ?\+ ?(?=\d))?")
 _GAIN: Final = re.compile(
@@ -24,6 +26,8 @@ def read(text: TrackedText) -> TrackedText:
     """Codes of shares digit by digit, and a gain by its word."""
     if _SIGN.search(text.text):
         text = text.sub(_SHARE, _share)
+    if "合约" in text.text:
+        text = text.sub(_FUTURES, lambda match: spelled(match.group()))
     if "o" in text.text or "O" in text.text:
         text = text.sub(
             _COMPARED, lambda match: " ".join(match.group()[:3].upper()) + ("增长" if match["more"] else "")

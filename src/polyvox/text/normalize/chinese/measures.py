@@ -125,6 +125,7 @@ _UNITS: Final = {
     "MeV": "兆电子伏",
     "GeV": "吉电子伏",
     "TW": "太瓦",
+    "atm": "个大气压",
     "kDa": "千道尔顿",
     "kgf": "千克力",
     "kpc": "千秒差距",
@@ -215,8 +216,8 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
-    rf"{NUMBER_END} ?{_SCALE}元?"
+    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -225,16 +226,21 @@ _MONEY_BEHIND: Final = re.compile(
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
 _PER_UNIT: Final = re.compile(
-    r"(?<=[方个次升克粒元块万亿千百])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
+    r"(?<=[方个次升克粒元块万亿千百滴片支转圈步下字件人台辆桶粒株])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
+_PER_DEGREE: Final = re.compile("(?<=[方克焦瓦0-9])/(?:℃|°C)")
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
 # Length, width and height: 4,750/1,921/1,624mm.
 _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
-    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k"
+    rf"|{DASH}(?P<last>\d{{1,2}})[kK](?=[·•*×]\d|/月|薪|左右|[,，。.]|\Z))"
+    r"(?![A-Za-z0-9Ω])(?!/(?!月))"
 )
+# Months that are paid for in a year: 20-35K·15薪.
+_PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
@@ -250,7 +256,7 @@ _PERCENT: Final = re.compile(
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
-    rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
+    rf"(?:{DASH}(?P<below>-)?\+?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _MYRIAD_DEGREES: Final = re.compile(r"(?<=[万亿]) ?(?:℃|° ?C(?![A-Za-z]))")
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
@@ -269,6 +275,7 @@ _AMPERES: Final = re.compile(
 )
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
+_INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
 _SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
 _FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
@@ -290,6 +297,8 @@ _MEASURE: Final = re.compile(
 _MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤吨里])[-–—~～](?=[零一二两三四五六七八九十])")
 # Parts of a second: 1/250s.
 _SHUTTER: Final = re.compile(r"(?<![\d./])1/(?P<part>\d{2,5}) ?(?:s|秒)(?![A-Za-z0-9])")
+# So many months' pay, which is written as N: 赔偿金(2N).
+_SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -301,7 +310,9 @@ def read_money(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHTS, "")
     if _CURRENCY_SIGN.search(text.text):
         text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
-    return text.sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands) if _MANY.search(text.text) else text
+    if _MANY.search(text.text) is None:
+        return text
+    return text.sub(_PAYS, ", ").sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -319,6 +330,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
+    if text.text.count('"') == 1 or "″" in text.text:
+        text = text.sub(_INCHES, "英寸")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if _UNIT_LETTER.search(text.text) is None:
@@ -332,7 +345,7 @@ def read_units(text: TrackedText) -> TrackedText:
 
 def read_rates(text: TrackedText) -> TrackedText:
     """A unit symbol that something in words is divided by."""
-    text = text.sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
+    text = text.sub(_PER_DEGREE, "每摄氏度").sub(_PER_HUNDRED, lambda match: f"每一百{_unit(match[1])}")
     return text.sub(_PER_UNIT, _per_unit)
 
 
@@ -357,11 +370,12 @@ def _money(match: re.Match[str]) -> str:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
         words += "到" + counted(match["upto"])
-    return words + match["scale"] + _CURRENCIES[match["sign"]]
+    named = match.groupdict().get("named")
+    return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
 
 
 def _thousands(match: re.Match[str]) -> str:
-    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto") if match[end])
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto", "last") if match[end])
 
 
 def _written_out(match: re.Match[str]) -> str:
@@ -423,6 +437,8 @@ def _shutter(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
+    if match["unit"] == "N" and _SEVERANCE.search(match.string):
+        return None
     unit = _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 

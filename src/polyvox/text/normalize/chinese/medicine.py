@@ -13,6 +13,9 @@ _STRENGTH: Final = re.compile(
 _PRESSURES: Final = re.compile(r"(?<![\d./])(\d{2,3})/(?=\d{2,3} ?(?:mmHg|毫米汞柱|kPa))")
 _UNITS: Final = re.compile(r"(?<=[\d万]) ?[Uu](?![A-Za-z0-9/·])")
 _COUNTED_IN_UNITS: Final = re.compile("胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素")
+_DAYS: Final = re.compile(
+    r"(?:(?<=[用服热嗽泻痛血吐院程史晕肿疹孕疗×x复后续])|(?<=[服用疗]药)|(?<=疗程[为是]))\d{1,3}(?:[-–~～]\d{1,3})?d(?![A-Za-z0-9/])"
+)
 # What a test has found: (+), (-), (++).
 _FOUND: Final = re.compile(r"(?<=[\u4e00-\u9fffA-Za-z0-9])\((?P<signs>\+{1,4}|[-−—]|±)\)")
 _FINDINGS: Final = {"+": "阳性", "±": "弱阳性", "++": "两个加号", "+++": "三个加号", "++++": "四个加号"}
@@ -37,6 +40,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_STRENGTH, r"\1比")
     if "/" in text.text:
         text = text.sub(_PRESSURES, lambda match: f"{cardinal(match[1])}, ")
+    if "d" in text.text:
+        text = text.sub(_DAYS, lambda match: match.group()[:-1] + "天")
     if _COUNTED_IN_UNITS.search(text.text):
         text = text.sub(_UNITS, "单位")
     if _LATIN_SIGN.search(text.text) is None or _DOSED.search(text.text) is None:

@@ -56,8 +56,8 @@ _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 
 # Two letters that are multiplied, of which English would make a word, and the symbols of elements alone: ax², Fe.
 _FACTORS: Final = re.compile(
-    r"(?:(?<=[=+×(\d])|(?<![A-Za-z]))(?=[a-z]{2})"
-    r"(?:[abckmnp][xyz]|xyz?|a?bc|ab|ac|ba)(?:(?=[²³^=+])|(?<=[=+×(\d][a-z]{2})(?![A-Za-z]))"
+    r"(?:(?<=[=+×(\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
+    r"(?:[abckmnp][xyz]|xyz?|a?bc|ab|ac|ba|m[acv]|F[sdx]|[gva]t|gh)(?:(?=[²³^=+])|(?<=[=+×(\d][A-Za-z][a-z])(?![A-Za-z]))"
 )
 _ELEMENT: Final = re.compile(
     r"(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"

@@ -56,15 +56,14 @@ class G2pNetwork:
 
 @cache
 def load(variant: Variant) -> Callable[[str], str]:
-    """The G2P function of a variant, with an LRU cache."""
-    network = _network()
+    """The G2P function of a variant, with an LRU cache. The network is loaded for the first word: most are listed."""
 
     @lru_cache(_CACHED_WORDS)
     def read(word: str) -> str:
         if len(word) > _MAX_LETTERS:
             pieces = [word[start : start + _MAX_LETTERS] for start in range(0, len(word), _MAX_LETTERS)]
             return " ".join(ruled(piece, variant) for piece in pieces)
-        phonemes = network(word, variant)
+        phonemes = _network()(word, variant)
         if ENGLISH_VOWELS & set(phonemes) or not set("aeiouy") & set(word):
             return phonemes or ruled(word, variant)
         _log.debug("G2P network gave no vowel for %r; using rules", word)
