@@ -18,7 +18,7 @@ _MAX_BYTES: Final = 1 << 20
 
 
 class _Manifest(BaseModel):
-    """What the server needs of a manifest; the browser reads the rest."""
+    """The part of a manifest that the server needs; the browser reads the rest."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 

@@ -131,7 +131,7 @@ _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(
 # Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
 _DESIGNATION: Final = re.compile(
     r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
-    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|开普勒|格利泽|旅行者|先驱者|阿波罗|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|开普勒|格利泽|旅行者|先驱者|阿波罗|爱国者|民兵|白杨|萨姆|新冠|新舟|白介素|介素|欧米伽|样肽|碳|铀|钚|锶|铯|碘|钴|氚|氦|氧|钾|铅|镭|氡|锝|氮|钍|镅|钋|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
@@ -170,7 +170,7 @@ _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(
     r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d)(/[A-Za-z0-9._/-]*[A-Za-z0-9])?)?(?![A-Za-z0-9]|\.\d)"
 )
-_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
+_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])(?<![A-Z]V)\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
@@ -266,6 +266,7 @@ _LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0
 _LETTERED_SPAN: Final = re.compile(
     r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
     r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])P(?P<page>\d{1,4}) ?[-–—~～] ?(?P<end>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
 )
@@ -281,7 +282,7 @@ _FILE_ENDING: Final = re.compile(
 )
 # Said by their letters in Chinese, though English has a word for them.
 _INITIALS: Final = re.compile(
-    "(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy)(?![A-Za-z])"
+    "(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy|Ig[ADEGM]|LOA)(?![A-Za-z])"
     "|(?<![A-Za-z])(?<![A-Za-z] )(?:AX|BI|OP|AT|AM|EM|PI|EX|EN|SEM|ASP|FOB|MOE)(?![A-Za-z]| [A-Za-z])"
 )
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
@@ -394,6 +395,9 @@ def _lettered_span(match: re.Match[str]) -> str | None:
         return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
     if match["floor"]:
         return "到".join(_FLOOR_SIGN.sub("楼", floor) for floor in (match["floor"], match["top"]))
+    if match["page"]:
+        rising = int(match["page"]) < int(match["end"])
+        return f"P{match['page']}到{match['end']}" if rising else None
     return f"{match['cell']}到{match['corner']}"
 
 
@@ -505,5 +509,5 @@ def read_letters(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_CHOICES, lambda match: match.group().replace("/", ", "))
     for pattern in (_AIRLINE, _INITIALS):
-        text = text.sub(pattern, lambda match: " ".join(match.group()))
+        text = text.sub(pattern, lambda match: " ".join(match.group().upper()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))

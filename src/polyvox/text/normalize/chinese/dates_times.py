@@ -73,7 +73,7 @@ _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){_MONTH}/{_DAY}(?:(?:, |和|及
 _SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({_MONTH})/({_DAY})(?![\d/%A-Za-z拍]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间班营限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(

@@ -30,12 +30,13 @@ _PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _POINTS_DASH: Final = re.compile(DASH)
 _SPAN_SIGN: Final = re.compile("[-–—~～至到]")
 _DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
+_RATIO_SIGN: Final = re.compile("∶")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
 _UNTIL: Final = re.compile(
-    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
-    r" ?[-–—~～] ?(?=第?\d)"
+    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=[零一二三四五六七八九十百千][万亿])|(?<=[\d十百千]万亿)|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
+    r" ?[-–—~～] ?(?=第?[\d一二两三四五六七八九])"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
 _BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
@@ -203,7 +204,7 @@ _BY: Final = re.compile(
     r"(?<=\d)(?<!(?<!\d)0)(?!X3D)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
-_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜)")
+_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜|[,.;)、。]|$)")
 _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
 )
@@ -235,16 +236,22 @@ _PRICE_OF: Final = re.compile(
 )
 # A letter or a root by a figure: π/2, √3/2.
 _PART_OF_LETTER: Final = re.compile(
-    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn]|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
+    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn][²³]?|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
 )
+# A fraction of a letter: 2/3x.
+_COEFFICIENT: Final = re.compile(r"(?<![\dA-Za-z./])(\d{1,3})/(\d{1,3})(?=[abkmntxyz](?![A-Za-z]))")
+# The mark of a pupil: B-.
+_MARK_BELOW: Final = re.compile(r"(?<=[\u4e00-\u9fff: ][A-D])-(?=[,.;)、。]|$)")
+_PART_OF_DECIMAL: Final = re.compile(r"(?<![\dA-Za-z./])1/(\d{1,4}\.\d{1,4})(?![\d/.])")
 # One over a letter, in a formula.
 _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
 # So many ten thousands, of which there are more than ten thousand: hundreds of millions.
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
 _SLOT: Final = re.compile(r"(?<=\d)\.(?=[xX](?![A-Za-z0-9]))|(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
-    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
-    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
+    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
+    r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
+    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
 _LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
@@ -258,8 +265,12 @@ _TIMES_LETTER: Final = re.compile(
 )
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 # Short for two English words: R&D, Q&A.
+# One quantity by another, compared with a figure: E/A<1.
+_RATIO_OF_LETTERS: Final = re.compile(r"(?<![A-Za-z0-9/])([A-Z]{1,4}\d?)/(?=[A-Z]{1,4} ?[<>≤≥=] ?[\d百千负])")
 _AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
-_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))")
+_QUOTIENT: Final = re.compile(
+    r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?=)"
+)
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Za-z][\u4e00-\u9fff]|[a-z][A-Z]")
 _STEP: Final = 16
@@ -279,7 +290,9 @@ _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "01234567
 
 
 def read_guesses(text: TrackedText) -> TrackedText:
-    """Two neighbouring figures before a measure word: "2、3个" is two or three."""
+    """Two neighbouring figures before a measure word: "2、3个" is two or three; and one sign for all ratios."""
+    if "∶" in text.text:
+        text = text.sub(_RATIO_SIGN, ":")
     return text.sub(_A_FEW, _a_few)
 
 
@@ -297,19 +310,22 @@ def read_scientific(text: TrackedText) -> TrackedText:
 
 def read_formulas(text: TrackedText) -> TrackedText:
     """The minus of an equation and Roman numerals, before letters and figures are parted."""
+    if "/" in text.text:
+        text = text.sub(_RATIO_OF_LETTERS, r"\1比")
+        text = text.sub(_COEFFICIENT, lambda match: f"{cardinal(match[2])}分之{cardinal(match[1])}")
     if _BY_SIGN.search(text.text):
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
         text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
-    if "镜" in text.text:
+    if "镜" in text.text or "放大" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
-    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减")
+    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
     text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
@@ -325,7 +341,9 @@ def read(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
         text = text.sub(_ROW, lambda match: match.group().replace("/", ", "))
-        text = text.sub(_RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}")
+        text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
+            _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
+        )
         text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
@@ -364,7 +382,7 @@ def read_signs(text: TrackedText) -> TrackedText:
     if "&" in text.text:
         text = text.sub(_AND, lambda match: match.group().replace("&", " and "))
     if "/" in text.text:
-        text = text.sub(_QUOTIENT, r"\1除以")
+        text = text.sub(_QUOTIENT, lambda match: f"{match[1] or match[2]}除以")
     text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 

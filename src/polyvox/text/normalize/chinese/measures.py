@@ -109,6 +109,10 @@ _UNITS: Final = {
     "hPa": "百帕",
     "MPa": "兆帕",
     "GPa": "吉帕",
+    "TPa": "太帕",
+    "μH": "微亨",
+    "mH": "毫亨",
+    "nH": "纳亨",
     "N": "牛",
     "kN": "千牛",
     "MN": "兆牛",
@@ -216,7 +220,8 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
+    rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
@@ -293,12 +298,13 @@ _MEASURE: Final = re.compile(
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
+# So many months' pay, which is written as N: 赔偿金(2N).
+_SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
+_GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
 # From one measure to another, each with its unit: 20Hz-40kHz.
 _MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤吨里])[-–—~～](?=[零一二两三四五六七八九十])")
 # Parts of a second: 1/250s.
 _SHUTTER: Final = re.compile(r"(?<![\d./])1/(?P<part>\d{2,5}) ?(?:s|秒)(?![A-Za-z0-9])")
-# So many months' pay, which is written as N: 赔偿金(2N).
-_SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -439,12 +445,12 @@ def _shutter(match: re.Match[str]) -> str:
 def _measure(match: re.Match[str]) -> str | None:
     if match["unit"] == "N" and _SEVERANCE.search(match.string):
         return None
-    unit = _units(match)
+    unit = "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 
 
 def _raised(match: re.Match[str]) -> str | None:
-    unit = _units(match)
+    unit = _units(match) or (None if match["per"] else _IN_COMPOUNDS.get(match["unit"]))
     return match["power"] + unit if unit else None
 
 
