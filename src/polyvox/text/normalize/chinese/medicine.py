@@ -11,8 +11,10 @@ _STRENGTH: Final = re.compile(
     r"(?<=[\dμµmk])((?:[mM]?[lLgG]|IU|U)):(?=\d++(?:\.\d++)?+ ?万?(?:[mM]?[lLgG]|[μµ]g|IU|U)(?![A-Za-z]))"
 )
 _PRESSURES: Final = re.compile(r"(?<![\d./])(\d{2,3})/(?=\d{2,3} ?(?:mmHg|毫米汞柱|kPa))")
-_UNITS: Final = re.compile(r"(?<=[\d万]) ?[Uu](?![A-Za-z0-9/·])")
-_COUNTED_IN_UNITS: Final = re.compile("胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素")
+_UNITS: Final = re.compile(r"(?:(?<![\d.])(?P<pair>2)|(?<=[\d万])) ?[Uu](?![A-Za-z0-9/·])")
+_COUNTED_IN_UNITS: Final = re.compile(
+    "胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素|悬液|红细胞|血小板"
+)
 _DAYS: Final = re.compile(
     r"(?:(?<=[用服热嗽泻痛血吐院程史晕肿疹孕疗×x复后续])|(?<=[服用疗]药)|(?<=疗程[为是]))\d{1,3}(?:[-–~～]\d{1,3})?d(?![A-Za-z0-9/])"
 )
@@ -34,16 +36,21 @@ _DOSED: Final = re.compile(
 _NEAR: Final = 24
 
 
+_FILTERED: Final = re.compile(r"(?<=[mM][lL])/\(?min[·⋅•/]1\.73 ?m[²2]\)?")
+
+
 def read(text: TrackedText) -> TrackedText:
     """Strengths, pressures, units of drugs, and the letters that tell how often one is taken."""
     if ":" in text.text:
         text = text.sub(_STRENGTH, r"\1比")
+    if "1.73" in text.text:
+        text = text.sub(_FILTERED, "每分钟每一点七三平方米")
     if "/" in text.text:
         text = text.sub(_PRESSURES, lambda match: f"{cardinal(match[1])}, ")
     if "d" in text.text:
         text = text.sub(_DAYS, lambda match: match.group()[:-1] + "天")
     if _COUNTED_IN_UNITS.search(text.text):
-        text = text.sub(_UNITS, "单位")
+        text = text.sub(_UNITS, lambda match: "两单位" if match["pair"] else "单位")
     if _LATIN_SIGN.search(text.text) is None or _DOSED.search(text.text) is None:
         return text.sub(_HOURLY, _hourly)
     return text.sub(_HOURLY, _hourly).sub(_LATIN, _spelled)
