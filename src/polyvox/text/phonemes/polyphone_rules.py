@@ -1,6 +1,7 @@
 """Patterns that choose the reading of a Chinese character by the characters around it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,13 @@ class Rule:
     pattern: re.Pattern[str]
     reading: str
     alone: bool
+
+    def found_in(self, text: str, places: Sequence[int]) -> list[int]:
+        """The places of the character that the pattern fits, of all its places in the text."""
+        if self.pattern.groupindex:
+            return [match.start(match.lastgroup or 0) for match in self.pattern.finditer(text)]
+        fits = self.pattern.match
+        return [place for place in places if fits(text, place)]
 
 
 def _rules(*rules: tuple[str, str]) -> tuple[Rule, ...]:
