@@ -8,8 +8,9 @@ import { build } from 'esbuild';
 const ROOT = new URL('.', import.meta.url);
 const path = (name) => fileURLToPath(new URL(name, ROOT));
 const runtime = path('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
-const hash = createHash('sha256').update(readFileSync(runtime)).digest('hex').slice(0, 12);
-const runtimeFile = `ort-${hash}.wasm`;
+const wasm = readFileSync(runtime);
+const sha256 = createHash('sha256').update(wasm).digest('hex');
+const runtimeFile = `ort-${sha256.slice(0, 12)}.wasm`;
 
 rmSync(path('dist'), { recursive: true, force: true });
 mkdirSync(path('dist'));
@@ -25,7 +26,7 @@ await build({
   format: 'esm',
   target: 'es2022',
   minify: true,
-  define: { RUNTIME_FILE: JSON.stringify(runtimeFile) },
+  define: { RUNTIME: JSON.stringify({ file: runtimeFile, bytes: wasm.length, sha256 }) },
   // Its own copy of the glue: threads then start from the worker's file.
   alias: { 'onnxruntime-web/wasm': path('node_modules/onnxruntime-web/dist/ort.wasm.bundle.min.mjs') },
   external: ['node:*', 'module', 'worker_threads'],

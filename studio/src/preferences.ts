@@ -1,6 +1,8 @@
 /** What this browser remembers of its user. Nothing of it is sent anywhere but the key, to this server. */
 import { createStore, useStore } from './store';
 
+/** Where speech is made. */
+export type Place = 'server' | 'device';
 export type Theme = 'system' | 'light' | 'dark';
 
 export interface Mix {
@@ -16,6 +18,7 @@ export interface Preferences {
   /** The voice to begin with, by model. */
   voices: Record<string, string>;
   speed: number;
+  place: Place;
   /** Of the player bar: loudness from 0 to 1, and how many times as fast it plays. */
   volume: number;
   playbackRate: number;
@@ -29,7 +32,7 @@ export interface Preferences {
 
 const NAME = 'polyvox.preferences';
 const KEY_NAME = 'polyvox.key';
-const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, volume: 1, playbackRate: 1, favourites: [], mixes: [], text: '', instructions: {} };
+const DEFAULTS: Preferences = { theme: 'system', model: '', voices: {}, speed: 1, place: 'server', volume: 1, playbackRate: 1, favourites: [], mixes: [], text: '', instructions: {} };
 
 export const preferences = createStore<Preferences>({ ...DEFAULTS, ...readJson(NAME) });
 export const apiKey = createStore<string>(read(sessionStorage, KEY_NAME) || read(localStorage, KEY_NAME));

@@ -146,3 +146,22 @@ async def test_a_parameter_that_is_wrong_is_refused_as_described(path: str, meth
     refused = await answered(path, method, params=wrong)
     status = 422 if refused.status_code == 422 and "422" in responses(path, method) else 400
     check(refused, path, method, status)
+
+
+def test_every_operation_that_registers_a_voice_describes_why_it_may_not() -> None:
+    registering = [
+        (path, "post")
+        for path in DOCUMENT["paths"]
+        if path.endswith(
+            ("/voices", "/voices/clone", "/voices/add", "/voices/register", "/text-to-voice", "-from-preview")
+        )
+        and "post" in DOCUMENT["paths"][path]
+    ]
+    assert len(registering) >= 7
+    undocumented = [
+        (path, status)
+        for path, method in registering
+        for status in (409, 501, 503)
+        if str(worded_status(path, status)) not in responses(path, method)
+    ]
+    assert undocumented == []

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 
 RATE = 24_000
@@ -53,7 +54,7 @@ def test_stereo_is_silent_where_both_channels_are() -> None:
 
 @pytest.mark.parametrize("cut", [with_edges_cut, with_pauses_cut])
 @given(st.lists(st.tuples(st.booleans(), st.floats(0.01, 2.5)), max_size=5))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_no_sound_is_ever_cut(cut, parts) -> None:
     pcm = np.concatenate([quiet(0.0), *(tone(length) if loud else quiet(length) for loud, length in parts)])
     assert np.square(cut(pcm, RATE)).sum() == pytest.approx(np.square(pcm).sum(), rel=1e-5)

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.audio_signals import pieces, tone, voice
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.audio.stretch import StreamTempo
 from polyvox.errors import InvalidRequestError
@@ -30,8 +31,8 @@ def test_the_pitch_of_a_tone_stays_within_one_percent(speed: float, rate: int) -
     assert loudest_hertz(heard[len(heard) // 5 : -len(heard) // 5], rate) == pytest.approx(440, rel=0.01)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.floats(0.25, 4.0), st.integers(0, 6_000), st.sampled_from([4_000, 8_000, 24_000, 48_000]))
+@examples(40)
 def test_the_length_is_exactly_the_inputs_divided_by_the_speed(speed: float, length: int, rate: int) -> None:
     pcm = voice(length / rate, rate)
     assert len(stretched(pcm, speed, rate)) == round(len(pcm) / speed)

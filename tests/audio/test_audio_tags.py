@@ -32,7 +32,7 @@ OF_WAV = {"ICMT": "comment", "ICRD": "date", "ISRC": "DIGITALSOURCETYPE", "IARL"
 
 def files(kind: AudioFormat, tags: dict[str, str]) -> list[bytes]:
     """The same samples as a file and as a stream."""
-    pcm = voice(24_000, 0.5)
+    pcm = voice(0.5, 24_000)
     with StreamEncoder(kind, 24_000, tags=tags) as encoder:
         return [encode(pcm, kind, 24_000, tags), encoder.encode(pcm) + encoder.finish()]
 
@@ -55,6 +55,7 @@ def by_mutagen(data: bytes, kind: AudioFormat) -> dict[str, str]:
     return {name.casefold(): value for name, value in found.items()}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe is not installed")
 def test_ffprobe_reads_the_tags_of_every_format_in_files_and_streams():
     for kind in MARKED:
@@ -92,7 +93,7 @@ def test_a_wav_header_without_tags_has_44_bytes_and_with_them_stands_before_the_
 
 def test_companded_and_float_wav_streams_are_tagged_too():
     for samples in RawEncoding:
-        data = samples.wav_header(8_000, 1, TAGS) + samples.pack(voice(8_000, 0.5))
+        data = samples.wav_header(8_000, 1, TAGS) + samples.pack(voice(0.5, 8_000))
         assert read_wav_tags(data) == TAGS
         assert played(data)[1] == 8_000
 

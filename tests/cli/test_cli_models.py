@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.tables import each_row
 from polyvox.bundles import pull as pulling
+from polyvox.bundles.browser_bundle import open_browser_bundle
 from polyvox.bundles.manifest import manifest_named, manifests
 from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
@@ -117,3 +118,29 @@ def test_the_table_of_voices() -> None:
 def test_an_unknown_language_and_an_unknown_model_are_refused() -> None:
     assert "choose one of" in invoke("voices", "--language", "tlh").stderr
     assert "There is no model 'nobody'" in invoke("voices", "--model", "nobody").stderr
+
+
+def test_files_for_browsers_want_kokoro_and_a_voice_that_reads_text_there(tmp_path: Path) -> None:
+    for options, message in (
+        ((), "run: polyvox pull kokoro."),
+        (("--voice", "zf_xiaobei"), "No voice 'zf_xiaobei' speaks in a browser; those are af_alloy,"),
+    ):
+        result = invoke("models", "browser", "--models-dir", str(tmp_path), *options)
+        assert result.exit_code != 0
+        assert message in result.stderr
+        assert not (tmp_path / "browser").exists()
+
+
+@pytest.mark.slow
+def test_files_for_browsers_replace_older_ones_in_one_step(models_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "kokoro").symlink_to(models_dir / "kokoro")
+    (tmp_path / "browser").mkdir()
+    (tmp_path / "browser" / "older").touch()
+    result = invoke("models", "browser", "--models-dir", str(tmp_path), "--voice", "af_heart")
+    assert result.exit_code == 0, result.stderr
+    bundle = open_browser_bundle(tmp_path)
+    assert {path.relative_to(bundle.folder).as_posix() for path in bundle.folder.rglob("*") if path.is_file()} == {
+        "manifest.json",
+        *bundle.files,
+    }
+    assert [name for name in bundle.files if name.startswith("voices/")] == ["voices/af_heart.bin"]

@@ -13,6 +13,7 @@ from polyvox.extras import JAPANESE
 from polyvox.installation import load_settings
 from polyvox.text.phonemes import chinese_words
 from polyvox.text.phonemes.alphabet import ALPHABET
+from polyvox.text.phonemes.japanese import phonemizer
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_voices_whose_language_lacks_something_say_what(monkeypatch):
     assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]
 
 
-def test_warming_up_reads_a_word_of_every_language_and_loads_the_chinese_dictionary(monkeypatch):
+def test_warming_up_reads_words_of_every_language_and_loads_its_dictionaries(monkeypatch):
     read, phonemize = [], KokoroEngine.phonemize
 
     def noted(engine, text, language):
@@ -90,7 +91,9 @@ def test_warming_up_reads_a_word_of_every_language_and_loads_the_chinese_diction
         return phonemize(engine, text, language)
 
     monkeypatch.setattr(KokoroEngine, "phonemize", noted)
-    chinese_words._dictionary.cache_clear()
+    dictionaries = (chinese_words._dictionary, phonemizer._listed_words)
+    for dictionary in dictionaries:
+        dictionary.cache_clear()
     KokoroEngine(Settings()).warm_up()
     assert set(read) == voices.LANGUAGE_TAGS
-    assert chinese_words._dictionary.cache_info().currsize == 1
+    assert [dictionary.cache_info().currsize for dictionary in dictionaries] == [1, 1]

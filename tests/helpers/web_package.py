@@ -19,7 +19,7 @@ _RUNTIME = WEB / "node_modules" / "onnxruntime-web" / "dist"
 def built_package() -> Path:
     """The folder `dist`, built from the sources as they are."""
     _install()
-    stamp, sources = WEB / "dist" / ".sources.sha256", _sources_hash()
+    stamp, sources = WEB / "dist" / ".sources.sha256", sources_hash()
     with _alone():
         if not stamp.is_file() or stamp.read_text() != sources:
             _run("npm", "run", "build")
@@ -49,12 +49,21 @@ def _install() -> None:
             stamp.write_text(lock)
 
 
-def _sources_hash() -> str:
+def sources_hash() -> str:
+    """The same as `web/studio.mjs` writes beside the Studio's copy: SHA-256 over names and contents."""
     hashed = hashlib.sha256()
-    files = [WEB / name for name in ("build.mjs", "package-lock.json", "tsconfig.json")]
-    for path in sorted([*files, *(WEB / "src").rglob("*.ts")]):
-        hashed.update(path.relative_to(WEB).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    files = [WEB / name for name in ("build.mjs", "package-lock.json", "studio.mjs", "tsconfig.json")]
+    files += [path for path in (WEB / "src").rglob("*") if path.is_file()]
+    for name in sorted(path.relative_to(WEB).as_posix() for path in files):
+        hashed.update(f"{name}\0".encode() + (WEB / name).read_bytes() + b"\0")
     return hashed.hexdigest()
+
+
+def packed_for_studio(folder: Path) -> Path:
+    """The built package as the Studio has it, in a folder of the test's."""
+    built_package()
+    _run("node", "studio.mjs", str(folder))
+    return folder
 
 
 def _run(*command: str) -> None:

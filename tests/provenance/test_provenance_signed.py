@@ -6,7 +6,7 @@ import stat
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.audio_signals import voice
@@ -163,7 +163,6 @@ def test_a_store_keeps_manifests_privately_and_the_oldest_make_room(key, tmp_pat
     assert 0 < len(kept) < len(ids)
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=60))
 def test_no_id_reaches_a_path_that_is_none(name):
     assert ManifestStore(None, 1).get(name) is None

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.fakes import tone
 from helpers.tables import each_row
 from polyvox.provenance.watermark import WatermarkFinding
@@ -223,7 +224,7 @@ async def test_the_work_is_done_off_the_loop(executor: DeviceExecutor, monkeypat
     tempo=st.sampled_from([0.5, 1.0, 1.7]),
     volume=st.sampled_from([0.3, 1.0]),
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_no_sample_and_no_word_is_lost_however_the_speech_is_chunked(
     lengths: list[int], rate: int, tempo: float, volume: float
 ) -> None:

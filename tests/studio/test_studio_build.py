@@ -1,15 +1,18 @@
 """The Studio's built files are those that its source makes."""
 
+import gzip
 import hashlib
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from helpers import web_package
 from helpers.studio_tools import STUDIO, installed_packages, run_npm
 from polyvox.api.dialects.studio import files
 
 BUILT = Path(files.__file__).parent / "static"
+DEVICE = BUILT.parent / "device"
 SOURCES = ("index.html", "package-lock.json", "package.json", "src", "tsconfig.json", "vite.config.js")
 
 
@@ -33,6 +36,11 @@ def test_the_build_was_made_from_these_sources() -> None:
     assert stamp == sources_hash(), "run: cd studio && npm ci && npm run build"
 
 
+def test_the_browser_package_beside_it_was_made_from_these_sources() -> None:
+    stamp = (DEVICE / "sources.sha256").read_text(encoding="utf-8").strip()
+    assert stamp == web_package.sources_hash(), "run: cd web && npm ci && npm run studio"
+
+
 def test_nothing_in_the_lock_file_names_a_registry() -> None:
     assert '"resolved"' not in (STUDIO / "package-lock.json").read_text(encoding="utf-8")
 
@@ -47,6 +55,19 @@ def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
     done = run_npm("run", "build", "--", "--outDir", str(tmp_path / "static"), "--emptyOutDir")
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "static") == contents(BUILT)
+
+
+@pytest.mark.slow
+def test_packing_the_browser_package_again_gives_the_same_files(tmp_path: Path) -> None:
+    packed = contents(web_package.packed_for_studio(tmp_path))
+    assert {name: unpacked(data) for name, data in packed.items()} == {
+        name: unpacked(data) for name, data in contents(DEVICE).items()
+    }
+
+
+def unpacked(data: bytes) -> bytes:
+    """A file as it is without gzip, whose output differs between its versions."""
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
 
 
 @pytest.mark.slow

@@ -163,6 +163,17 @@ def test_words_have_the_reading_of_their_meaning_alone_and_in_a_sentence() -> No
     assert wrong == []
 
 
+def test_a_surname_before_a_given_name_is_read_as_a_surname() -> None:
+    surnames = {
+        "记者任仲平": "ren2", "单晓光": "shan4", "通讯员解丽华": "xie4", "检察官查志强表示": "zha1", "任某某": "ren2",
+        "受害人曾某": "zeng1", "任何人": "ren4", "曾经明确表示": "ceng2", "单身": "dan1",
+        "曾获奖": "ceng2", "任某个": "ren4",
+    }  # fmt: skip
+    heard = {text: pinyin(text, word_cutter().lcut(text)) for text in surnames}
+    wrong = {text: heard[text] for text, reading in surnames.items() if reading not in heard[text]}
+    assert wrong == {}
+
+
 @each_row(
     ("written", "readings"),
     [

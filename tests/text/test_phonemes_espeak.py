@@ -6,9 +6,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.examples import examples
 from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.markup import markup
@@ -85,7 +86,7 @@ def test_inserts_are_said_as_given() -> None:
 
 @pytest.mark.long
 @installed
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.text(max_size=40), st.sampled_from(sorted(VOICES)))
 def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, language: str) -> None:
     place = 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.examples import examples
@@ -247,7 +247,7 @@ def test_every_word_comes_once_in_order_and_fits(words: list[CaptionWord]) -> No
     _check_times(found)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(_words())
 def test_parsers_read_back_what_was_written(words: list[CaptionWord]) -> None:
     found = cues_of(words)

@@ -1,3 +1,5 @@
+import type { Digest } from './fetched';
+
 /** One of the built-in voices. */
 export interface Voice {
   id: string;
@@ -13,7 +15,7 @@ export interface Manifest {
   maxPhonemes: number;
   ids: Record<string, number>;
   voices: (Voice & { gain: number })[];
-  files: Record<string, { bytes: number; sha256: string }>;
+  files: Record<string, Digest>;
 }
 
 const FORMAT = 1;

@@ -3,8 +3,7 @@ import type { SpeakOptions, SpeechPiece, VoiceMix } from './speech';
 
 /** Requests to the worker; all but `taken` and `stop` are answered under their number. */
 export type Request =
-  | { kind: 'load'; id: number; model: string; threads: number }
-  | { kind: 'prepare'; id: number; voice: string | VoiceMix }
+  | { kind: 'load'; id: number; model: string; threads: number; voices: (string | VoiceMix)[] }
   | { kind: 'phonemize'; id: number; text: string; language: string | undefined }
   | { kind: 'speak'; id: number; text: string; options: SpeakOptions }
   | { kind: 'taken'; id: number }

@@ -1,13 +1,14 @@
+import { fetchChecked } from './fetched';
+import type { Bytes, Digest, Received } from './fetched';
 import { parseManifest } from './manifest';
 import type { Manifest } from './manifest';
 
 const CACHE = 'polyvox-web';
 
-/** Called while files are fetched: bytes that have come, and those of all files asked for. */
-export type Progress = (loaded: number, total: number) => void;
-
 /** The files of a bundle, fetched once, checked, and kept by the browser: after that no network is needed. */
 export class ModelCache {
+  private readonly ahead = new Map<string, Promise<Bytes>>();
+
   private constructor(
     private readonly base: string,
     private readonly cache: Cache | null,
@@ -31,41 +32,51 @@ export class ModelCache {
     return new ModelCache(base, cache, parseManifest(await kept.text()));
   }
 
-  /** The contents of files, in order. */
-  async files(names: readonly string[], progress?: Progress): Promise<Uint8Array<ArrayBuffer>[]> {
-    const total = names.reduce((sum, name) => sum + this.entry(name).bytes, 0);
-    let loaded = 0;
-    return await Promise.all(
-      names.map(async (name) => {
-        const data = await this.file(name);
-        progress?.((loaded += data.length), total);
-        return data;
-      }),
-    );
+  /** Bytes of some files together. */
+  bytesOf(names: readonly string[]): number {
+    return names.reduce((sum, name) => sum + this.entry(name).bytes, 0);
   }
 
-  /** One file. Its address has its hash, so that a changed file is another one. */
-  async file(name: string): Promise<Uint8Array<ArrayBuffer>> {
-    const { bytes, sha256 } = this.entry(name);
-    const url = `${new URL(name, this.base).href}?sha256=${sha256}`;
+  /** Fetch files together; `file` then has them at once. */
+  async fetchAhead(names: readonly string[], received: Received): Promise<void> {
+    for (const name of names) this.ahead.set(name, this.obtain(name, received));
+    await Promise.all(this.ahead.values());
+  }
+
+  /** The contents of files, in order. */
+  async files(names: readonly string[]): Promise<Bytes[]> {
+    return await Promise.all(names.map((name) => this.file(name)));
+  }
+
+  async file(name: string): Promise<Bytes> {
+    const fetched = this.ahead.get(name);
+    this.ahead.delete(name);
+    return await (fetched ?? this.obtain(name));
+  }
+
+  /** A file from the cache or from the network. Its address has its hash, so that a changed file is another one. */
+  private async obtain(name: string, received?: Received): Promise<Bytes> {
+    const entry = this.entry(name);
+    const url = `${new URL(name, this.base).href}?sha256=${entry.sha256}`;
     const kept = await this.cache?.match(url);
-    if (kept) return new Uint8Array(await kept.arrayBuffer());
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${name} cannot be fetched: ${response.status}`);
-    const data = new Uint8Array(await response.arrayBuffer());
-    if (data.length !== bytes || (await hashOf(data)) !== sha256) throw new Error(`${name} is not what the manifest says`);
+    if (kept) {
+      const data = new Uint8Array(await kept.arrayBuffer());
+      received?.(data.length);
+      return data;
+    }
+    const data = await fetchChecked(url, name, entry, received);
     await this.keep(url, name, data);
     return data;
   }
 
-  private entry(name: string): { bytes: number; sha256: string } {
+  private entry(name: string): Digest {
     const entry = this.manifest.files[name];
     if (!entry) throw new Error(`the model bundle has no file ${name}`);
     return entry;
   }
 
   /** Keep a file, and drop older ones of its name. A browser without space goes on without. */
-  private async keep(url: string, name: string, data: Uint8Array<ArrayBuffer>): Promise<void> {
+  private async keep(url: string, name: string, data: Bytes): Promise<void> {
     if (!this.cache) return;
     const path = new URL(name, this.base).href;
     for (const request of await this.cache.keys()) {
@@ -77,11 +88,4 @@ export class ModelCache {
       console.warn(`polyvox-web: ${name} is not kept for the next time`, error);
     }
   }
-}
-
-/** SHA-256 in hexadecimal digits; only pages over TLS, and those of this machine, can tell it. */
-async function hashOf(data: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
-  if (!globalThis.crypto?.subtle) throw new Error('polyvox-web needs a page that is served over HTTPS, or by localhost');
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', data));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,12 +1,13 @@
 import { ModelCache } from './model_cache';
-import type { Progress } from './model_cache';
-import type { Voice } from './manifest';
+import type { Manifest, Voice } from './manifest';
+import type { Bytes } from './fetched';
 import { G2p } from './reader/g2p';
 import { Reader } from './reader/reader';
 import type { Sentence } from './reader/reader';
 import { phonemeSentences } from './reader/phonemes';
 import type { ReaderTables, Variant } from './reader/tables';
 import type { TextSpan } from './reader/tokens';
+import { runtimeBinary, runtimeBytes } from './runtime';
 import { chunksOf } from './wren/chunks';
 import { WrenDecoder } from './wren/decoder';
 import { Front } from './wren/front';
@@ -43,6 +44,9 @@ export interface SpeechPiece {
   words: WordTime[];
 }
 
+/** Called while files come: bytes that are here, and those of all files asked for. */
+export type Progress = (loaded: number, total: number) => void;
+
 const GRAPHS = ['front.onnx', 'plan.onnx', 'filters.onnx', 'refiner.onnx'];
 const NOISE = 'noise.f32';
 const G2P = ['g2p_encoder.onnx', 'g2p_decoder.onnx'];
@@ -60,39 +64,39 @@ export class Speech {
     private readonly model: WrenModel,
   ) {}
 
-  /** Fetch the model from an address and open its graphs. */
-  static async load(base: string, wasm: Uint8Array, threads: number, progress?: Progress): Promise<Speech> {
-    configureRuntime(wasm, threads);
+  /** Fetch the model from an address, with what some voices need to speak text, and open its graphs. */
+  static async load(base: string, { threads, voices }: { threads: number; voices: (string | VoiceMix)[] }, progress: Progress): Promise<Speech> {
     const files = await ModelCache.open(base);
-    const [front, plan, filters, refiner, noise] = (await files.files([...GRAPHS, NOISE], progress)) as Files;
+    const mixes = voices.map((voice) => mixOf(voice, files.manifest));
+    const names = [...new Set([...GRAPHS, NOISE, ...mixes.flatMap((mix) => filesOf(mix, files.manifest))])];
+    const total = files.bytesOf(names) + runtimeBytes();
+    let loaded = 0;
+    const received = (bytes: number): void => progress((loaded += bytes), total);
+    const [wasm] = await Promise.all([runtimeBinary(received), files.fetchAhead(names, received)]);
+    configureRuntime(wasm, threads);
+    const [front, plan, filters, refiner, noise] = (await files.files([...GRAPHS, NOISE])) as Files;
     const graphs = {
       plan: await Graph.open(plan),
       filters: await Graph.open(filters),
       refiner: await Graph.open(refiner),
     };
     const decoder = new WrenDecoder(graphs, new Float32Array(noise.buffer));
-    return new Speech(files, new WrenModel(new Front(await Graph.open(front)), decoder, files.manifest.ids));
+    const speech = new Speech(files, new WrenModel(new Front(await Graph.open(front)), decoder, files.manifest.ids));
+    for (const mix of mixes) await speech.prepare(mix);
+    return speech;
   }
 
   get voices(): Voice[] {
     return this.files.manifest.voices.map(({ id, name, language, gender }) => ({ id, name, language, gender }));
   }
 
-  /** Fetch what a voice needs to speak text, so that it speaks at once and without a network later. */
-  async prepare(voice: string | VoiceMix): Promise<void> {
-    const mix = this.mixOf(voice);
-    await this.voice(mix);
-    const variant = VARIANTS[this.language(mix)];
-    if (variant) await this.reader(variant);
-  }
-
   /** Speak a text, piece by piece. */
   async *speak(text: string, options: SpeakOptions = {}): AsyncGenerator<SpeechPiece> {
     const speed = options.speed ?? 1;
     if (!(speed >= 0.5 && speed <= 2)) throw new RangeError('speed must be from 0.5 to 2');
-    const mix = this.mixOf(options.voice ?? DEFAULT_VOICE);
+    const mix = mixOf(options.voice ?? DEFAULT_VOICE, this.files.manifest);
     const voice = await this.voice(mix);
-    const sentences = options.phonemes ? phonemeSentences(text) : await this.read(text, this.language(mix));
+    const sentences = options.phonemes ? phonemeSentences(text) : await this.read(text, languageOf(mix, this.files.manifest));
     const { sampleRate } = this.files.manifest;
     let samples = 0;
     for (const chunk of chunksOf(sentences)) {
@@ -130,7 +134,7 @@ export class Speech {
 
   private reader(variant: Variant): Promise<Reader> {
     const open = async (): Promise<Reader> => {
-      const tables = JSON.parse(new TextDecoder().decode(await this.files.file(`reader-${variant}.json`))) as ReaderTables;
+      const tables = JSON.parse(new TextDecoder().decode(await this.files.file(readerFile(variant)))) as ReaderTables;
       const [encoder, decoder] = (await this.unknownWords()) as [Graph, Graph];
       return new Reader(tables, new G2p(encoder, decoder, tables));
     };
@@ -141,22 +145,15 @@ export class Speech {
     return (this.g2p ??= this.files.files(G2P).then((graphs) => Promise.all(graphs.map((graph) => Graph.open(graph)))));
   }
 
-  /** A mix with shares that sum to 1; a voice that the bundle has not is refused. */
-  private mixOf(voice: string | VoiceMix): [string, number][] {
-    const parts = Object.entries(typeof voice === 'string' ? { [voice]: 1 } : voice).filter(([, share]) => share > 0);
-    const total = parts.reduce((sum, [, share]) => sum + share, 0);
-    const known = new Set(this.voices.map(({ id }) => id));
-    for (const [name] of parts) if (!known.has(name)) throw new Error(`there is no voice ${name}`);
-    if (!parts.length) throw new Error('a mix needs a voice with a share above 0');
-    return parts.map(([name, share]) => [name, share / total]);
-  }
-
-  private language(mix: readonly [string, number][]): string {
-    return this.voices.find(({ id }) => id === mix[0]![0])!.language;
+  /** Open what a voice needs to speak text, so that it speaks at once. */
+  private async prepare(mix: Mix): Promise<void> {
+    await this.voice(mix);
+    const variant = VARIANTS[languageOf(mix, this.files.manifest)];
+    if (variant) await this.reader(variant);
   }
 
   /** The weighted mean of voices' styles; their gains are averaged in decibels. */
-  private async voice(mix: readonly [string, number][]): Promise<LoadedVoice> {
+  private async voice(mix: Mix): Promise<LoadedVoice> {
     const packs = await Promise.all(mix.map(([name]) => this.pack(name)));
     const gains = mix.map(([name]) => this.files.manifest.voices.find(({ id }) => id === name)!.gain);
     const pack = new Float32Array(packs[0]!.length);
@@ -166,12 +163,42 @@ export class Speech {
   }
 
   private pack(name: string): Promise<Float32Array> {
-    return kept(this.packs, name, async () => new Float32Array((await this.files.file(`voices/${name}.bin`)).buffer));
+    return kept(this.packs, name, async () => new Float32Array((await this.files.file(voiceFile(name))).buffer));
   }
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
+/** Names of voices with shares that sum to 1. */
+type Mix = readonly (readonly [string, number])[];
 type Files = [Bytes, Bytes, Bytes, Bytes, Bytes];
+
+function readerFile(variant: Variant): string {
+  return `reader-${variant}.json`;
+}
+
+function voiceFile(name: string): string {
+  return `voices/${name}.bin`;
+}
+
+/** A mix with shares that sum to 1; a voice that the bundle has not is refused. */
+function mixOf(voice: string | VoiceMix, { voices }: Manifest): Mix {
+  const parts = Object.entries(typeof voice === 'string' ? { [voice]: 1 } : voice).filter(([, share]) => share > 0);
+  const total = parts.reduce((sum, [, share]) => sum + share, 0);
+  const known = new Set(voices.map(({ id }) => id));
+  for (const [name] of parts) if (!known.has(name)) throw new Error(`there is no voice ${name}`);
+  if (!parts.length) throw new Error('a mix needs a voice with a share above 0');
+  return parts.map(([name, share]) => [name, share / total]);
+}
+
+/** A mix speaks the language of its first voice. */
+function languageOf(mix: Mix, { voices }: Manifest): string {
+  return voices.find(({ id }) => id === mix[0]![0])!.language;
+}
+
+/** The files that a voice needs to speak text, besides the model. */
+function filesOf(mix: Mix, manifest: Manifest): string[] {
+  const variant = VARIANTS[languageOf(mix, manifest)];
+  return [...mix.map(([name]) => voiceFile(name)), ...(variant ? [readerFile(variant), ...G2P] : [])];
+}
 
 /** What is under a key already, or what is made now; what fails is not kept. */
 function kept<Key, Value>(made: Map<Key, Promise<Value>>, key: Key, make: () => Promise<Value>): Promise<Value> {

@@ -1,8 +1,7 @@
 import type { Voice } from './manifest';
 import type { Answer, Request } from './messages';
-import type { Progress } from './model_cache';
 import { usualThreads } from './runtime';
-import type { SpeakOptions, SpeechPiece, VoiceMix } from './speech';
+import type { Progress, SpeakOptions, SpeechPiece, VoiceMix } from './speech';
 
 export interface LoadOptions {
   /** Address of the model's folder, as the export writes it. */
@@ -11,6 +10,7 @@ export interface LoadOptions {
   voices?: (string | VoiceMix)[];
   /** Threads of the model; by default half of the cores where the page is cross-origin isolated, else one. */
   threads?: number;
+  /** Called while files are fetched or taken from the cache. */
   progress?: Progress;
 }
 
@@ -33,9 +33,8 @@ export class Synthesizer {
     const synthesizer = new Synthesizer(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }));
     try {
       const base = new URL(String(model).replace(/\/?$/, '/'), document.baseURI).href;
-      const { voices: known } = await synthesizer.ask({ kind: 'load', model: base, threads }, progress);
+      const { voices: known } = await synthesizer.ask({ kind: 'load', model: base, threads, voices }, progress);
       synthesizer.voiceList = known ?? [];
-      for (const voice of voices) await synthesizer.ask({ kind: 'prepare', voice });
       return synthesizer;
     } catch (error) {
       synthesizer.close();

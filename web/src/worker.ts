@@ -1,7 +1,6 @@
 /// <reference lib="webworker" />
 import { PIECES_AHEAD } from './messages';
 import type { Answer, Request } from './messages';
-import { runtimeBinary } from './runtime';
 import { Speech } from './speech';
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -47,11 +46,8 @@ async function run(request: Request): Promise<void> {
   const { id } = request;
   if (request.kind === 'load') {
     const progress = (bytes: number, total: number): void => answer({ kind: 'progress', id, loaded: bytes, total });
-    speech = await Speech.load(request.model, await runtimeBinary(), request.threads, progress);
+    speech = await Speech.load(request.model, request, progress);
     answer({ kind: 'done', id, voices: speech.voices });
-  } else if (request.kind === 'prepare') {
-    await loaded().prepare(request.voice);
-    answer({ kind: 'done', id });
   } else if (request.kind === 'phonemize') {
     answer({ kind: 'done', id, phonemes: await loaded().phonemize(request.text, request.language) });
   } else if (request.kind === 'speak') {

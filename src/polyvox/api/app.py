@@ -36,6 +36,7 @@ from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation
 from polyvox.service.provenance_checks import ProvenanceChecks
+from polyvox.service.registry.browser_export import BrowserExport
 from polyvox.service.registry.model_pulls import ModelPulls
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
@@ -85,6 +86,7 @@ def create_app(
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.pulls = ModelPulls(service.settings)
+    app.state.browser_export = BrowserExport(service.settings.models_dir)
     app.state.downloads = Downloads(service.settings)
     app.state.provenance_checks = ProvenanceChecks(service)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)

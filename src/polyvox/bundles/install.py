@@ -93,7 +93,7 @@ def install(manifest: Manifest, found: Mapping[str, FetchedFile], models: Models
     for folder in {(stage / name).parent for name in manifest.files} | {stage}:
         sync_folder(folder)
     BundleRecord(name=manifest.name, version=manifest.version, files=records).write(stage)
-    _move_in(stage, models)
+    move_in(stage, models)
 
 
 def _install_file(name: str, spec: FileSpec, found: FetchedFile, stage: Path) -> FileRecord:
@@ -116,8 +116,8 @@ def _install_file(name: str, spec: FileSpec, found: FetchedFile, stage: Path) ->
     )
 
 
-def _move_in(stage: Path, models: ModelsFolder) -> None:
-    """Replace an installed bundle; if the second rename never happens, the old one is restored."""
+def move_in(stage: Path, models: ModelsFolder) -> None:
+    """Put a folder in the place of its name; if the second rename never happens, the old one is restored."""
     place = models.root / stage.name
     if os.path.lexists(place):
         models.replaced.mkdir(exist_ok=True)

@@ -104,6 +104,31 @@ def export(
         print(f"Wrote {path}.")
 
 
+@app.command()
+def browser(
+    to: Annotated[
+        Path | None,
+        typer.Option(file_okay=False, help="Folder to write, for a web server of yours; unless given, the Studio's."),
+    ] = None,
+    voice: Annotated[
+        list[str] | None, typer.Option(help="Only these voices; repeat it. Unless given, all that read text there.")
+    ] = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Write the files with which a browser speaks by itself, from the installed Kokoro."""
+    from polyvox.bundles.browser_bundle import export_browser_bundle
+    from polyvox.installation import load_settings
+    from polyvox.service.registry.browser_export import write_for_browsers
+
+    folder = load_settings(models_dir=models_dir).models_dir
+    if to is not None:
+        write_for_browsers(folder, to, voice or ())
+        print(f"Wrote {to}.")
+        return
+    bundle = export_browser_bundle(folder, lambda stage: write_for_browsers(folder, stage, voice or ()))
+    print(f"Wrote {bundle.bytes / 1e6:.0f} MB to {bundle.folder}; the Studio of this server speaks on your device now.")
+
+
 def _folder_of(name: str, models_dir: Path | None) -> Path:
     """A model's folder: the one given, that of the settings, or that of the installed model."""
     from polyvox.engines.catalog import Catalog

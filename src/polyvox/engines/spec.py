@@ -59,6 +59,18 @@ class VoiceFitting:
 
 
 @dataclass(frozen=True, slots=True)
+class BrowserExport:
+    """The export of a family's model for browsers, where the page's own script speaks with it."""
+
+    bundle: str
+    """The installed model that it is made from."""
+    voices: tuple[str, ...]
+    """The voices that speak text there."""
+    write: Callable[[Path, Path, Sequence[str]], None]
+    """Write the files of some voices from the model's folder to another, which has a manifest of them in the end."""
+
+
+@dataclass(frozen=True, slots=True)
 class PresetPrompt:
     """A built-in voice, and the sentence that it speaks as a prompt for other engines."""
 
@@ -170,6 +182,7 @@ class EngineSpec:
     tools: FolderTools = field(default_factory=FolderTools)
     fitting: VoiceFitting | None = None
     presets: PresetVoices | None = None
+    browser: BrowserExport | None = None
     bundles: Mapping[str, str] = field(default_factory=dict)
     """The installed model whose files a model uses, where that has another name."""
 

@@ -1,5 +1,7 @@
 /** The models of this server and their voices. */
 import { useEffect, useState } from 'preact/hooks';
+import { device } from '../device/device';
+import { DEVICE } from '../device/voices';
 import { apiKey, usePreferences } from '../preferences';
 import { useStore } from '../store';
 import { byGrade } from '../voice_ranking';
@@ -85,10 +87,12 @@ export interface ChosenModel {
   isLoaded: boolean;
 }
 
-/** The voices of a model, the best first; none as long as its name is empty. */
+/** The voices of a model or of the device, the best first; none as long as the name is empty. */
 export function useVoices(model: string): Loaded<Voice[]> {
   const path = `v1/audio/voices?model=${encodeURIComponent(model)}`;
-  const loaded = useLoaded(async () => (model ? listed(await kept<VoiceList>(path)) : null), [model]);
+  const { voices: here } = useStore(device);
+  const loaded = useLoaded(async () => (model && model !== DEVICE ? listed(await kept<VoiceList>(path)) : null), [model]);
+  if (model === DEVICE) return { value: here, error: null, reload: () => undefined };
   return { ...loaded, reload: () => (forgetLists(), loaded.reload()) };
 }
 

@@ -25,9 +25,9 @@ export interface Player {
   close(): void;
 }
 
-/** A player of this browser; `onChange` is called when it begins, pauses, waits or ends. */
-export function createPlayer(onChange: () => void): Player {
-  const player = MediaPlayer.isSupported() ? new MediaPlayer(onChange) : new PcmPlayer(onChange);
+/** A player of this browser, of a format if one is given; `onChange` is called when it begins, pauses, waits or ends. */
+export function createPlayer(onChange: () => void, format?: Player['format']): Player {
+  const player = format !== 'pcm' && MediaPlayer.isSupported() ? new MediaPlayer(onChange) : new PcmPlayer(onChange);
   const { volume, playbackRate } = preferences.get();
   player.adjust(volume, playbackRate);
   return player;

@@ -1,7 +1,9 @@
 /** A sound that plays while it still arrives: one is heard at a time, also after the page that began it was left. */
 import { isAbort } from '../api/client';
+import { PCM_RATE } from '../api/speech';
 import { createStore, type Store } from '../store';
 import { createPlayer, type Player } from './player';
+import { waveFile } from './wave_file';
 
 export type Status = 'idle' | 'starting' | 'playing' | 'paused' | 'ended' | 'failed';
 
@@ -29,8 +31,13 @@ export abstract class Sound<S extends SoundState = SoundState> {
   /** A few words that tell it from others. */
   abstract get title(): string;
 
-  /** The whole of it as MP3, also where the browser plays another format. */
+  /** The whole of it as a file, of the kind of `suffix`. */
   abstract saved(): Promise<Blob>;
+
+  /** MP3, also where the browser plays another format. */
+  get suffix(): 'mp3' | 'wav' {
+    return 'mp3';
+  }
 
   /** Seconds from the start of the audio to what is heard now. */
   get time(): number {
@@ -51,6 +58,12 @@ export abstract class Sound<S extends SoundState = SoundState> {
   get file(): Blob | null {
     const isWhole = this.state.get().isComplete && this.player?.format === 'mp3';
     return isWhole ? new Blob(this.received as BlobPart[], { type: 'audio/mpeg' }) : null;
+  }
+
+  /** The PCM that has been received as WAV, once it is complete. */
+  protected get wave(): Blob | null {
+    const isWhole = this.state.get().isComplete && this.player?.format === 'pcm';
+    return isWhole ? waveFile(this.received, PCM_RATE) : null;
   }
 
   /** Loudness from 0 to 1, and how many times as fast it plays. */
@@ -98,12 +111,16 @@ export abstract class Sound<S extends SoundState = SoundState> {
   }
 
   /** Play from the start what `pieces` brings, in place of whatever is heard now. */
-  protected async play(changes: Partial<S>, pieces: (format: Player['format'], signal: AbortSignal) => AsyncIterable<Uint8Array>): Promise<void> {
+  protected async play(
+    changes: Partial<S>,
+    pieces: (format: Player['format'], signal: AbortSignal) => AsyncIterable<Uint8Array>,
+    format?: Player['format'],
+  ): Promise<void> {
     this.stop();
     this.isLeft = false;
     this.claim();
     const abort = (this.abort = new AbortController());
-    const player = (this.player = createPlayer(() => this.player === player && this.follow()));
+    const player = (this.player = createPlayer(() => this.player === player && this.follow(), format));
     this.state.set({ ...this.idle, ...changes, status: 'starting' });
     player.play();
     try {

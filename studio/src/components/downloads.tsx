@@ -9,17 +9,23 @@ import { Button, Select } from './controls';
 import { toast } from './toasts';
 
 const AUDIO = AUDIO_FORMATS.map((format) => ({ value: format, label: format.toUpperCase(), suffix: format }));
+const GROUPS = [
+  { label: 'Audio', options: AUDIO },
+  { label: 'Captions', options: [...CAPTION_FORMATS] },
+];
+const HERE = [{ label: 'Audio', options: AUDIO.filter(({ value }) => value === 'wav') }];
 const FILES = [...AUDIO, ...CAPTION_FORMATS];
 
 export function Downloads({ speech }: { speech: Speech }) {
-  const { request } = useStore(speech.state);
-  const [format, setFormat] = useState<string>('mp3');
+  const { request, isComplete } = useStore(speech.state);
+  const [wanted, setWanted] = useState<string>('mp3');
+  const format = speech.isHere ? 'wav' : wanted;
   const [busy, setBusy] = useState(false);
   const save = async () => {
     if (!request) return;
     setBusy(true);
     try {
-      const file = (format === 'mp3' && speech.file) || (await speechFile(request, format));
+      const file = (format === speech.suffix && speech.file) || (await speechFile(request, format));
       saveFile(file, fileName(request.input, 'speech', FILES.find(({ value }) => value === format)!.suffix));
     } catch (error) {
       toast(messageOf(error), 'bad');
@@ -32,13 +38,10 @@ export function Downloads({ speech }: { speech: Speech }) {
         label="Save as"
         hideLabel
         value={format}
-        groups={[
-          { label: 'Audio', options: AUDIO },
-          { label: 'Captions', options: [...CAPTION_FORMATS] },
-        ]}
-        onChange={setFormat}
+        groups={speech.isHere ? HERE : GROUPS}
+        onChange={setWanted}
       />
-      <Button icon="download" busy={busy} disabled={!request} onClick={save}>
+      <Button icon="download" busy={busy} disabled={!request || (speech.isHere && !isComplete)} onClick={save}>
         Download
       </Button>
     </div>

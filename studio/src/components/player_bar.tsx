@@ -64,13 +64,13 @@ function Save({ sound, disabled }: { sound: Sound; disabled: boolean }) {
   const save = async () => {
     setBusy(true);
     try {
-      saveFile(await sound.saved(), fileName(sound.title, 'speech', 'mp3'));
+      saveFile(await sound.saved(), fileName(sound.title, 'speech', sound.suffix));
     } catch (error) {
       toast(messageOf(error), 'bad');
     }
     setBusy(false);
   };
-  return <IconButton icon="download" label="Save what is heard as MP3" busy={busy} disabled={disabled} onClick={() => void save()} />;
+  return <IconButton icon="download" label={`Save what is heard as ${sound.suffix.toUpperCase()}`} busy={busy} disabled={disabled} onClick={() => void save()} />;
 }
 
 /** Where the listener is, some times a second while something is heard. */

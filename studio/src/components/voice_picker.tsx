@@ -1,5 +1,6 @@
 /** A model and one of its voices, a mix of the user's among them. */
 import { useVoices, type Model, type Voice } from '../api/lists';
+import { DEVICE, isMixOf } from '../device/voices';
 import { groupBy } from '../group_by';
 import { languageName } from '../languages';
 import { usePreferences, type Mix } from '../preferences';
@@ -40,7 +41,7 @@ export function VoicePicker({ model, voice, onVoice, label = 'Voice', withDefaul
 
 /** Mixes and favourites first, then the voices by their language. */
 export function voiceGroups(voices: Voice[], model: string, favourites: string[], mixes: Mix[]): OptionGroup[] {
-  const own = mixes.filter((mix) => mix.model === model).map((mix) => ({ value: mix.expression, label: mix.name }));
+  const own = mixes.filter((mix) => mix.model === model || (model === DEVICE && isMixOf(mix.expression, voices))).map((mix) => ({ value: mix.expression, label: mix.name }));
   const isLiked = (voice: Voice) => favourites.includes(`${model}/${voice.id}`);
   const liked = voices.filter(isLiked).map(voiceOption);
   const rest = groupBy(

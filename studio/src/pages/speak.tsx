@@ -10,12 +10,15 @@ import { Card, Failure, Notice, Page } from '../components/layout';
 import { Transcript } from '../components/transcript';
 import { ModelPicker, VoicePicker } from '../components/voice_picker';
 import { Waveform } from '../components/waveform';
+import { device } from '../device/device';
+import { DEVICE } from '../device/voices';
 import { isSame, remember } from '../history';
 import { languageName } from '../languages';
-import { setPreferences, usePreferences } from '../preferences';
+import { setPreferences, usePreferences, type Preferences } from '../preferences';
 import { useRoute } from '../router';
 import { useStore } from '../store';
 import { HistoryCard } from './speak/history_card';
+import { PlaceChoice } from './speak/place_choice';
 
 const SAMPLE = 'The tide is out, and the boats lie on the sand. In an hour the water will lift them, one after another, without a sound.';
 const SAYINGS: Record<Status, string> = {
@@ -31,23 +34,26 @@ const SAYINGS: Record<Status, string> = {
 const speech = new Speech();
 
 export function SpeakPage() {
-  const { text, voices, speed, instructions: wishes } = usePreferences();
-  const { models, chosen, model, error } = useChosenModel();
+  const { text, voices, speed, place, instructions: wishes } = usePreferences();
+  const { models, chosen, model: served, error } = useChosenModel();
+  const isHere = place === 'device';
+  const model = isHere ? DEVICE : served;
   const { parameters } = useRoute();
   useEffect(() => {
     const [asked, named] = [parameters.get('voice'), parameters.get('model')];
-    if (asked && named) setPreferences({ model: named, voices: { ...voices, [named]: asked } });
+    if (asked && named) setPreferences({ place: 'server', model: named, voices: { ...voices, [named]: asked } });
   }, []);
   const voice = voices[model] ?? '';
   const input = text || SAMPLE;
-  const told = chosen?.capabilities?.instructions ? { instructions: wishes[model] ?? '' } : {};
+  const told = !isHere && chosen?.capabilities?.instructions ? { instructions: wishes[model] ?? '' } : {};
   const speak = (request: SpeechRequest) => {
     remember(request);
-    void speech.start({ ...request, ...seedFor(chosen) });
+    void speech.start({ ...request, ...(request.model === DEVICE ? {} : seedFor(chosen)) });
   };
   const speakThis = () => speak({ input, model, voice, speed, ...told });
   const speakAgain = (request: SpeechRequest) => {
-    setPreferences({ text: request.input, model: request.model, speed: request.speed, voices: { ...voices, [request.model]: request.voice } });
+    const where: Partial<Preferences> = request.model === DEVICE ? { place: 'device' } : { place: 'server', model: request.model };
+    setPreferences({ ...where, text: request.input, speed: request.speed, voices: { ...voices, [request.model]: request.voice } });
     speak(request);
   };
   return (
@@ -58,12 +64,13 @@ export function SpeakPage() {
           <TextField label="Text" hideLabel rows={6} value={text} placeholder={SAMPLE} onInput={(next) => setPreferences({ text: next })} />
           <TextFacts text={input} model={model} voice={voice} />
         </div>
+        <PlaceChoice />
         <div class="options">
-          <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />
+          {!isHere && <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />}
           <VoicePicker model={model} voice={voice} onVoice={(next) => setPreferences({ voices: { ...voices, [model]: next } })} />
           <Slider label="Speed" min={0.5} max={2} step={0.05} value={speed} text={`${speed.toFixed(2)}×`} onInput={(next) => setPreferences({ speed: next })} />
         </div>
-        {chosen?.capabilities?.instructions && (
+        {!isHere && chosen?.capabilities?.instructions && (
           <TextField
             label={chosen.capabilities.voice_design ? 'The voice, in words' : 'How to speak'}
             rows={2}
@@ -128,6 +135,7 @@ function Controls({ speech, request, onSpeak }: { speech: Speech; request: Speec
 /** What is spoken: its words, its waveform, its files. */
 function Listening({ speech }: { speech: Speech }) {
   const { status, request, isComplete, warning, error } = useStore(speech.state);
+  const { error: notLoaded } = useStore(device); // shown where it is loaded
   const [outline, setOutline] = useState<Outline | null>(null);
   const voices = useVoices(request?.model ?? '');
   useEffect(() => {
@@ -139,7 +147,7 @@ function Listening({ speech }: { speech: Speech }) {
   const language = voices.value?.find(({ id }) => id === request?.voice)?.language;
   return (
     <>
-      <Failure error={error} />
+      <Failure error={error === notLoaded ? null : error} />
       {warning && <Notice kind="warn">{warning}</Notice>}
       <Card title="Listen">
         <Transcript speech={speech} {...(language ? { lang: language } : {})} />

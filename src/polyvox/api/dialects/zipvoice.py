@@ -45,6 +45,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     400: _error("A field or the recording is not acceptable; `detail` says why."),
     404: _error("There is no such voice."),
     501: _error("The model is not installed; `detail` names the remedy."),
+    503: _error("The server is busy with other recordings, or stops; try again."),
 }
 _AUDIO: dict[int | str, dict[str, Any]] = {
     200: {"description": "The audio.", "content": {audio.media_type: {} for audio in AudioFormat}}
@@ -114,7 +115,7 @@ async def create_speech(
 
 @router.post(
     "/voices/register",
-    responses={400: _ERRORS[400], 501: _ERRORS[501]},
+    responses={status: _ERRORS[status] for status in (400, 501, 503)},
     openapi_extra=json_or_form(RegistrationBody, "audio_file"),
 )
 async def register_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:

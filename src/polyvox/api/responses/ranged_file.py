@@ -1,7 +1,7 @@
 """A file on disk as a response: whole or one range of it, with a strong validator."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -63,18 +63,19 @@ def attachment_of(name: str) -> str:
 class RangedFile(Response):
     """Sends a file or a range of it. A reader that takes nothing for `stall_seconds` is dropped."""
 
-    def __init__(self, path: Path, *, media_type: str, digest: str, name: str, stall_seconds: float) -> None:
+    def __init__(
+        self, path: Path, *, media_type: str, digest: str, stall_seconds: float, headers: Mapping[str, str]
+    ) -> None:
         super().__init__()
         self._path = path
         self._etag = f'"{digest}"'
         self._stall_seconds = stall_seconds
         self._file_headers = {
             "Content-Type": media_type,
-            "Content-Disposition": attachment_of(name),
             "Accept-Ranges": "bytes",
             "ETag": self._etag,
-            "Cache-Control": "private, no-cache",
             "X-Content-Type-Options": "nosniff",
+            **headers,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -69,8 +69,8 @@ _FIRST_WORDS = MappingProxyType(
         "hi": "नमस्ते।",
         "it": "Ciao.",
         "pt-br": "Olá.",
-        "zh": "你好。",
-        "ja": "今日。",
+        "zh": "今天3点还要去银行。",
+        "ja": "今日は3時に銀行へ行った。",
     }
 )
 """Words of each language: its tables and dictionary, and the network for unlisted ones, take a tenth of a second or

@@ -1,13 +1,14 @@
 """Kokoro's `EngineSpec`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
 from polyvox.engines.kokoro.presets import PRESETS
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, available_voices
-from polyvox.engines.spec import EngineSpec, VoiceFitting
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VOICES, available_voices
+from polyvox.engines.spec import BrowserExport, EngineSpec, VoiceFitting
 from polyvox.types import Voice
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ def _uses_gpu(settings: Settings) -> bool:
     return settings.section(KokoroSettings).executor == "native"
 
 
+def _write_for_browsers(model: Path, folder: Path, voices: Sequence[str]) -> None:
+    from polyvox.engines.kokoro.wren.browser_bundle import write_bundle
+
+    write_bundle(model, folder, [voice for voice in VOICES if voice.id in voices])
+
+
 KOKORO = EngineSpec(
     family="kokoro",
     title="Kokoro",
@@ -49,5 +56,10 @@ KOKORO = EngineSpec(
     precision_field="precision",
     fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fitting.worker", bundles=("kokoro", "campplus")),
     presets=PRESETS,
+    browser=BrowserExport(
+        "kokoro",
+        voices=tuple(voice.id for voice in VOICES if voice.language.startswith("en")),
+        write=_write_for_browsers,
+    ),
     bundles={"wren": "kokoro"},
 )

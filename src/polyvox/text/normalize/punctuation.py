@@ -18,7 +18,7 @@ _COMPATIBLE: Final = re.compile("[\uff01-\uff5e\ufb00-\ufb06\U0001d400-\U0001d7f
 _SQUARE_UNIT: Final = re.compile("[\u3371-\u337a\u3380-\u33df]")  # units of one character each, such as ㎡ and ㎏
 _POWERS: Final = str.maketrans("23", "²³")
 # Numbers in circles that head the items of a list, within a line too.
-_LISTED: Final = re.compile("(?<![^\\s;；。,，:：、])[\u2460-\u2473](?=[^\\W\\d_])")
+_LISTED: Final = re.compile("(?<![^\\s;；。,，:：、])[\u2460-\u2473](?=[^\\W_])|[\u2460-\u2473](?=[\\d\u2460-\u2473])")
 # Digits of other scripts, in circles, and below the line; those above the line are powers and stay.
 _OTHER_DIGIT: Final = re.compile(
     "(?![0-9])\\d|[\u1369-\u1371\u19da\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff"

@@ -3,17 +3,32 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures, science, typed_digits
+from polyvox.text.normalize.chinese import (
+    addresses,
+    dates_times,
+    figures,
+    finance,
+    measures,
+    medicine,
+    science,
+    specifications,
+    typed_digits,
+)
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _CJK: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _COMMA: Final = re.compile("[，、﹐﹑]")
+# The number of the next item of a list in one line: 1.苹果 2.香蕉.
+_NEXT_ITEM: Final = re.compile(f"(?<=[{_CJK}]) +(?=[1-9]\\d?[.、)）] ?[{_CJK}A-Za-z])")
 # Many writers part figures from characters by a space, which is not heard: 2024 年 3 月.
 _SPACED_FIGURE: Final = re.compile(
-    f"(?<=[{_CJK}])[ \u00a0\u2009\u202f](?=[0-9])|(?<=[0-9%‰℃])[ \u00a0\u2009\u202f](?=[{_CJK}])"
+    f"(?<=[{_CJK}])[ \u00a0\u2009\u202f](?=[0-9])"
+    f"|(?<=[0-9%‰℃])[ \u00a0\u2009\u202f](?=[{_CJK}])(?![一二两三四五六七八九十几半])"
 )
+# Two numbers, the second of them in characters: D3075 二等座.
+_PARTED_NUMBERS: Final = re.compile("(?<=[0-9]) (?=[一二两三四五六七八九十几半])")
 _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
@@ -30,8 +45,9 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if not options.normalize:
         return speakable(text)
     if _DIGIT.search(text.text):
-        text = figures.read_guesses(text.sub(_SPACED_FIGURE, ""))
-    text = fold(science.read_logarithms(text).sub(_COMMA, ", "))
+        text = figures.read_guesses(text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, "").sub(_PARTED_NUMBERS, ", "))
+    text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
+    text = medicine.read_findings(text)
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:
@@ -55,6 +71,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
+    text = medicine.read(specifications.read_specifications(text))
     text = typed_digits.read(addresses.read_designations(text))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
+from polyvox.text.phonemes.full_names import surnames_before_names
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
@@ -21,19 +22,48 @@ _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
 _LONGEST_LISTED: Final = 6
 _PAIR: Final = 2
+_IDIOM: Final = 4
+_CALLED: Final = "先生|女士|小姐|老师|教授|医生|大夫|同学|师傅|律师|阿姨|叔叔|大爷|奶奶"
 _TITLE: Final = (
-    "(?:先生|女士|小姐|老师|教授|经理|医生|大夫|同学|主任|师傅|律师|总(?![是会要有])|董(?!事会)|队长|局长|书记)"
+    f"(?:{_CALLED}|经理|主任|总(?![是会要有体共数计额结的理价量和经监裁部兵书编代])|董(?!事会)|队长|局长|书记|院长"
+    "|校长|工(?=$|[说来]))"
 )
-_NAMED: Final = re.compile(f"姓(?P<name>{'|'.join(SURNAMES)})")
+_NAMED: Final = re.compile(
+    f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
+)
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[单仇任曾解查朴区翟覃缪葛纪])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
+    # To serve as, at the beginning of a clause.
+    f"|(?<=[找见请问给跟和是叫位])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
+# Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
+# are no verbs or places before any title.
+_CALLED_ONES: Final = re.compile(
+    "|".join(
+        f"(?<![{before}]){name}(?={title})"
+        for name, before, title in (
+            ("解", "了理讲化破瓦分缓误谅注辩拆溶电调图详见和排劝开难求", _TITLE),
+            ("单", "简名订菜账清买下表传孤床被保签填接工运一二两三四五六七八九十多", _TITLE),
+            ("仇", "报恩情寻", _TITLE), ("朴", "纯淳质俭古简", _TITLE), ("[翟覃缪]", "", _TITLE),
+            ("任(?!教授|律师)", "曾担主责上现前历兼连信放聘就出升离继委胜首", _CALLED),
+            ("区", "地小市社城园郊山景校辖库片专灾赛战厂", _CALLED),
+            ("查", "检调审侦抽核搜盘普", _CALLED), ("盖", "覆涵铺掩膝瓶锅", _CALLED),
+        )
+    ).replace("(?<![])", "")
+)  # fmt: skip
 _KNOWN: Final = re.compile(
     f"[{''.join(NAMES)}](?:"
     + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
     + ")"
+)
+# With characters of which a text that the pattern fits has one.
+_SURNAME_PATTERNS: Final = (
+    (_NAMED, frozenset("姓叫")),
+    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴")),
+    (_CALLED_ONES, frozenset("解单仇朴翟覃缪任区查盖")),
+    (_KNOWN, frozenset(NAMES)),
 )
 
 
@@ -43,15 +73,16 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    alone = _lone_places(words)
-    for char in set(text) & RULES.keys():
+    chars = set(text) & RULES.keys()
+    alone = _lone_places(words) if chars else frozenset()
+    for char in chars:
+        places = [place for place, other in enumerate(text) if other == char]
         for rule in RULES[char]:
-            for match in rule.pattern.finditer(text):
-                place = match.start(match.lastgroup or 0)
+            for place in rule.found_in(text, places):
                 if not rule.alone or place in alone:
                     found.setdefault(place, rule.reading)
     for place, reading in (*_by_part_of_speech(words), *_copulas(words)):
@@ -77,9 +108,11 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _holds_particle(word: str) -> bool:
     """Return whether a token may have a particle in it; 地 behind one character and 数 at any end are nouns."""
-    if _PARTICLES.keys().isdisjoint(word) or (len(word) == _PAIR and word[1] in "地数"):
+    if _PARTICLES.keys().isdisjoint(word):
         return False
-    return len(word) == 1 or word[-1] != "数"
+    if len(word) == _PAIR and not word_cutter().FREQ.get(word):
+        return True
+    return len(word) == 1 or not (word[-1] == "数" or (len(word) == _PAIR and word[1] == "地"))
 
 
 def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -101,15 +134,17 @@ def _tagged(word: str) -> str:
 
 
 def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
-    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word."""
+    """The first letter of the tag of a word, or of that end of it which has one; `-` for no word, `i` for idioms."""
+    if len(forms[0]) == _IDIOM:
+        return "i"
     return next((tags[form][0] for form in forms if form in tags), "x") if forms[0] else "-"
 
 
 def _de_of_complement(before: str, behind: str) -> str | None:
     """děi, must, behind a thing, person or time and before what must be done; else the particle behind a verb."""
-    if before in "nrtsfk-" and behind in "vdpr":
+    if (before in "nrtsfkdc-" and behind in "vdpr") or (before == "u" and behind in "vdprm"):
         return "dei3"
-    return "de5" if before in "vazib" and behind != "-" else None
+    return "de5" if (before in "vazib" and behind != "-") or (behind == "a" and before not in "nrt-") else None
 
 
 def _de_of_manner(before: str, behind: str) -> str | None:
@@ -168,7 +203,9 @@ def _listed(word: str) -> tuple[tuple[int, str], ...]:
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:
-    for pattern in (_NAMED, _TITLED, _KNOWN):
+    for pattern, hints in _SURNAME_PATTERNS:
+        if hints.isdisjoint(text):
+            continue
         for match in pattern.finditer(text):
             name = match[match.lastgroup or 0]
             for offset, reading in enumerate(SURNAMES[name].split()):
@@ -176,12 +213,15 @@ def _surnames(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lone_places(words: Sequence[str]) -> frozenset[int]:
-    """Places of words of one character."""
+    """Places of words of one character, and of pairs that the tokenizer has made up: 他量 of 给他量了体温."""
+    known = word_cutter().FREQ
     places: list[int] = []
     start = 0
     for word in words:
         if len(word) == 1:
             places.append(start)
+        elif len(word) == _PAIR and not known.get(word):
+            places += (start, start + 1)
         start += len(word)
     return frozenset(places)
 

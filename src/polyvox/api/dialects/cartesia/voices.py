@@ -13,6 +13,7 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import RequestBody
 from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.responses.error_body import REGISTRATION_ERRORS
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -73,6 +74,7 @@ class ClonedVoice(RequestBody):
 @router.post(
     "/voices/clone",
     dependencies=[Depends(refuse_foreign_pages)],
+    responses=REGISTRATION_ERRORS,
     openapi_extra=json_or_form(ClonedVoice, "clip"),
 )
 async def clone_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:

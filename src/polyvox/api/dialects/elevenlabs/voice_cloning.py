@@ -10,6 +10,7 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute, parse_json
 from polyvox.api.requests.fields import RequestBody
 from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.responses.error_body import REGISTRATION_ERRORS
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.records import VoiceDetails
 from polyvox.voices.references import InlineVoice
@@ -39,7 +40,7 @@ class AddedVoice(RequestBody):
     )
 
 
-@router.post("/add", openapi_extra=json_or_form(AddedVoice, "files"))
+@router.post("/add", responses=REGISTRATION_ERRORS, openapi_extra=json_or_form(AddedVoice, "files"))
 async def add_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Register a voice from one recording."""
     fields = await read_fields(request, "files")

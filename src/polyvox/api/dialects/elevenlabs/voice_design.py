@@ -18,6 +18,7 @@ from polyvox.api.dialects.elevenlabs.voices import registered_json
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import PRINTABLE, RequestBody, Text
 from polyvox.api.requests.speech_body import SpeechBody
+from polyvox.api.responses.error_body import REGISTRATION_ERRORS
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.audio.resample import resampled
 from polyvox.errors import InvalidRequestError, NotServedError
@@ -96,8 +97,8 @@ async def preview_audio(
     return Response(await asyncio.to_thread(_encoded, preview, output), media_type=output.media_type)
 
 
-@router.post("", responses=_ERRORS)
-@router.post("/create-voice-from-preview", responses=_ERRORS)
+@router.post("", responses=REGISTRATION_ERRORS | _ERRORS)
+@router.post("/create-voice-from-preview", responses=REGISTRATION_ERRORS | _ERRORS)
 async def save(body: SavedDesignBody, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Keep a preview as a registered voice.
 

@@ -10,6 +10,7 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.fields import RequestBody
 from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.responses.error_body import REGISTRATION_ERRORS
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.records import VoiceDetails
 from polyvox.voices.references import InlineVoice
@@ -33,6 +34,7 @@ class CreatedVoice(RequestBody):
     "/audio/voices",
     tags=["voices"],
     dependencies=[Depends(refuse_foreign_pages)],
+    responses=REGISTRATION_ERRORS,
     openapi_extra=json_or_form(CreatedVoice, _SAMPLE),
 )
 async def create_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:

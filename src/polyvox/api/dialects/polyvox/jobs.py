@@ -17,7 +17,7 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.responses.error_body import ErrorBody
-from polyvox.api.responses.ranged_file import RangedFile
+from polyvox.api.responses.ranged_file import RangedFile, attachment_of
 from polyvox.books.manuscript import Manuscript
 from polyvox.errors import MarkupError, NotFoundError, PolyvoxError
 from polyvox.service.jobs.narrator import Narrator
@@ -154,8 +154,16 @@ async def watch_job(job_id: str, jobs: Jobs, owner: Owner) -> Response:
 async def download_job_file(job_id: str, name: str, jobs: Jobs, service: Service, owner: Owner) -> Response:
     """A finished file of a job, or one range of its bytes."""
     record, file, path = await jobs.file(job_id, name, owner)
-    saved, stall = file.saved_name(record.title), service.settings.stall_seconds
-    return RangedFile(path, media_type=file.media_type, digest=file.digest, name=saved, stall_seconds=stall)
+    return RangedFile(
+        path,
+        media_type=file.media_type,
+        digest=file.digest,
+        stall_seconds=service.settings.stall_seconds,
+        headers={
+            "Content-Disposition": attachment_of(file.saved_name(record.title)),
+            "Cache-Control": "private, no-cache",
+        },
+    )
 
 
 async def _check_voices(body: NewJobBody, service: SpeechService, voices: VoiceService, owner: str) -> None:

@@ -11,7 +11,8 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from polyvox.api.dialects.studio.files import assets, page_html
+from polyvox.api.dialects.studio import device
+from polyvox.api.dialects.studio.files import ASSET_HEADERS, assets, page_html, takes_gzip
 from polyvox.api.door import Door
 from polyvox.api.paths import SharedPaths
 from polyvox.errors import NotFoundError
@@ -28,12 +29,6 @@ _HEADERS = {
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
     "Referrer-Policy": "no-referrer",
     "Vary": "Accept",
-    "X-Content-Type-Options": "nosniff",
-}
-_ASSET_HEADERS = {
-    "Cache-Control": "public, max-age=31536000, immutable",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
 
@@ -66,20 +61,13 @@ async def asset(name: str, accept_encoding: Annotated[str, Header()] = "") -> Re
     found = assets().get(name)
     if found is None:
         raise NotFoundError("The page has no such file; reload the page.")
-    if _takes_gzip(accept_encoding):
-        headers = _ASSET_HEADERS | {"Content-Encoding": "gzip"}
+    if takes_gzip(accept_encoding):
+        headers = ASSET_HEADERS | {"Content-Encoding": "gzip"}
         return Response(found.compressed, media_type=found.media_type, headers=headers)
-    return Response(found.data, media_type=found.media_type, headers=_ASSET_HEADERS)
+    return Response(found.data, media_type=found.media_type, headers=ASSET_HEADERS)
 
 
-def _takes_gzip(accept_encoding: str) -> bool:
-    """Return whether a request's `Accept-Encoding` names gzip, and not with the weight 0."""
-    for row in accept_encoding.lower().split(","):
-        name, _, weight = row.replace(" ", "").partition(";q=")
-        if name == "gzip":
-            return not weight or weight.strip("0.") != ""
-    return False
-
+router.routes.extend(device.router.routes)
 
 DOOR = Door(
     "studio",

@@ -1,4 +1,4 @@
-"""The Studio's built files, as they lie in the package."""
+"""The Studio's built files, as they lie in the package, and the headers that they are sent with."""
 
 import gzip
 from dataclasses import dataclass
@@ -12,6 +12,13 @@ _MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+ASSET_HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of files whose address changes with their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,15 @@ def page_html() -> str:
 def assets() -> dict[str, Asset]:
     """The files that the page loads, by their names; a name has the hash of its content."""
     return {file.name: _asset(file) for file in _static().joinpath("web", "assets").iterdir()}
+
+
+def takes_gzip(accept_encoding: str) -> bool:
+    """Return whether a request's `Accept-Encoding` names gzip, and not with the weight 0."""
+    for row in accept_encoding.lower().split(","):
+        name, _, weight = row.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return not weight or weight.strip("0.") != ""
+    return False
 
 
 def _static() -> Traversable:

@@ -42,8 +42,8 @@ def bundle_files(kokoro: Path, voices: Sequence[Voice] = VOICES) -> Iterator[tup
         yield f"voices/{voice.id}.bin", (kokoro / "voices" / f"{voice.id}.bin").read_bytes()
 
 
-def write_bundle(kokoro: Path, folder: Path, voices: Sequence[Voice] = VOICES) -> int:
-    """Write the bundle to a folder, the manifest last; gives the bytes written."""
+def write_bundle(kokoro: Path, folder: Path, voices: Sequence[Voice] = VOICES) -> None:
+    """Write the bundle to a folder, the manifest last."""
     described: dict[str, dict[str, str | int]] = {}
     for name, data in bundle_files(kokoro, voices):
         path = folder / name
@@ -68,4 +68,3 @@ def write_bundle(kokoro: Path, folder: Path, voices: Sequence[Voice] = VOICES) -
         "files": described,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
-    return sum(int(each["bytes"]) for each in described.values())

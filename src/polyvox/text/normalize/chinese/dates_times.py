@@ -16,14 +16,27 @@ _DATES: Final = re.compile(
     r" ?[-–—~～至到] ?(?:([12]\d{3})\2)?(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)"
 )
 _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
+_YEAR_MONTH_DOT: Final = re.compile(
+    r"(?:(?<=[至到期自从于日为])|(?<=[期日]:)|(?<=[期日]: ))((?:19|20)\d\d)\.(1[0-2]|0[1-9])(?![\d.%元万亿倍])"
+)
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
+# Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
+_DOTTED_MONTH: Final = re.compile(
+    r"(?<![\d.])(?P<year>(?:19|20)\d\d)\.(?P<month>1[0-2]|0[1-9])(?![\d.])"
+    r"(?:(?=出?生|至今|毕业| ?[-–—~～] ?至?今)|(?:(?<=[,(]\d{4}\.\d\d)|(?<=, \d{4}\.\d\d))(?=[,)])"
+    r"|(?P<dash> ?[-–—~～至到] ?)(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|0[1-9])(?![\d.]))"
+)
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
 _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
-_AFTER_DAYS: Final = re.compile("(?<=[一二三四五六], [一二三四五六日天])(\\d{1,2})(?=:\\d\\d)")
+# Behind the number of a day the tens of an hour would be heard as one number with it: 周三18点.
+_AFTER_DAYS: Final = re.compile(
+    "(?:(?<=[一二三四五六], [一二三四五六日天])"
+    "|(?<=[周期][一二三四五六日天])(?=1\\d|\\d[和或,]))(\\d{1,2})(?=:\\d\\d|[点时和或,])"
+)
 _TIMES: Final = re.compile(
     rf"(?:(?<=\d:\d\d)|(?<=\d[ap]m)|(?<=\d [ap]m)){DASH}(?=(?:[ap]m ?)?\d{{1,2}}:\d\d(?!\d))", re.IGNORECASE
 )
@@ -43,18 +56,24 @@ _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计))"
     rf"(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
-    rf"|(?<![\d./:])(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
+    rf"|(?<![\d./])(?<!\d:)(?P<month7>{_MONTH})/(?P<day7>{_DAY})(?=[日号](?![线楼院门]))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
-    rf"|(?<![\d./:])(?P<month6>{_MONTH})/(?P<day6>{_DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
-    rf"|(?<![\d./:])(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
-    rf"|(?<![\d./:])(?P<month5>{_MONTH})/(?P<day5>{_DAY})"
+    rf"|(?<![\d./])(?<!\d:)(?P<month6>{_MONTH})/(?P<day6>{_DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
+    rf"|(?<![\d./])(?<!\d:)(?P<month5>{_MONTH})/(?P<day5>{_DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={_WEEKDAY})|(?<={_WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
     rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
 )
+# Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
+_LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){_MONTH}/{_DAY}(?:(?:, |和|及|与){_MONTH}/{_DAY})+(?![\d/%]|\.\d|的)")
+# No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({_MONTH})/({_DAY})(?![\d/%A-Za-z拍]|\.\d)")
+_LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间班营])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
+    rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
     rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(
@@ -98,21 +117,24 @@ _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
 _YEAR_DIGITS: Final = 4
 _NAME_CHARS: Final = 8
 _NEAR: Final = 16
+_LARGEST_PART: Final = 12
+_HALVES: Final = frozenset((2, 4, 8, 16))
 _DAWN: Final = 5
 _EVENING: Final = 7
 _LABELLED: Final = re.compile("[码号编][是为:： ]{0,2}\\Z")
 _SALE: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])(?:618(?=大促|购物|活动|期间|年中|促销|电商)|(?:520|1314)(?=[那当这]天|快乐|表白|情人|礼))"
+    r"(?<![\d])(?<!\d[.,])(?:618(?=”?(?:大促|购物|活动|期间|年中|促销|电商))|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼)))"
 )
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
-    rf" ?[-–—~～] ?(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
+    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
 _BARE_YEAR: Final = re.compile(
-    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
+    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=年\()\d{3,4}(?=\))"
+    r"|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
     r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
     r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
@@ -125,6 +147,8 @@ _LASTS: Final = re.compile(
     "(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]{0,2}\\Z"
 )
 _LASTS_REACH: Final = 6
+_PROPORTION: Final = re.compile("(?:比例|[高宽深横水配]比|之比|比值|画幅|屏占)[是为:： 约]{0,2}\\Z")
+_IN_PROPORTION: Final = re.compile(" ?(?:的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)")
 _RESULT: Final = re.compile(
     "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,8}\\Z"
 )
@@ -147,10 +171,12 @@ def read(text: TrackedText) -> TrackedText:
     if "年" in text.text or "赛季" in text.text:
         text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
     text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
+    if "周" in text.text or "期" in text.text:
+        text = text.sub(_AFTER_DAYS, r", \1")
     if ":" in text.text:
         text = text.sub(_SCORE, _score).sub(_VERSE, lambda match: f"{cardinal(match[1])}章{cardinal(match[2])}节")
         text = text.sub(_LAP, _lap)
-        text = text.sub(_AFTER_DAYS, r", \1").sub(_TIMES, "到").sub(_TIME, _time)
+        text = text.sub(_TIMES, "到").sub(_TIME, _time)
     return text.sub(_HOUR, _hour).sub(_IDLE_HALF, _idle_half) if _HALF_DAY.search(text.text) else text
 
 
@@ -158,10 +184,17 @@ def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
-        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_DAY, _dotted_day).sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
-    return text.sub(_FULL_DATES, _full_dates).sub(_SHORT_DATE, _short_date) if "/" in text.text else text
+        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
+        text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
+    if "/" not in text.text:
+        return text
+    text = text.sub(_FULL_DATES, _full_dates).sub(_LISTED_DATES, _listed_dates).sub(_SHORT_DATE, _short_date)
+    months = {match[1] for match in _SLASHED.finditer(text.text) if int(match[1]) > int(match[2])}
+    if not months:
+        return text
+    return text.sub(_SLASHED, lambda match: _month_day(match[1], match[2]) if match[1] in months else None)
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -206,13 +239,27 @@ def _year_month(match: re.Match[str]) -> str:
     return f"{spelled(match[1])}年{cardinal(str(int(match[2])))}月"
 
 
+def _dotted_month(match: re.Match[str]) -> str:
+    said = f"{spelled(match['year'])}年{cardinal(str(int(match['month'])))}月"
+    return f"{said}到{spelled(match['last'])}年{cardinal(str(int(match['until'])))}月" if match["dash"] else said
+
+
 def _full_dates(match: re.Match[str]) -> str:
     return f"{_month_day(match[1], match[2])}到{_month_day(match[3], match[4])}"
 
 
+def _listed_dates(match: re.Match[str]) -> str | None:
+    """A list of dates; None where all of it may be parts of a whole."""
+    days = [int(day) for _, day in _LISTED_DATE.findall(match.group())]
+    if max(days) <= _LARGEST_PART or set(days) <= _HALVES:
+        return None
+    return _LISTED_DATE.sub(lambda date: _month_day(date[1], date[2]), match.group())
+
+
 def _short_date(match: re.Match[str]) -> str:
     found = [part for part in match.groups() if part]
-    return _month_day(*found)
+    said = _month_day(*found)
+    return said.removesuffix("日") if match.string[match.end() : match.end() + 1] in ("日", "号") else said
 
 
 def _dotted_day(match: re.Match[str]) -> str:
@@ -254,7 +301,7 @@ def _years(match: re.Match[str]) -> str:
 
 def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
-    if minute > 59:
+    if minute > 59 or _is_ratio(match):
         return None
     second = int(match["second"] or 0)
     lasts = _LASTS.search(match.string, max(0, match.start() - _LASTS_REACH), match.start()) is not None
@@ -266,6 +313,12 @@ def _time(match: re.Match[str]) -> str | None:
     if minute or second:
         words += ("零" if minute < 10 else "") + (cardinal(str(minute)) if minute else "") + "分"
     return words + (f"{cardinal(str(second))}秒" if second else "")
+
+
+def _is_ratio(match: re.Match[str]) -> bool:
+    """Return whether a word tells of sides or parts that are in proportion, and not of the time of day."""
+    before = _PROPORTION.search(match.string, max(0, match.start() - _LASTS_REACH), match.start())
+    return before is not None or _IN_PROPORTION.match(match.string, match.end()) is not None
 
 
 def _takes(match: re.Match[str]) -> bool:
