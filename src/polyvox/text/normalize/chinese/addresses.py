@@ -44,7 +44,7 @@ _MARKS: Final = {
 }
 
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
-_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d ?\*{2,8} ?\d{2,4}(?!\d)")
+_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d? ?\*{2,9} ?\d{2,4}(?!\d)")
 _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
@@ -58,7 +58,7 @@ _ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][
 _EXTENSION: Final = re.compile(rf"(?<=转)(?<![左右]转)\d{{3,6}}{_NO_COUNT}")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
-    rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
+    rf"(?:(?<=[打叫拨警救助])|(?<=[热专内外]线)|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
     r"|(?<![A-Za-z\d.,])1(?:10|19|20|22)(?=急救|报警|火警|指挥|接警|出警|救护|调度|热线)"
     rf"|(?<=[或和])(?:1(?:10|19|20|22)|96\d{{3}}){_NO_COUNT}|(?<![A-Za-z\d])(?<!\d[.,])961(?:10|19){_NO_COUNT}"
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
@@ -79,6 +79,9 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
+# The last digits that win, behind how many they are: 末“4”位数3847.
+_WINNING: Final = re.compile(r"(?<=”位数)(?P<gap>[:： ]{0,2})(?P<digits>\d{3,8}(?:, \d{3,8})*)")
+_WIRELESS: Final = re.compile(r"(?<![\d.])802\.\d{1,2}(?=[A-Za-z/, ]|$)")
 # A port before its name.
 _PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
 # Four digits of a house, a lane or a gate behind the name of its street.
@@ -97,7 +100,7 @@ _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
-    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\())"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
@@ -131,7 +134,7 @@ _AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(
 # Aircraft, rockets, missiles, ships of space and satellites behind the names of their families.
 _DESIGNATION: Final = re.compile(
     r"(?P<family>武直|空警|无侦|攻击|鲲龙|翼龙|彩虹|米格|伊尔|雅克|长征|东风|巨浪|鹰击|红旗|霹雳|长剑|海鹰|神舟|天宫|天舟|天问|嫦娥|北斗|快舟|捷龙"
-    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|开普勒|格利泽|旅行者|先驱者|阿波罗|爱国者|民兵|白杨|萨姆|新冠|新舟|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
+    r"|力箭|朱雀|引力|风云|高分|海洋|遥感|实践|联盟|进步|猎鹰|开普勒|格利泽|旅行者|先驱者|阿波罗|爱国者|民兵|白杨|萨姆|新冠|新舟|白介素|介素|欧米伽|样肽|碳|铀|钚|锶|铯|碘|钴|氚|氦|氧|钾|铅|镭|氡|锝|氮|钍|镅|钋|[歼轰直运教强水苏图安卡]|(?<!\d)米(?=[-–—]\d{1,2}(?!\d|米)))"
     r"[-–—](?P<number>\d{1,4})(?!\d|[.,:]\d|[%℃°]|[元块度个倍万亿])"
 )
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
@@ -152,7 +155,7 @@ _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
     r"(?=[2-5]\d\d(?!\d))(?:"
     rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
-    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
@@ -170,7 +173,7 @@ _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(
     r"(?<![A-Za-z0-9.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})(?!\d)(/[A-Za-z0-9._/-]*[A-Za-z0-9])?)?(?![A-Za-z0-9]|\.\d)"
 )
-_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
+_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])(?<![A-Z]V)\d++(?:\.\d++)*+")
 _TRIAL_SIGN: Final = re.compile(r"\d-[abr]")
 _TRIAL: Final = re.compile(r"(?<=\d)-(alpha|beta|rc)[.-]?(\d{1,3})?(?![A-Za-z\d])")
 # The number of a standard or a product behind its capitals: ISO 9001, RTX 4090.
@@ -181,6 +184,8 @@ _NUMBERED: Final = re.compile(
 _LABORATORY: Final = re.compile(
     r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT) \Z"
 )
+# What film and sensors take, no standard: ISO 400.
+_LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
 # The year of a program or a show behind its name: Office 2019.
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
@@ -200,6 +205,7 @@ _FLOOR: Final = re.compile(
     r"(?:(?<=[栋厦场心号幢区城馆院厅园])|(?<=[A-Z一二三四五六七八九东西南北]座)"
     r"|(?<=[位在于去上到至] )|(?<=[在于去上到至]))"
     r"(?<!车厢在)(?P<floor>\d{1,3})F(?![A-Za-z0-9/])"
+    r"|(?<=\()(?P<floor3>\d{1,3})F(?=\))"
     r"|(?<![A-Za-z0-9.车位座])(?P<floor2>\d{1,3})F(?=前台|电梯|大堂|大厅|餐厅|会议|美食|洗手|服务台|影院|咖啡|书店|男装|女装|专柜|中庭|健身|泳池|宴会|停车)"
 )
 _ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
@@ -247,6 +253,7 @@ _MIXED: Final = re.compile(
     r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?<!\d[~～])(?P<before>\d++)(?=[A-Za-z])"
 )
 
+_NUMERAL: Final = re.compile("[一二两三四五六七八九十](?!分之)")
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
 _YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
 _THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
@@ -262,6 +269,7 @@ _LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0
 _LETTERED_SPAN: Final = re.compile(
     r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
     r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])P(?P<page>\d{1,4}) ?[-–—~～] ?(?P<end>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
 )
@@ -276,7 +284,10 @@ _FILE_ENDING: Final = re.compile(
     "(?![A-Za-z0-9]))"
 )
 # Said by their letters in Chinese, though English has a word for them.
-_INITIALS: Final = re.compile("(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy)(?![A-Za-z])")
+_INITIALS: Final = re.compile(
+    "(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy|Ig[ADEGM]|LOA)(?![A-Za-z])"
+    "|(?<![A-Za-z])(?<![A-Za-z] )(?:AX|BI|OP|AT|AM|EM|PI|EX|EN|SEM|ASP|FOB|MOE)(?![A-Za-z]| [A-Za-z])"
+)
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
 
@@ -318,7 +329,7 @@ def read_designations(text: TrackedText) -> TrackedText:
     if _LETTERED_SIGN.search(text.text):
         text = text.sub(_LETTERED_SPAN, _lettered_span)
     if _FLOOR_SIGN.search(text.text):
-        text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2']}楼")
+        text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2'] or match['floor3']}楼")
     if _CASE_SIGN.search(text.text):
         text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
@@ -375,6 +386,10 @@ def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if "802." in text.text:
+        text = text.sub(_WIRELESS, lambda match: "点".join(map(spelled, match.group().split("."))))
+    if "位数" in text.text:
+        text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
         text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
     text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
@@ -387,13 +402,17 @@ def _lettered_span(match: re.Match[str]) -> str | None:
         return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
     if match["floor"]:
         return "到".join(_FLOOR_SIGN.sub("楼", floor) for floor in (match["floor"], match["top"]))
+    if match["page"]:
+        rising = int(match["page"]) < int(match["end"])
+        return f"P{match['page']}到{match['end']}" if rising else None
     return f"{match['cell']}到{match['corner']}"
 
 
 def _house_branch(match: re.Match[str]) -> str:
     house = match["house"]
     said = spelled(house) if len(house) > _LONG_GROUP else cardinal(house)
-    return f"{said}杠{cardinal(match['branch'])}"
+    between = "到" if int(house) < int(match["branch"]) else "杠"
+    return f"{said}{between}{cardinal(match['branch'])}"
 
 
 def _designation(match: re.Match[str]) -> str:
@@ -458,6 +477,8 @@ def _mobile(match: re.Match[str]) -> str:
 
 def _numbered(match: re.Match[str]) -> str | None:
     """The number of a standard and the year of its edition; what a laboratory counts is left to be a number."""
+    if match.string.endswith("ISO ", 0, match.start()) and _LIGHT.match(match.group()):
+        return None
     if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
         return None
     number, year = match.group().removesuffix(match["year"] or ""), match["year"] or ""
@@ -482,7 +503,9 @@ def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
     thousands = match["before"] and _THOUSANDS.match(match.string, match.end())
     words = cardinal(digits) if len(digits) <= 2 or thousands else spelled(digits)
-    if match["behind"] == "1":
+    if match["behind"] and _NUMERAL.match(match.string, match.end()):
+        words += ", "  # another number follows: 问界M9五座
+    elif match["behind"] == "1":
         words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
 
@@ -493,5 +516,5 @@ def read_letters(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_CHOICES, lambda match: match.group().replace("/", ", "))
     for pattern in (_AIRLINE, _INITIALS):
-        text = text.sub(pattern, lambda match: " ".join(match.group()))
+        text = text.sub(pattern, lambda match: " ".join(match.group().upper()))
     return text.sub(_LETTER_SPAN, "到").sub(_LAUGHTER, lambda match: "哈" * len(match.group()))

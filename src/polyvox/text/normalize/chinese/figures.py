@@ -30,15 +30,16 @@ _PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _POINTS_DASH: Final = re.compile(DASH)
 _SPAN_SIGN: Final = re.compile("[-–—~～至到]")
 _DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
+_RATIO_SIGN: Final = re.compile("∶")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
 _UNTIL: Final = re.compile(
-    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
-    r" ?[-–—~～] ?(?=第?\d)"
+    r"(?:(?<=\d[十百千万亿元块米斤克吨升岁级层楼页章节条集期届度个人件名倍折])|(?<=[零一二三四五六七八九十百千][万亿])|(?<=[\d十百千]万亿)|(?<=\d(?:公里|公斤|厘米|毫米|小时|分钟|美元|万元|亿元|百元|千克|令吉)))"
+    r" ?[-–—~～] ?(?=第?[\d一二两三四五六七八九])"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
-_BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
+_BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
@@ -59,6 +60,7 @@ _MARKS: Final = re.compile(
     r"(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
 )
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
+_STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
@@ -81,7 +83,7 @@ _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-])(\d{{1,3}})
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(
     r"(?<=[\u4e00-\u9fff]) ?(?P<title>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
-    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|VI{0,3}|IX)(?=[型期级类度]|卷(?!起))"
+    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|V(?!型)|VI{1,3}|IX)(?=[型期级类度]|卷(?!起))"
     # Kings, wars and games by their English names: Louis XIV, WWII, Final Fantasy VII.
     r"|(?:(?<=[A-Za-z]{2} )|(?<=\bWW))(?P<behind>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
 )
@@ -94,7 +96,7 @@ _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
-    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
+    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
     "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
     "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
@@ -105,19 +107,23 @@ _MEASURE_WORD: Final = (
 _PAIR: Final = re.compile(
     r"(?:(?<=发行)|(?<=分)|(?<=共))2(?=期(?!工程|项目))|"
     r"(?<![\d.第排图表式=])(?<!\d,)(?<!第\d, )"
-    rf"(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
+    rf"(?!2座(?<=[号园厦城苑庭湾府院区路街场心]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
 # A round number and more: "200+次".
+_AT_LEAST: Final = re.compile(r"(?<=[度克米升吨里斤瓦时]) ?\+(?=[,.;)。!]|$)")
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
+# Nearly new, in hundredths: 95新.
+_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
-_A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
+_A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
 _COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)){_MEASURE_WORD}")
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
     "=": "等于",
+    "═": "等于",
     "×": "乘以",
     "*": "乘以",
     "÷": "除以",
@@ -197,46 +203,62 @@ _SIGNS: Final = {
 }
 # A relay of four, boards and boxes by their sides, things by their number: 4×100米, 3x3, 金币x500.
 _BY: Final = re.compile(
-    r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
+    r"(?<=\d)(?<!(?<!\d)0)(?!X3D)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
-_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜)")
+# Left out by the writer: ××路, ×年×月.
+_UNNAMED: Final = re.compile(
+    "×{2,}|(?<![0-9A-Za-z])×(?=[年月日市县区省路街号某])|(?<![A-Za-z])X{2,3}(?=[省市县区路街村镇乡校]|公司|大学|项目)"
+)
+_LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜|[,.;)、。]|$)")
 _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
 )
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _PER: Final = (
-    "[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
-    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
+    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "|方(?![面便案式法向位]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
 _MANY: Final = "[0-9零一二两三四五六七八九十百千万亿半几]"
 _PIECES: Final = (
     "[升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴枚张抽枝条卷根只罐板提箱桶双套本册台辆头尾株棵朵串把盘碗杯勺筒管排组场局节"
-    "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门A-Za-z]"
+    "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门钟时天月年周A-Za-z]"
 )
 _EACH: Final = re.compile(
     f"(?<=万)/(?=[平亩㎡])|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
     f"|(?:(?<={_MANY}{_PIECES})|(?<={_MANY}.{_PIECES})|(?<={_MANY}..{_PIECES})|(?<={_MANY}...{_PIECES}))/(?={_PER})"
     "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位])"
 )
+# So much in so long: 15度/24小时.
+_IN_TIME: Final = re.compile(
+    "(?<=[\u4e00-\u9fff])/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|[天秒年周]|公里|千克|毫升))"
+)
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
 )
 # A letter or a root by a figure: π/2, √3/2.
 _PART_OF_LETTER: Final = re.compile(
-    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn]|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
+    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn][²³]?|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
 )
+# A fraction of a letter: 2/3x.
+_COEFFICIENT: Final = re.compile(r"(?<![\dA-Za-z./])(\d{1,3})/(\d{1,3})(?=[abkmntxyz](?![A-Za-z]))")
+# The mark of a pupil: B-.
+_MARK_BELOW: Final = re.compile(r"(?<=[\u4e00-\u9fff: ][A-D])-(?=[,.;)、。]|$)")
+_PART_OF_DECIMAL: Final = re.compile(r"(?<![\dA-Za-z./])1/(\d{1,4}\.\d{1,4})(?![\d/.])")
 # One over a letter, in a formula.
-_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
+_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z][²³]?)(?=\Z|[<>=+≤≥,，。)的-])")
 # So many ten thousands, of which there are more than ten thousand: hundreds of millions.
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
-_SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
+_SLOT: Final = re.compile(r"(?<=\d)\.(?=[xX](?![A-Za-z0-9]))|(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
-    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
-    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
+    r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
+    r"|(?<=\d)[-−](?=\d{1,6}(?:\.\d{1,4})?[×÷])|(?:(?<=[×÷]\d)|(?<=[×÷]\d\d)|(?<=[×÷]\d{3}))[-−](?=\d)"
+    r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
+    r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
 _LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
@@ -250,12 +272,17 @@ _TIMES_LETTER: Final = re.compile(
 )
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 # Short for two English words: R&D, Q&A.
+# One quantity by another, compared with a figure: E/A<1.
+_RATIO_OF_LETTERS: Final = re.compile(r"(?<![A-Za-z0-9/])([A-Z]{1,4}\d?)/(?=[A-Z]{1,4} ?[<>≤≥=] ?[\d百千负])")
 _AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
-_QUOTIENT: Final = re.compile(r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))")
+_QUOTIENT: Final = re.compile(
+    r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?[=)])"
+)
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
+_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Za-z][\u4e00-\u9fff]|[a-z][A-Z]")
 _STEP: Final = 16
-_STEP_BEFORE: Final = re.compile("→[^,.;!?()]*\\Z")
-_STEP_BEHIND: Final = re.compile(f"[^,.;!?()]{{1,{_STEP}}}→")
+_STEP_BEFORE: Final = re.compile("→[^,.;!?]*\\Z")
+_STEP_BEHIND: Final = re.compile(f"[^,.;!?]{{1,{_STEP}}}→")
 _TIMED: Final = re.compile(
     "[零一二两三四五六七八九十]{1,3}点(?:[零一二三四五六七八九十]{1,3}分|半|[^零一二三四五六七八九])"
 )
@@ -270,7 +297,9 @@ _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "01234567
 
 
 def read_guesses(text: TrackedText) -> TrackedText:
-    """Two neighbouring figures before a measure word: "2、3个" is two or three."""
+    """Two neighbouring figures before a measure word: "2、3个" is two or three; and one sign for all ratios."""
+    if "∶" in text.text:
+        text = text.sub(_RATIO_SIGN, ":")
     return text.sub(_A_FEW, _a_few)
 
 
@@ -288,20 +317,25 @@ def read_scientific(text: TrackedText) -> TrackedText:
 
 def read_formulas(text: TrackedText) -> TrackedText:
     """The minus of an equation and Roman numerals, before letters and figures are parted."""
+    if "/" in text.text:
+        text = text.sub(_RATIO_OF_LETTERS, r"\1比")
+        text = text.sub(_COEFFICIENT, lambda match: f"{cardinal(match[2])}分之{cardinal(match[1])}")
+    if "×" in text.text or "XX" in text.text:
+        text = text.sub(_UNNAMED, lambda match: "某" * min(len(match.group()), 2))
     if _BY_SIGN.search(text.text):
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
         text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
-    if "镜" in text.text:
+    if "镜" in text.text or "放大" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
-    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减")
-    text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
+    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
+    text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
 
@@ -312,12 +346,14 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_RANK, "第")
+    text = text.sub(_RANK, "第").sub(_STARS, "星")
     if "/" in text.text:
         text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
         text = text.sub(_ROW, lambda match: match.group().replace("/", ", "))
-        text = text.sub(_RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}")
-        text = text.sub(_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
+        text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
+            _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
+        )
+        text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
         text = text.sub(
@@ -338,6 +374,8 @@ def read(text: TrackedText) -> TrackedText:
     if ":" in text.text:
         text = text.sub(_LETTER_RATIO, lambda match: match.group().replace(":", "比"))
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
+    if "新" in text.text:
+        text = text.sub(_NEARLY_NEW, _spelled)
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
@@ -350,10 +388,12 @@ def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
     text = text.sub(_REMAINDER, "取余") if " % " in text.text else text
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
+    if "+" in text.text:
+        text = text.sub(_AT_LEAST, "以上")
     if "&" in text.text:
         text = text.sub(_AND, lambda match: match.group().replace("&", " and "))
     if "/" in text.text:
-        text = text.sub(_QUOTIENT, r"\1除以")
+        text = text.sub(_QUOTIENT, lambda match: f"{match[1] or match[2]}除以")
     text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
@@ -364,9 +404,10 @@ def _arrow(match: re.Match[str]) -> str | None:
     The steps of a plan, or of a way through several places, are parted as in a list.
     """
     text, start, end = match.string, match.start(), match.end()
-    if "\u4e00" <= text[start - 1 : start] <= "\u9fff" and "\u4e00" <= text[end : end + 1] <= "\u9fff":
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if _WAY.fullmatch(before + behind):
         parted = _STEP_BEFORE.search(text, max(0, start - _STEP), start) or _STEP_BEHIND.match(text, end)
-        return ", " if parted or _TIMED.match(text, end) else "到"
+        return ", " if parted or before == ")" or _TIMED.match(text, end) else "到"
     return None if "→" in match.group() else " 箭头 "
 
 

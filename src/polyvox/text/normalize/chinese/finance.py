@@ -3,18 +3,27 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese.numbers import spelled
+from polyvox.text.normalize.chinese.numbers import cardinal, spelled
 from polyvox.text.tracked import TrackedText
 
-_SIGN: Final = re.compile(r"\.(?:SH|SZ|BJ|HK|SS|US)(?![A-Za-z])|[\u4e00-\u9fffA-Z]\(\d{5,6}\)")
+_SIGN: Final = re.compile(r"\.(?:SH|SZ|BJ|HK|SS|US)(?![A-Za-z])|[\u4e00-\u9fffA-Z”》]\(\d{5,6}\)")
 # A code and its exchange, or a code alone in brackets behind the name of its firm: 600519.SH, 贵州茅台(600519).
 _SHARE: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<code>\d{4,6})\.(?P<exchange>SH|SZ|BJ|HK|SS)(?![A-Za-z])"
     r"|(?<![A-Za-z\d.])(?P<letters>[A-Z]{1,5})\.(?=(?:US|HK)(?![A-Za-z]))"
-    r"|(?<=[\u4e00-\u9fffA-Z]\()(?P<bracketed>(?:60|68|00|30|83|87|43|92|51|15|11|12)\d{4}|0\d{4})(?=\))"
+    r"|(?<=[\u4e00-\u9fffA-Z”》]\()(?P<bracketed>(?:60|68|00|30|83|87|43|92|51|15|11|12)\d{4}|0\d{4})(?=\))"
 )
+# Indices by how many shares they have, and funds by their number: 沪深300ETF, 社保基金113组合.
+_INDEX: Final = re.compile(
+    r"(?:(?<=沪深)|(?<=[中上北深]证)|(?<=科创)|(?<=标普)|(?<=富时)|(?<=罗素)|(?<=达克)|(?<=创业板)|(?<=恒生))\d{2,4}(?=[A-Za-z])"
+)
+_PORTFOLIO: Final = re.compile(r"(?:(?<=基金)|(?<=社保)|(?<=养老))\d{3,5}(?=组合)|(?<=日经)225(?!\d)")
+_AT_RISK: Final = re.compile(r"(?<!\*)\*(?=S?\*?ST[\u4e00-\u9fff])")
 # Futures by the year and the month in which they fall due: 螺纹钢2501合约.
 _FUTURES: Final = re.compile(r"(?<![\d.,])\d{4}(?=合约)")
+_MULTIPLE: Final = re.compile(r"(?<=(?<![A-Z])P[EBS] )(\d{1,3}(?:\.\d)?)[xX](?![A-Za-z0-9])")
+_TREND: Final = re.compile(r"[↑↓▲▼](?=\d)")
+_TRENDS: Final = {"↑": "上升", "▲": "上升", "↓": "下降", "▼": "下降"}
 # So much more than a year, a quarter or a month before.
 _COMPARED: Final = re.compile(r"(?<![A-Za-z])(?:YoY|QoQ|MoM|YOY|QOQ|MOM)(?![A-Za-z])(?P<more> ?\+ ?(?=\d))?")
 _GAIN: Final = re.compile(
@@ -26,13 +35,25 @@ def read(text: TrackedText) -> TrackedText:
     """Codes of shares digit by digit, and a gain by its word."""
     if _SIGN.search(text.text):
         text = text.sub(_SHARE, _share)
-    if "合约" in text.text:
-        text = text.sub(_FUTURES, lambda match: spelled(match.group()))
+    if "合约" in text.text or "组合" in text.text or "日经" in text.text:
+        text = text.sub(_FUTURES, _spelled).sub(_PORTFOLIO, _spelled)
+    if _TREND.search(text.text):
+        text = text.sub(_TREND, lambda match: _TRENDS[match.group()])
+    if "x" in text.text:
+        text = text.sub(_MULTIPLE, r"\1倍")
+    if "*" in text.text:
+        text = text.sub(_AT_RISK, "星")
+    if _INDEX.search(text.text):
+        text = text.sub(_INDEX, lambda match: cardinal(match.group()))
     if "o" in text.text or "O" in text.text:
         text = text.sub(
             _COMPARED, lambda match: " ".join(match.group()[:3].upper()) + ("增长" if match["more"] else "")
         )
     return text.sub(_GAIN, "正") if "+" in text.text else text
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
 
 
 def _share(match: re.Match[str]) -> str:

@@ -109,6 +109,10 @@ _UNITS: Final = {
     "hPa": "百帕",
     "MPa": "兆帕",
     "GPa": "吉帕",
+    "TPa": "太帕",
+    "μH": "微亨",
+    "mH": "毫亨",
+    "nH": "纳亨",
     "N": "牛",
     "kN": "千牛",
     "MN": "兆牛",
@@ -126,6 +130,7 @@ _UNITS: Final = {
     "GeV": "吉电子伏",
     "TW": "太瓦",
     "atm": "个大气压",
+    "pct": "个百分点",
     "kDa": "千道尔顿",
     "kgf": "千克力",
     "kpc": "千秒差距",
@@ -152,6 +157,8 @@ _UNITS: Final = {
     "bpm": "次每分钟",
     "bp": "个基点",
     "bar": "巴",
+    "tsp": "茶匙",
+    "tbsp": "汤匙",
     "mbar": "毫巴",
     "nit": "尼特",
     "nits": "尼特",
@@ -195,6 +202,7 @@ _LETTERED: Final = (
     "psi",
     "cc",
     "TOPS",
+    "ANSI",
     "MP",
     "ppb",
     "AU",
@@ -205,6 +213,7 @@ _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()
     "l": "升",
     "v": "伏",
 }
+del _ANY_CASE["ev"]  # EV are steps of light, and cars
 _LETTERED_ANY_CASE: Final = {unit.lower(): unit for unit in _LETTERED if len(unit) > 1}
 _EXACT: Final = _UNITS | {unit: unit for unit in _LETTERED}
 
@@ -212,8 +221,9 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
-    rf"{NUMBER_END} ?{_SCALE}元?"
+    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
+    rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -231,8 +241,12 @@ _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
-    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k"
+    rf"|{DASH}(?P<last>\d{{1,2}})[kK](?=[·•*×]\d|/月|薪|左右|[,，。.]|\Z))"
+    r"(?![A-Za-z0-9Ω])(?!/(?!月))"
 )
+# Months that are paid for in a year: 20-35K·15薪.
+_PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
@@ -262,11 +276,14 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+# The unit behind a sum and its error: (3.25±0.05)cm.
+_BRACKETED: Final = re.compile(r"(?<=\d\))[A-Za-zμ]{1,3}[²³]?(?![A-Za-z0-9])")
 _AMPERES: Final = re.compile(
     r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
 )
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
+_INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
 _SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
 _FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
@@ -278,13 +295,19 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
+    rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
+    rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
     rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
 
 # So many months' pay, which is written as N: 赔偿金(2N).
 _SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
+_GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
+# From one measure to another, each with its unit: 20Hz-40kHz.
+_MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤吨里])[-–—~～](?=[零一二两三四五六七八九十])")
+# Parts of a second: 1/250s.
+_SHUTTER: Final = re.compile(r"(?<![\d./])1/(?P<part>\d{2,5}) ?(?:s|秒)(?![A-Za-z0-9])")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -296,7 +319,9 @@ def read_money(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHTS, "")
     if _CURRENCY_SIGN.search(text.text):
         text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
-    return text.sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands) if _MANY.search(text.text) else text
+    if _MANY.search(text.text) is None:
+        return text
+    return text.sub(_PAYS, ", ").sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -314,15 +339,19 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
+    if text.text.count('"') == 1 or "″" in text.text:
+        text = text.sub(_INCHES, "英寸")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
+    if "±" in text.text:
+        text = text.sub(_BRACKETED, lambda match: _product(match.group(), compound=False))
     if _UNIT_LETTER.search(text.text) is None:
         return text
     if "A" in text.text:
         text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
-    return text.sub(_MEASURE, _measure)
+    return text.sub(_SHUTTER, _shutter).sub(_MEASURE, _measure).sub(_MEASURES_UNTIL, "到")
 
 
 def read_rates(text: TrackedText) -> TrackedText:
@@ -352,11 +381,12 @@ def _money(match: re.Match[str]) -> str:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
         words += "到" + counted(match["upto"])
-    return words + match["scale"] + _CURRENCIES[match["sign"]]
+    named = match.groupdict().get("named")
+    return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
 
 
 def _thousands(match: re.Match[str]) -> str:
-    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto") if match[end])
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto", "last") if match[end])
 
 
 def _written_out(match: re.Match[str]) -> str:
@@ -380,7 +410,12 @@ def _percent(match: re.Match[str]) -> str:
         words = f"每{_unit(match['per']) or _IN_COMPOUNDS.get(match['per']) or match['per']}{words}"
     if not match["upto"]:
         return words
-    parts = match["inner"] and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    first, last = (float(match[end].replace(",", "")) for end in ("amount", "upto"))
+    parts = (
+        match["inner"]
+        and first >= last
+        and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    )
     return f"{words}{'比' if parts else '到'}{share if match['inner'] else ''}{number(match['upto'])}"
 
 
@@ -413,15 +448,19 @@ def _match_minute(match: re.Match[str]) -> str:
     return f"{number(match['minute'])}{added}分钟"
 
 
+def _shutter(match: re.Match[str]) -> str:
+    return f"{number(match['part'])}分之一秒"
+
+
 def _measure(match: re.Match[str]) -> str | None:
     if match["unit"] == "N" and _SEVERANCE.search(match.string):
         return None
-    unit = _units(match)
+    unit = "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 
 
 def _raised(match: re.Match[str]) -> str | None:
-    unit = _units(match)
+    unit = _units(match) or (None if match["per"] else _IN_COMPOUNDS.get(match["unit"]))
     return match["power"] + unit if unit else None
 
 

@@ -22,6 +22,16 @@ _SUBSCRIPT: Final = re.compile("[₀-₉ₙₘᵢⱼₖ₊₋]")
 # A letter and its index, which no formula of chemistry has.
 _INDEX: Final = re.compile("(?<![A-Za-z])(?P<letter>[a-zSTVFPRWQ])(?P<index>[₀-₉]{1,3}|[ₙₘᵢⱼₖ](?:[₊₋][₀-₉])?)")
 _INDEX_LETTERS: Final = str.maketrans("ₙₘᵢⱼₖ₊₋₀₁₂₃₄₅₆₇₈₉", "nmijk加减零一二三四五六七八九")
+_IONS: Final = {
+    "Na⁺": "钠", "K⁺": "钾", "Li⁺": "锂", "Ag⁺": "银", "H⁺": "氢", "NH₄⁺": "铵根", "Ca²⁺": "钙", "Mg²⁺": "镁",
+    "Zn²⁺": "锌", "Cu²⁺": "铜", "Ba²⁺": "钡", "Fe²⁺": "亚铁", "Fe³⁺": "铁", "Al³⁺": "铝", "Cl⁻": "氯", "OH⁻": "氢氧根",
+    "NO₃⁻": "硝酸根", "HCO₃⁻": "碳酸氢根", "CO₃²⁻": "碳酸根", "SO₄²⁻": "硫酸根", "PO₄³⁻": "磷酸根", "Br⁻": "溴",
+    "I⁻": "碘", "S²⁻": "硫", "Pb²⁺": "铅", "Hg²⁺": "汞", "Mn²⁺": "锰", "F⁻": "氟",
+}  # fmt: skip
+_ION: Final = re.compile(f"(?<![A-Za-z₀-₉])({'|'.join(_IONS)})")
+# Weeks and days of a pregnancy: 36⁺³周.
+_WEEKS_AND_DAYS: Final = re.compile("(?P<weeks>\\d{1,2})⁺(?P<days>[¹²³⁴-⁶])(?=周)")
+_RAISED: Final = str.maketrans("¹²³⁴⁵⁶", "123456")
 _SPELLED: Final = re.compile(r"(?<![A-Za-z.])(?:ln|lg) ?(?=\d|\([\dA-Za-z]|[A-Zxyt](?![A-Za-z]))")
 _LIMIT: Final = re.compile(r"(?<![A-Za-z.])lim(?![A-Za-z])")
 _APPROACHES: Final = re.compile(r"(?<=[a-z]) ?(?:→|->) ?(?=[\d∞a+-])")
@@ -49,15 +59,15 @@ _PARTS: Final = {"Fig": "图", "Eq": "式", "Tab": "表"}
 _MOLECULE: Final = r"(?:[A-Z][a-z]?\d{0,2})"
 _COMPOUND: Final = re.compile(
     rf"(?<![A-Za-z.@#/_-])(?<![A-Za-z]\d)(?!IP\d)(?P<count>\d{{0,2}})(?P<formula>{_MOLECULE}{{2,12}}"
-    rf"|{_MOLECULE}{{1,4}}\({_MOLECULE}{{1,4}}\)\d)(?![A-Za-z0-9@_])"
+    rf"|{_MOLECULE}{{1,4}}\({_MOLECULE}{{1,4}}\)\d)(?![A-Za-z0-9@_]|\.\d)"
 )
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)|(\d+)")
 _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 
 # Two letters that are multiplied, of which English would make a word, and the symbols of elements alone: ax², Fe.
 _FACTORS: Final = re.compile(
-    r"(?:(?<=[=+×(\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
-    r"(?:[abckmnp][xyz]|xyz?|a?bc|ab|ac|ba|m[acv]|F[sdx]|[gva]t|gh)(?:(?=[²³^=+])|(?<=[=+×(\d][A-Za-z][a-z])(?![A-Za-z]))"
+    r"(?:(?<=[=+×(½π\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
+    r"(?:[abckmnp][xyz]|xyz?|abc|[a-d]{2}|m[acv]|F[sdx]|[gva]t|[abg]h)(?:(?=[²³^=+])|(?<=[=+×(½π\d][A-Za-z][a-z])(?![A-Za-z]))"
 )
 _ELEMENT: Final = re.compile(
     r"(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
@@ -66,6 +76,12 @@ _ELEMENT: Final = re.compile(
 )
 _DOT_PRODUCT: Final = re.compile(r"(?<=(?<![A-Za-z])[a-z])[·⋅](?=[a-z](?![A-Za-z]))")
 
+_DERIVATIVE: Final = re.compile("(?<![A-Za-z])([fgyF])['′](?=[(= ])")
+# Points of a figure, of which English would make a word: △DEF.
+_POINTS: Final = re.compile(
+    "(?:(?<=[△∠∥⊥≌∽⊙])|(?<=[边角矩菱梯]形)|(?<=线段)|(?<=[直射]线)|(?<=平面))[A-Z]{2,4}(?![A-Za-z])"
+)
+_YIELDS: Final = re.compile(r"(?<=[A-Za-z0-9)↑↓]) ?→ ?(?=\d?[A-Z])")
 # One search each for what any of the readers needs, which most texts do not have.
 _FUNCTION_NAME: Final = re.compile("sin|cos|tan|cot|l[ngi]")
 _STOP: Final = re.compile(r"[A-Za-z]\.")
@@ -76,6 +92,8 @@ def read_logarithms(text: TrackedText) -> TrackedText:
     """ "log2(8)" and "x₁", before figures that stand below the line become plain ones."""
     if "log" in text.text:
         text = text.sub(_LOGARITHM, _logarithm)
+    if "⁺" in text.text or "⁻" in text.text:
+        text = text.sub(_ION, lambda match: _IONS[match[1]] + "离子").sub(_WEEKS_AND_DAYS, _weeks_and_days)
     return text.sub(_INDEX, _index) if _SUBSCRIPT.search(text.text) else text
 
 
@@ -102,11 +120,15 @@ def read_works(text: TrackedText) -> TrackedText:
 
 def read_compounds(text: TrackedText) -> TrackedText:
     """Chemical formulas, symbols of elements and factors letter by letter."""
+    if "'" in text.text or "′" in text.text:
+        text = text.sub(_DERIVATIVE, r"\1 撇 ")
     if _FORMULA.search(text.text):
+        if "→" in text.text and "+" in text.text:
+            text = text.sub(_YIELDS, "生成")
         text = text.sub(_COMPOUND, _compound)
     if "·" in text.text or "⋅" in text.text:
         text = text.sub(_DOT_PRODUCT, "点乘")
-    return text.sub(_ELEMENT, _apart).sub(_FACTORS, _apart)
+    return text.sub(_POINTS, _apart).sub(_ELEMENT, _apart).sub(_FACTORS, _apart)
 
 
 def _apart(match: re.Match[str]) -> str:
@@ -120,6 +142,10 @@ def _function(match: re.Match[str]) -> str:
 def _logarithm(match: re.Match[str]) -> str:
     base, of = (_said(part) for part in (match["base"].translate(_SUBSCRIPTS), match["of"] or match["figure"]))
     return f"以{base}为底{of}的对数"
+
+
+def _weeks_and_days(match: re.Match[str]) -> str:
+    return f"{match['weeks']}加{match['days'].translate(_RAISED)}"
 
 
 def _index(match: re.Match[str]) -> str:
