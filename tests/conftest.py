@@ -110,10 +110,13 @@ def networks_loaded_once() -> Iterator[None]:
     """Real recognisers, Kokoro and Wren stay loaded when a service closes: the next one would take 2 s for each."""
     with pytest.MonkeyPatch.context() as patch:
         if (transcriber := sys.modules.get("polyvox.service.voices.transcriber")) is not None:
-            patch.setattr(transcriber, "_loaded", {})
-        for module, name in (("loading", "KokoroModel"), ("wren.loading", "load_wren")):
-            if (loading := sys.modules.get(f"polyvox.engines.kokoro.{module}")) is not None:
-                patch.setattr(loading, name, cache(getattr(loading, name)))
+            from helpers.loaded_once import RECOGNISERS, kept_kokoro, kept_wren
+            from polyvox.engines.kokoro import loading
+            from polyvox.engines.kokoro.wren import loading as wren_loading
+
+            patch.setattr(transcriber, "_loaded", RECOGNISERS)
+            patch.setattr(loading, "KokoroModel", kept_kokoro)
+            patch.setattr(wren_loading, "load_wren", kept_wren)
         yield
 
 
@@ -178,16 +181,18 @@ def models_dir(installed: "Callable[[str], Bundle]") -> Path:
 @pytest.fixture(scope="session")
 def moonshine_alone(installed: "Callable[[str], Bundle]", tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of models for services that write down recordings: Whisper would take ten times as long for each."""
+    from helpers.loaded_once import RECOGNISERS, kept_moonshine
+
     folder = tmp_path_factory.mktemp("moonshine")
     bundle = installed("moonshine-base").folder
     (folder / bundle.name).symlink_to(bundle.resolve())
+    RECOGNISERS[bundle.name, folder] = kept_moonshine(bundle.parent)
     return folder
 
 
 @pytest.fixture(scope="session")
 def moonshine(models_dir: Path) -> "Moonshine":
     """The ear of the tests."""
-    from polyvox.bundles.validate import open_bundle
-    from polyvox.voices.recognition.transcribe import Moonshine
+    from helpers.loaded_once import kept_moonshine
 
-    return Moonshine(open_bundle("moonshine-base", models_dir))
+    return kept_moonshine(models_dir)

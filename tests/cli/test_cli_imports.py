@@ -68,6 +68,21 @@ def test_an_agents_host_is_answered_before_anything_heavy_is_imported(tmp_path: 
     assert "polyvox.engines.catalog" not in modules
 
 
+def test_what_speaks_in_a_process_of_its_own_loads_no_ffmpeg_no_onnx_and_no_colours(tmp_path: Path) -> None:
+    program = """
+import sys
+from polyvox.cli.slim_structlog import slim_structlog
+with slim_structlog():
+    import polyvox.screen_reader.service_synthesizer
+import polyvox.engines.kokoro.engine, polyvox.engines.kokoro.wren.loading
+print(" ".join(sys.modules))
+import rich
+"""
+    modules = modules_of(program, folder=tmp_path)
+    assert {"onnxruntime", "structlog"} <= modules
+    assert not modules & {"av", "onnx", "rich"}
+
+
 def test_the_package_imports_nothing_but_its_errors(tmp_path: Path) -> None:
     modules = modules_of('import sys, polyvox; print(" ".join(sys.modules))', folder=tmp_path)
     assert {name for name in modules if name.startswith("polyvox")} == {"polyvox", "polyvox.errors"}

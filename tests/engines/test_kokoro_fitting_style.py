@@ -1,6 +1,5 @@
-"""Fitting a style by gradients: it approaches the speaker, and is deterministic."""
+"""Fitting a style by gradients: it approaches the speaker. That it does so again is tested on tiny networks."""
 
-import platform
 from itertools import islice
 
 import numpy as np
@@ -21,9 +20,6 @@ from polyvox.engines.kokoro.voices import VOICES, parse
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.voices.recognition.similarity import SpeakerEncoder
-
-# Bit-identical where that has been observed; other machines' libraries may add up in any order.
-TOLERANCE = 0.0 if platform.machine() == "x86_64" else 1e-4
 
 
 def test_each_built_in_voice_is_nearest_to_itself():
@@ -75,11 +71,10 @@ def voices(models_dir) -> VoiceTable:
 def test_the_table_is_what_the_voices_sound_like(models_dir, installed, voices):
     model = KokoroModel(models_dir / "kokoro/model.onnx", 2)
     encoder, speakers = SpeakerEncoder(installed("campplus")), read_speakers()
-    for name in ("am_adam", "zf_xiaoni"):
-        index = speakers.names.index(name)
-        embedding, pitch = measure_speaker(model, encoder, voices.style(name))
-        assert embedding @ speakers.embeddings[index] > 0.95
-        assert pitch == pytest.approx(float(speakers.pitches[index]), rel=0.1)
+    index = speakers.names.index("am_adam")
+    embedding, pitch = measure_speaker(model, encoder, voices.style("am_adam"))
+    assert embedding @ speakers.embeddings[index] > 0.95
+    assert pitch == pytest.approx(float(speakers.pitches[index]), rel=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +100,12 @@ def scorer(installed) -> SpeechScorer:
 
 
 @pytest.mark.slow
-def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch_and_does_so_again(
+def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch(
     kokoro, scorer, voices, michael, basis, monkeypatch
 ):
     longer = LONG[:2]
     monkeypatch.setattr(style_fit, "LONG", longer)
     base = torch.from_numpy(voices.style("af_bella")[:, 0])
-
-    def run(steps: int) -> tuple[list[float], list[torch.Tensor]]:
-        config = FitConfig(steps=4, sentences=("skˈI.",), window=24, pitch_steps=2, averaged=1, seed=1)
-        fit = StyleFit(kokoro, scorer, base, base, basis, michael, config)
-        made = [(similarity, fit.offset) for similarity in islice(fit.run(), steps)]
-        return [similarity for similarity, _ in made], [offset for _, offset in made]
 
     def octaves_off(style: torch.Tensor) -> float:
         ids = padded_ids(longer[-1])
@@ -124,13 +113,12 @@ def test_a_short_fit_comes_nearer_to_the_speaker_in_sound_and_pitch_and_does_so_
             (prosody,) = kokoro.predict_prosody([StyledTokens(ids, style[len(ids) - 3])])
         return abs(float(prosody.pitch[prosody.pitch > 50].log().mean()) - michael.log_pitch) / np.log(2)
 
-    similarities, offsets = run(2)
-    assert similarities[1] > similarities[0] + 0.02
+    config = FitConfig(steps=4, sentences=("skˈI.",), window=24, pitch_steps=2, averaged=1, seed=1)
+    fit = StyleFit(kokoro, scorer, base, base, basis, michael, config)
+    (first, offset), (second, _) = [(similarity, fit.offset) for similarity in islice(fit.run(), 2)]
+    assert second > first + 0.02
     assert octaves_off(base) > 0.5
-    assert octaves_off(base + offsets[0]) < 0.2, "of a longer sentence, for which only the pitch is fitted"
-    (similarity,), (offset,) = run(1)
-    assert similarity == pytest.approx(similarities[0], abs=TOLERANCE, rel=0)
-    torch.testing.assert_close(offset, offsets[0], atol=TOLERANCE, rtol=0)
+    assert octaves_off(base + offset) < 0.2, "of a longer sentence, for which only the pitch is fitted"
 
 
 def test_ids_have_padding_at_both_ends():

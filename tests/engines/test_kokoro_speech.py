@@ -18,9 +18,7 @@ from polyvox.types import Utterance
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 BOY = "The boy was there when the sun rose."
-PARAGRAPH = (
-    "The old keeper climbed the stairs, carrying a lamp. When the fog came in, he rang his bell; nobody answered."
-)
+PARAGRAPH = "The keeper climbed the stairs, carrying a lamp. The fog came in; nobody answered."
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +62,7 @@ async def boy(engine):
 
 async def test_word_timings_are_right_to_60_ms_by_forced_alignment(engine, boy):
     assert_timed_as_heard(boy, BOY)
-    text = "The salt breeze came across from the sea."
+    text = "The breeze came from the sea."
     assert_timed_as_heard(await speak(engine, text, "am_michael"), text)
 
 
@@ -146,11 +144,10 @@ async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(eng
     assert [chunk.words for chunk in beside] == [chunk.words for chunk in alone], "words and their phonemes"
 
 
-async def test_speed_changes_the_length_and_not_the_words(engine, moonshine):
-    text = "Help the woman get back to her feet."
-    normal, fast = [joined(await speak(engine, text, speed=speed)) for speed in (1.0, 1.25)]
+async def test_speed_changes_the_length_and_not_the_words(engine, moonshine, boy):
+    normal, fast = joined(boy), joined(await speak(engine, BOY, speed=1.25))
     assert len(normal) / len(fast) == pytest.approx(1.25, rel=0.15)
-    assert word_error_rate(text, moonshine.transcribe(fast, 24_000)).errors <= 1
+    assert word_error_rate(BOY, moonshine.transcribe(fast, 24_000)).errors <= 1
 
 
 async def test_a_mixed_voice_is_neither_of_its_parts(engine, moonshine, boy):

@@ -233,38 +233,26 @@ class _Children:
             connection.close()
 
 
-def _preload() -> object:
-    """Import and load what most servers do; the network of Wren lasts as long as the result."""
+def _preload() -> None:
+    """Import and load what most servers do."""
     import polyvox.bench.null
     import polyvox.cli.main
     import polyvox.client
     import polyvox.server.process
     import polyvox.server.uvicorn_server  # noqa: F401
-    from polyvox.engines.kokoro.wren.loading import load_wren
-    from polyvox.installation import load_settings
-    from polyvox.text.detect import load_detector
-    from polyvox.text.normalize import load_normalizers
-    from polyvox.text.phoneme_frontend import PhonemeFrontends
-    from polyvox.types import NormalizationOptions
+    from helpers.loaded_once import load_small_decoder, load_text
     from polyvox.voices.recording import decoder
 
     decoder.FORKS.start()  # one for all programs
-    load_detector()
-    load_normalizers()
-    readers = PhonemeFrontends(espeak="")
-    # All languages that need no process of espeak-ng's.
-    for language, word in (("en-us", "Hello."), ("en-gb", "Hello."), ("zh", "你好。"), ("ja", "今日。")):
-        assert [*readers.frontend(language).read(word, NormalizationOptions())]
-    models = load_settings().models_dir / "kokoro" / "model.onnx"
-    wren = load_wren(models, threads=1) if models.exists() else None
+    load_text()
+    load_small_decoder()
     gc.collect()
     gc.freeze()
     assert len([*Path("/proc/self/task").iterdir()]) == 1, "threads do not outlive a fork"
-    return wren
 
 
 def _main() -> None:
-    _kept = _preload()
+    _preload()
     life, listener = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     children = _Children(life, listener)
     program = children.forked()

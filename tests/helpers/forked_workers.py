@@ -1,10 +1,11 @@
 """Workers that share out the files of tests, forked from a process that has imported and collected all of them once.
 
 A worker costs nothing to start, where one that imports and collects for itself takes 18 s of CPU time, and twice that
-on a fresh checkout. Nothing runs in the process that forks: it has one thread, no event loop and no model.
+on a fresh checkout. Nothing runs in the process that forks: it has one thread and no event loop.
 """
 
 import atexit
+import gc
 import multiprocessing
 import os
 import sys
@@ -19,6 +20,8 @@ from pathlib import Path
 import pytest
 
 _FORK = multiprocessing.get_context("fork")
+_MANY_FILES = 30
+"""So many files of tests with real models keep all workers busy: each would load the models for itself."""
 
 
 class _Worker:
@@ -113,9 +116,11 @@ class ForkedWorkers:
             (alone if item.get_closest_marker("alone") else others).append(index)
         if len({item.path for item in session.items}) < 2 or session.testsfailed or session.config.option.collectonly:
             return None  # one file needs no worker; and what cannot be collected is not run
-        _check_nothing_is_shared(session.config.rootpath)
         if "helpers.fork_server" in sys.modules and any(item.get_closest_marker("long") for item in session.items):
             sys.modules["helpers.fork_server"].fork_server()  # one for all workers
+        if len({item.path for item in session.items if item.get_closest_marker("slow")}) >= _MANY_FILES:
+            _load_networks()
+        _check_nothing_is_shared(session.config.rootpath)
         session.config._tmp_path_factory.getbasetemp()
         session.config.pluginmanager.getplugin("terminalreporter").showfspath = False  # files would take turns
         self._run(session, others, self._workers)
@@ -178,6 +183,15 @@ class ForkedWorkers:
             self._files.appendleft([*worker.given])
         if self._files and not session.shouldfail:
             self._start(session)
+
+
+def _load_networks() -> None:
+    """Load what the workers would, and let collections of garbage pass over it."""
+    from helpers.loaded_once import load_all
+
+    load_all()
+    gc.collect()
+    gc.freeze()
 
 
 def _check_nothing_is_shared(root: Path) -> None:

@@ -5,9 +5,9 @@ pitches. The original's recorded samples, computed in single precision, lie up t
 in double precision. Where its samples are compared, ours are computed in double, so that only its rounding is left.
 """
 
-import itertools
 import json
 import platform
+from contextlib import nullcontext
 from functools import cache
 
 import pytest
@@ -169,11 +169,11 @@ def test_version_3_renders_the_recorded_stream():
 def test_a_piece_costs_no_more_at_the_end_of_a_stream_than_at_the_start():
     model, costs = causal_hift(), []
     state = model.start(torch.zeros(1, 120 * 480, 9))
-    for _ in range(12):
-        with FlopCounterMode(display=False) as counter:
+    for turn in range(12):
+        with FlopCounterMode(display=False) if turn in (1, 11) else nullcontext() as counter:
             _, state = model.step(torch.randn(1, 80, 10, generator=seeded(1)), state)
-        costs.append(counter.get_total_flops())
-    assert costs[1] == costs[-1] > 1e6
+        costs += [counter.get_total_flops()] if counter else []
+    assert costs[0] == costs[1] > 1e6
 
 
 def test_a_state_may_be_continued_twice():
@@ -203,7 +203,7 @@ def test_the_released_weights_fit_under_old_and_new_names(version, loader):
     shapes = json.loads((FOLDER / f"cosyvoice{version}" / "released_shapes.json").read_text())["hift"]
     state = {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
     renames = [("parametrizations.weight.original0", "weight_g"), ("parametrizations.weight.original1", "weight_v")]
-    for prefix, old in itertools.product(("", "generator."), (False, True)):
+    for prefix, old in (("", True), ("generator.", False)):
         published = {}
         for name, tensor in state.items():
             name_then = name.replace(*renames[0]).replace(*renames[1]) if old else name

@@ -193,7 +193,7 @@ def mels_of_tokens(version, calls, dtype):
 
 
 @pytest.mark.slow
-@each_row(("version", "farthest"), [(2, [5e-3] * 2), (3, [6e-3, 2e-2, 5e-2, 7e-2])])
+@each_row(("version", "farthest"), [(2, [5e-3] * 2), (3, [6e-3, 2e-2])])
 @torch.no_grad()
 def test_from_tokens_on_both_are_near_the_exact_samples(version, farthest):
     """In version 3 the phase runs on through all chunks, and so does its error; version 2 begins each chunk anew."""

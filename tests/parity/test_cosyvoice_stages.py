@@ -21,7 +21,7 @@ from helpers.cosyvoice_golden import (
     hift,
     lm,
     lm_prompt,
-    manifest,
+    thinned,
 )
 from helpers.tables import each_row
 from polyvox.models.attention import BlockCausalMask
@@ -33,12 +33,6 @@ from polyvox.models.loading import renamed, under
 from polyvox.models.qwen.model import QwenState
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
-
-
-def thinned(tensor, axis):
-    """As the recorded tensors were thinned."""
-    length = tensor.shape[axis]
-    return tensor.index_select(axis, torch.arange(0, length, max(1, length // 16)))
 
 
 @contextmanager
@@ -150,19 +144,6 @@ def test_the_solver_stands_where_the_originals_stands_at_every_step(version):
     )
     hook.remove()
     assert_near(thinned(torch.cat(seen), 2), golden(version, "stages")["x_steps"])
-
-
-@pytest.mark.long
-@VERSIONS
-@torch.no_grad()
-def test_every_chunk_of_the_recorded_stream(version):
-    tokens, known = golden(version, "flow")["chunked.token"], 0
-    state = flow(version).start(flow_prompt(version), flow_noise())
-    for index, call in enumerate(manifest(version)["flow"]["chunk_schedule"]):
-        piece = tokens[:, known : call["tokens_in"]]
-        mel, state = flow(version).step(piece, state, final=call["finalize"])
-        known = call["tokens_in"]
-        assert_near(thinned(mel, 2), golden(version, "stages")[f"chunked.mel0{index}"])
 
 
 def filter_stages(model):

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.fakes import tone_service
 from helpers.serving import served
-from helpers.studio_browser import PHONE, assert_accessible, expect, launched, studio_page, wait_until_marked
+from helpers.studio_browser import assert_accessible, expect, launched, studio_page, wait_until_marked
 from helpers.web_package import COMPILED_ONCE
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.catalog import Catalog
@@ -21,7 +21,6 @@ TEXT = "Good morning, everyone."
 VOICE = "af_heart"
 PATIENT = 120_000
 """Milliseconds that a model may take on a machine that is busy."""
-DESK = (1180, 820)
 LISTENER = """
 window.pieces = [];
 const createBuffer = AudioContext.prototype.createBuffer;
@@ -68,7 +67,6 @@ def test_a_server_that_may_not_make_the_files_says_what_to_run(browser, tmp_path
         page.get_by_label("On this device").check()
         expect(page.get_by_role("alert")).to_contain_text("run: polyvox models browser")
         assert_accessible(page)
-        take_pictures(page, "missing")
 
 
 def test_a_page_that_is_not_secure_says_why_it_cannot_speak(browser, url):
@@ -88,7 +86,7 @@ def test_the_device_speaks_as_the_server_does_and_without_a_network(browser, url
         speak(page)
         spoken = heard(page)
         wait_until_marked(page, "everyone")
-        take_pictures(page, "spoken")
+        take_picture(page)
         page.context.set_offline(True)
         speak(page)
         again = heard(page)
@@ -116,14 +114,8 @@ def server_samples(page) -> np.ndarray:
     return np.frombuffer(answer.body(), "<i2")
 
 
-def take_pictures(page, name: str) -> None:
-    """Pictures to look at, where STUDIO_PICTURES names a folder for them."""
-    if not (folder := os.environ.get("STUDIO_PICTURES")):
-        return
-    for place, (width, height) in {"desk": DESK, "phone": PHONE}.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(animations="disabled", path=Path(folder, f"device-{name}-{place}-{scheme}.png"))
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+def take_picture(page) -> None:
+    """The picture of the documents, where STUDIO_PICTURES names a folder for it."""
+    if folder := os.environ.get("STUDIO_PICTURES"):
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(animations="disabled", path=Path(folder, "studio-device.png"))

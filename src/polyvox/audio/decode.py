@@ -1,20 +1,24 @@
-"""Decoding of callers' audio: the common containers and codecs, within limits."""
+"""Decoding of callers' audio: the common containers and codecs, within limits.
+
+FFmpeg is loaded when there is something to decode: a server does that in processes of their own.
+"""
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import av
 import numpy as np
-from av.audio.frame import AudioFrame
-from av.audio.stream import AudioStream
-from av.container import InputContainer
 
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
 from polyvox.audio.resample import StreamResampler
 from polyvox.audio.wav_tags import read_wav_tags
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
+
+if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
+    from av.audio.stream import AudioStream
+    from av.container import InputContainer
 
 TOO_LONG = "The recording is longer than"
 """The beginning of the refusal of a recording with more seconds than allowed."""
@@ -53,6 +57,8 @@ def decode(data: bytes, *, max_seconds: float, max_samples: int, mono_rate: int 
     `max_samples` bounds the samples of all channels together, so that a forged rate cannot widen `max_seconds`. Both
     are checked frame by frame, before a frame is kept. A recording that breaks off is read up to the break.
     """
+    import av
+
     if not data:
         raise AudioDecodeError("The recording is empty; send one with audio in it.")
     form = container_of(data)
@@ -66,6 +72,8 @@ def decode(data: bytes, *, max_seconds: float, max_samples: int, mono_rate: int 
 
 def read_tags(data: bytes) -> dict[str, str]:
     """The tags of a file: those of its container, and of its first audio stream; none where it cannot be read."""
+    import av
+
     try:
         form = container_of(data)
         if form == "wav":
@@ -78,7 +86,9 @@ def read_tags(data: bytes) -> dict[str, str]:
     return {name[:_LONGEST_TAG]: value[:_LONGEST_TAG] for name, value in list(tags.items())[:_MOST_TAGS]}
 
 
-def _opened(data: bytes, form: str) -> InputContainer:
+def _opened(data: bytes, form: str) -> "InputContainer":
+    import av
+
     return av.open(
         io.BytesIO(data),
         "r",
@@ -127,7 +137,7 @@ def _refuse_to_open(url: str, flags: int, options: Mapping[str, str]) -> NoRetur
     raise AudioDecodeError("The recording refers to another file; send one that holds its audio itself.")
 
 
-def _audio_stream(container: InputContainer) -> AudioStream:
+def _audio_stream(container: "InputContainer") -> "AudioStream":
     """The first audio stream, once its declared shape has been checked; pictures beside it do not matter."""
     if not container.streams.audio:
         raise AudioDecodeError("The file has no audio in it; send a recording.")
@@ -147,12 +157,14 @@ def _check_shape(rate: int, channels: int) -> None:
         raise AudioDecodeError(f"The recording has {channels} channels; send mono or stereo.")
 
 
-def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
+def _frames(container: "InputContainer", stream: "AudioStream") -> Iterator["AudioFrame"]:
     """All frames that decode; refuses a file with too many packets that do not."""
+    import av
+
     barren = 0
     for count, packet in enumerate(container.demux(stream)):
         try:
-            frames = [frame for frame in packet.decode() if isinstance(frame, AudioFrame)]
+            frames = [frame for frame in packet.decode() if isinstance(frame, av.AudioFrame)]
         except av.InvalidDataError:
             frames = []
         barren += sum(frame.samples for frame in frames) < _LEAST_SAMPLES
@@ -161,7 +173,7 @@ def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFra
         yield from frames
 
 
-def _collected(frames: Iterator[AudioFrame], max_seconds: float, max_samples: int, mono_rate: int) -> tuple[Pcm, int]:
+def _collected(frames: Iterator["AudioFrame"], max_seconds: float, max_samples: int, mono_rate: int) -> tuple[Pcm, int]:
     parts: list[Pcm] = []
     rate = channels = length = 0
     reducer: StreamResampler | None = None
@@ -191,7 +203,7 @@ def _mono(samples: Pcm) -> Pcm:
     return samples if samples.ndim == 1 else samples.mean(axis=1, dtype=np.float32)
 
 
-def _as_float(frame: AudioFrame) -> Pcm:
+def _as_float(frame: "AudioFrame") -> Pcm:
     """The frame's samples in [-1, 1], shape [n] or [n, 2]."""
     channels = frame.layout.nb_channels
     raw = frame.to_ndarray()

@@ -35,7 +35,7 @@ def speechd(
     from polyvox.cli.slim_structlog import slim_structlog
     from polyvox.server.garbage import lasting_imports
 
-    with lasting_imports(), slim_structlog():
+    with lasting_imports():
         loader = settings_loader_for(server)
     settings = loader.load(
         models_dir=models_dir,
@@ -47,7 +47,7 @@ def speechd(
     )
     opening: Callable[[], AbstractAsyncContextManager[Synthesizer]]
     if server is None:
-        with lasting_imports():
+        with lasting_imports(), slim_structlog():
             from polyvox.screen_reader.service_synthesizer import service_synthesizer
             from polyvox.service.telemetry.logs import configure_logging
 

@@ -24,8 +24,11 @@ _COMMA: Final = re.compile("[，、﹐﹑]")
 _NEXT_ITEM: Final = re.compile(f"(?<=[{_CJK}]) +(?=[1-9]\\d?[.、)）] ?[{_CJK}A-Za-z])")
 # Many writers part figures from characters by a space, which is not heard: 2024 年 3 月.
 _SPACED_FIGURE: Final = re.compile(
-    f"(?<=[{_CJK}])[ \u00a0\u2009\u202f](?=[0-9])|(?<=[0-9%‰℃])[ \u00a0\u2009\u202f](?=[{_CJK}])"
+    f"(?<=[{_CJK}])[ \u00a0\u2009\u202f](?=[0-9])"
+    f"|(?<=[0-9%‰℃])[ \u00a0\u2009\u202f](?=[{_CJK}])(?![一二两三四五六七八九十几半])"
 )
+# Two numbers, the second of them in characters: D3075 二等座.
+_PARTED_NUMBERS: Final = re.compile("(?<=[0-9]) (?=[一二两三四五六七八九十几半])")
 _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
@@ -42,7 +45,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if not options.normalize:
         return speakable(text)
     if _DIGIT.search(text.text):
-        text = figures.read_guesses(text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, ""))
+        text = figures.read_guesses(text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, "").sub(_PARTED_NUMBERS, ", "))
     text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
     text = medicine.read_findings(text)
     if options.email_normalization:

@@ -12,7 +12,6 @@ from polyvox.audio.analysis import ANALYSIS_RATE, mono_16k
 from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import open_session
 from polyvox.types import Pcm
-from polyvox.voices.recognition.alignment_graph import alignment_graph
 from polyvox.voices.recognition.moonshine_tokens import MoonshineTokenizer
 
 MAX_SECONDS: Final = 24.0
@@ -59,6 +58,8 @@ class MoonshineAligner:
     """
 
     def __init__(self, bundle: Bundle, threads: int = 1) -> None:
+        from polyvox.voices.recognition.alignment_graph import alignment_graph  # it loads ONNX
+
         self._encoder = open_session(bundle.file("encoder_model.onnx"), threads, mem_pattern=False)
         graph = alignment_graph(bundle.file("decoder_model_merged.onnx"), _LAYERS)
         self._decoder = open_session(graph, threads, mem_pattern=False)

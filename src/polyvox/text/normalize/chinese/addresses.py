@@ -44,7 +44,7 @@ _MARKS: Final = {
 }
 
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
-_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d ?\*{2,8} ?\d{2,4}(?!\d)")
+_MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d? ?\*{2,9} ?\d{2,4}(?!\d)")
 _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
@@ -100,7 +100,7 @@ _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
-    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区))"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\())"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
@@ -184,6 +184,8 @@ _NUMBERED: Final = re.compile(
 _LABORATORY: Final = re.compile(
     r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT) \Z"
 )
+# What film and sensors take, no standard: ISO 400.
+_LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
 # The year of a program or a show behind its name: Office 2019.
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
@@ -203,6 +205,7 @@ _FLOOR: Final = re.compile(
     r"(?:(?<=[栋厦场心号幢区城馆院厅园])|(?<=[A-Z一二三四五六七八九东西南北]座)"
     r"|(?<=[位在于去上到至] )|(?<=[在于去上到至]))"
     r"(?<!车厢在)(?P<floor>\d{1,3})F(?![A-Za-z0-9/])"
+    r"|(?<=\()(?P<floor3>\d{1,3})F(?=\))"
     r"|(?<![A-Za-z0-9.车位座])(?P<floor2>\d{1,3})F(?=前台|电梯|大堂|大厅|餐厅|会议|美食|洗手|服务台|影院|咖啡|书店|男装|女装|专柜|中庭|健身|泳池|宴会|停车)"
 )
 _ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
@@ -250,6 +253,7 @@ _MIXED: Final = re.compile(
     r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d])(?<!\d[.,])(?<!\d[~～])(?P<before>\d++)(?=[A-Za-z])"
 )
 
+_NUMERAL: Final = re.compile("[一二两三四五六七八九十](?!分之)")
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
 _YEAR_SIGN: Final = re.compile(r"[a-z]{4}\d\d")
 _THOUSANDS: Final = re.compile("[Kk](?![A-Za-z0-9])")
@@ -280,7 +284,10 @@ _FILE_ENDING: Final = re.compile(
     "(?![A-Za-z0-9]))"
 )
 # Said by their letters in Chinese, though English has a word for them.
-_INITIALS: Final = re.compile("(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy|Ig[ADEGM]|LOA)(?![A-Za-z])")
+_INITIALS: Final = re.compile(
+    "(?<![A-Za-z])(?:ETC|SOP|AE|BAT|CAD|TI|yyds|YYDS|yysy|Ig[ADEGM]|LOA)(?![A-Za-z])"
+    "|(?<![A-Za-z])(?<![A-Za-z] )(?:AX|BI|OP|AT|AM|EM|PI|EX|EN|SEM|ASP|FOB|MOE)(?![A-Za-z]| [A-Za-z])"
+)
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
 
@@ -322,7 +329,7 @@ def read_designations(text: TrackedText) -> TrackedText:
     if _LETTERED_SIGN.search(text.text):
         text = text.sub(_LETTERED_SPAN, _lettered_span)
     if _FLOOR_SIGN.search(text.text):
-        text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2']}楼")
+        text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2'] or match['floor3']}楼")
     if _CASE_SIGN.search(text.text):
         text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
@@ -404,7 +411,8 @@ def _lettered_span(match: re.Match[str]) -> str | None:
 def _house_branch(match: re.Match[str]) -> str:
     house = match["house"]
     said = spelled(house) if len(house) > _LONG_GROUP else cardinal(house)
-    return f"{said}杠{cardinal(match['branch'])}"
+    between = "到" if int(house) < int(match["branch"]) else "杠"
+    return f"{said}{between}{cardinal(match['branch'])}"
 
 
 def _designation(match: re.Match[str]) -> str:
@@ -469,6 +477,8 @@ def _mobile(match: re.Match[str]) -> str:
 
 def _numbered(match: re.Match[str]) -> str | None:
     """The number of a standard and the year of its edition; what a laboratory counts is left to be a number."""
+    if match.string.endswith("ISO ", 0, match.start()) and _LIGHT.match(match.group()):
+        return None
     if _LABORATORY.search(match.string, max(0, match.start() - 6), match.start()):
         return None
     number, year = match.group().removesuffix(match["year"] or ""), match["year"] or ""
@@ -493,7 +503,9 @@ def _mixed(match: re.Match[str]) -> str:
     digits = match["behind"] or match["before"]
     thousands = match["before"] and _THOUSANDS.match(match.string, match.end())
     words = cardinal(digits) if len(digits) <= 2 or thousands else spelled(digits)
-    if match["behind"] == "1":
+    if match["behind"] and _NUMERAL.match(match.string, match.end()):
+        words += ", "  # another number follows: 问界M9五座
+    elif match["behind"] == "1":
         words += " "  # a name such as F1 ends here: 一 keeps its tone before the word behind it
     return " " + words if match.group()[0] == "-" else words
 

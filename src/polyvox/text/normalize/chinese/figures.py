@@ -60,6 +60,7 @@ _MARKS: Final = re.compile(
     r"(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
 )
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
+_STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
@@ -95,7 +96,7 @@ _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
-    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
+    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
     "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
     "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
@@ -106,12 +107,14 @@ _MEASURE_WORD: Final = (
 _PAIR: Final = re.compile(
     r"(?:(?<=发行)|(?<=分)|(?<=共))2(?=期(?!工程|项目))|"
     r"(?<![\d.第排图表式=])(?<!\d,)(?<!第\d, )"
-    rf"(?!2座(?<=[号园厦城苑庭湾府院区路街]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
+    rf"(?!2座(?<=[号园厦城苑庭湾府院区路街场心]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
 # A round number and more: "200+次".
 _AT_LEAST: Final = re.compile(r"(?<=[度克米升吨里斤瓦时]) ?\+(?=[,.;)。!]|$)")
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
+# Nearly new, in hundredths: 95新.
+_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成]|$))")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
@@ -215,19 +218,23 @@ _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _PER: Final = (
     "[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
-    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
 _MANY: Final = "[0-9零一二两三四五六七八九十百千万亿半几]"
 _PIECES: Final = (
     "[升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴枚张抽枝条卷根只罐板提箱桶双套本册台辆头尾株棵朵串把盘碗杯勺筒管排组场局节"
-    "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门A-Za-z]"
+    "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门钟时天月年周A-Za-z]"
 )
 _EACH: Final = re.compile(
     f"(?<=万)/(?=[平亩㎡])|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
     f"|(?:(?<={_MANY}{_PIECES})|(?<={_MANY}.{_PIECES})|(?<={_MANY}..{_PIECES})|(?<={_MANY}...{_PIECES}))/(?={_PER})"
     "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位])"
+)
+# So much in so long: 15度/24小时.
+_IN_TIME: Final = re.compile(
+    "(?<=[\u4e00-\u9fff])/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|[天秒年周]|公里|千克|毫升))"
 )
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
@@ -245,7 +252,7 @@ _PART_OF_DECIMAL: Final = re.compile(r"(?<![\dA-Za-z./])1/(\d{1,4}\.\d{1,4})(?![
 _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z][²³]?)(?=\Z|[<>=+≤≥,，。)的-])")
 # So many ten thousands, of which there are more than ten thousand: hundreds of millions.
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
-_SLOT: Final = re.compile(r"(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
+_SLOT: Final = re.compile(r"(?<=\d)\.(?=[xX](?![A-Za-z0-9]))|(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
     r"|(?<=\d)[-−](?=\d{1,6}(?:\.\d{1,4})?[×÷])|(?:(?<=[×÷]\d)|(?<=[×÷]\d\d)|(?<=[×÷]\d{3}))[-−](?=\d)"
@@ -271,9 +278,10 @@ _QUOTIENT: Final = re.compile(
     r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?[=)])"
 )
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
+_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Z][\u4e00-\u9fff]")
 _STEP: Final = 16
-_STEP_BEFORE: Final = re.compile("→[^,.;!?()]*\\Z")
-_STEP_BEHIND: Final = re.compile(f"[^,.;!?()]{{1,{_STEP}}}→")
+_STEP_BEFORE: Final = re.compile("→[^,.;!?]*\\Z")
+_STEP_BEHIND: Final = re.compile(f"[^,.;!?]{{1,{_STEP}}}→")
 _TIMED: Final = re.compile(
     "[零一二两三四五六七八九十]{1,3}点(?:[零一二三四五六七八九十]{1,3}分|半|[^零一二三四五六七八九])"
 )
@@ -337,14 +345,14 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_RANK, "第")
+    text = text.sub(_RANK, "第").sub(_STARS, "星")
     if "/" in text.text:
         text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
         text = text.sub(_ROW, lambda match: match.group().replace("/", ", "))
         text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
             _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
         )
-        text = text.sub(_EACH, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
+        text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
         text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
         text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
         text = text.sub(
@@ -365,6 +373,8 @@ def read(text: TrackedText) -> TrackedText:
     if ":" in text.text:
         text = text.sub(_LETTER_RATIO, lambda match: match.group().replace(":", "比"))
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
+    if "新" in text.text:
+        text = text.sub(_NEARLY_NEW, _spelled)
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
@@ -393,9 +403,10 @@ def _arrow(match: re.Match[str]) -> str | None:
     The steps of a plan, or of a way through several places, are parted as in a list.
     """
     text, start, end = match.string, match.start(), match.end()
-    if "\u4e00" <= text[start - 1 : start] <= "\u9fff" and "\u4e00" <= text[end : end + 1] <= "\u9fff":
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if _WAY.fullmatch(before + behind):
         parted = _STEP_BEFORE.search(text, max(0, start - _STEP), start) or _STEP_BEHIND.match(text, end)
-        return ", " if parted or _TIMED.match(text, end) else "到"
+        return ", " if parted or before == ")" or _TIMED.match(text, end) else "到"
     return None if "→" in match.group() else " 箭头 "
 
 

@@ -157,6 +157,8 @@ _UNITS: Final = {
     "bpm": "次每分钟",
     "bp": "个基点",
     "bar": "巴",
+    "tsp": "茶匙",
+    "tbsp": "汤匙",
     "mbar": "毫巴",
     "nit": "尼特",
     "nits": "尼特",
@@ -200,6 +202,7 @@ _LETTERED: Final = (
     "psi",
     "cc",
     "TOPS",
+    "ANSI",
     "MP",
     "ppb",
     "AU",
@@ -210,6 +213,7 @@ _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()
     "l": "升",
     "v": "伏",
 }
+del _ANY_CASE["ev"]  # EV are steps of light, and cars
 _LETTERED_ANY_CASE: Final = {unit.lower(): unit for unit in _LETTERED if len(unit) > 1}
 _EXACT: Final = _UNITS | {unit: unit for unit in _LETTERED}
 
@@ -285,7 +289,8 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
+    rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
+    rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
     rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
@@ -293,6 +298,10 @@ _MEASURE: Final = re.compile(
 # So many months' pay, which is written as N: 赔偿金(2N).
 _SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
 _GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
+# From one measure to another, each with its unit: 20Hz-40kHz.
+_MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤吨里])[-–—~～](?=[零一二两三四五六七八九十])")
+# Parts of a second: 1/250s.
+_SHUTTER: Final = re.compile(r"(?<![\d./])1/(?P<part>\d{2,5}) ?(?:s|秒)(?![A-Za-z0-9])")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
 _RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
@@ -332,7 +341,7 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
-    return text.sub(_MEASURE, _measure)
+    return text.sub(_SHUTTER, _shutter).sub(_MEASURE, _measure).sub(_MEASURES_UNTIL, "到")
 
 
 def read_rates(text: TrackedText) -> TrackedText:
@@ -426,6 +435,10 @@ def _pace(match: re.Match[str]) -> str:
 def _match_minute(match: re.Match[str]) -> str:
     added = f"加{number(match['added'])}" if match["added"] else ""
     return f"{number(match['minute'])}{added}分钟"
+
+
+def _shutter(match: re.Match[str]) -> str:
+    return f"{number(match['part'])}分之一秒"
 
 
 def _measure(match: re.Match[str]) -> str | None:

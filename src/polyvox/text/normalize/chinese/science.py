@@ -59,7 +59,7 @@ _PARTS: Final = {"Fig": "图", "Eq": "式", "Tab": "表"}
 _MOLECULE: Final = r"(?:[A-Z][a-z]?\d{0,2})"
 _COMPOUND: Final = re.compile(
     rf"(?<![A-Za-z.@#/_-])(?<![A-Za-z]\d)(?!IP\d)(?P<count>\d{{0,2}})(?P<formula>{_MOLECULE}{{2,12}}"
-    rf"|{_MOLECULE}{{1,4}}\({_MOLECULE}{{1,4}}\)\d)(?![A-Za-z0-9@_])"
+    rf"|{_MOLECULE}{{1,4}}\({_MOLECULE}{{1,4}}\)\d)(?![A-Za-z0-9@_]|\.\d)"
 )
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)|(\d+)")
 _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
