@@ -1,6 +1,7 @@
 """Patterns that choose the reading of a Chinese character by the characters around it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,13 @@ class Rule:
     pattern: re.Pattern[str]
     reading: str
     alone: bool
+
+    def found_in(self, text: str, places: Sequence[int]) -> list[int]:
+        """The places of the character that the pattern fits, of all its places in the text."""
+        if self.pattern.groupindex:
+            return [match.start(match.lastgroup or 0) for match in self.pattern.finditer(text)]
+        fits = self.pattern.match
+        return [place for place in places if fits(text, place)]
 
 
 def _rules(*rules: tuple[str, str]) -> tuple[Rule, ...]:
@@ -259,6 +267,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
         ("de5", "(?<=[吃听看算见动急碰])不(?P<at>得)(?=$|[人的也了])|(?<=多)得(?=多)"),
         ("de2", "(?<=非)得(?=[失已])"),
+        ("dei3", "(?<=[就都还必才])得(?=到(?:机场|车站|公司|学校|医院|现场|单位|岗|场|那|店|家|齐))"),
         ("de5", "(?<=[^供补自])(?<=给)得(?![到了])(?=.)"),
         ("de2", "得(?=来(?:不易|全不|的))"),
         ("de5", "(?<=[做办看想听买找用吃够感])得(?=到(?![了过的一]))|(?<=[算称谈说看听比赶顾配考跟])得(?=[上起])"),
@@ -318,7 +327,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     ),
     "只": _rules(
         ("zhi3", f"(?<=[周期][{_NUMERAL}日])只"),
-        ("zhi1", f"(?<=[{_NUMERAL}{_GROUP}])只(?![是有能要会好怕顾管不需])"),
+        ("zhi1", f"(?<=[{_NUMERAL}{_GROUP}])只(?![是有能要会好怕顾管不需限剩]|看(?!门|家))"),
         ("zhi1", "(?<=[余亿])只(?![是有能要会好怕顾管不需])|(?<=无数)只(?=$|[的大小])|(?<=[首整])只(?=$|[的基个股])"),
         ("zhi1", "(?<=[有是养买像])只(?=[大小老黑白花]?[猫狗鸟鸡鸭鹅羊虫鼠兔虎熊猴蚊蝶龟手船箱])"),
     ),

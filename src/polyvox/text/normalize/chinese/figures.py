@@ -39,7 +39,7 @@ _UNTIL: Final = re.compile(
     r" ?[-–—~～] ?(?=第?[\d一二两三四五六七八九])"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
-_BUILDING: Final = re.compile("(?<=\\d)#(?=[楼栋幢门机线厅仓])")
+_BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
@@ -114,9 +114,9 @@ _AT_LEAST: Final = re.compile(r"(?<=[度克米升吨里斤瓦时]) ?\+(?=[,.;)�
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
 # Nearly new, in hundredths: 95新.
-_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成]|$))")
+_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
-_A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
+_A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
 _COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)){_MEASURE_WORD}")
 _NUMBER: Final = re.compile(NUMBER)
@@ -203,7 +203,7 @@ _SIGNS: Final = {
 }
 # A relay of four, boards and boxes by their sides, things by their number: 4×100米, 3x3, 金币x500.
 _BY: Final = re.compile(
-    r"(?<=\d)(?<!(?<!\d)0)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
+    r"(?<=\d)(?<!(?<!\d)0)(?!X3D)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
 # Left out by the writer: ××路, ×年×月.
@@ -217,8 +217,9 @@ _RELAY: Final = re.compile(
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PRESSURE: Final = re.compile(r"(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
 _PER: Final = (
-    "[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
+    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "|方(?![面便案式法向位]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
@@ -278,7 +279,7 @@ _QUOTIENT: Final = re.compile(
     r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?[=)])"
 )
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
-_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Z][\u4e00-\u9fff]")
+_WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Za-z][\u4e00-\u9fff]|[a-z][A-Z]")
 _STEP: Final = 16
 _STEP_BEFORE: Final = re.compile("→[^,.;!?]*\\Z")
 _STEP_BEHIND: Final = re.compile(f"[^,.;!?]{{1,{_STEP}}}→")
@@ -334,7 +335,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if not _FORMULA_SIGN.search(text.text):
         return text
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
-    text = text.sub(_BUILDING, "号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
+    text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
 

@@ -221,8 +221,9 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
-    rf"{NUMBER_END} ?{_SCALE}元?"
+    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
+    rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -240,8 +241,12 @@ _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
-    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k"
+    rf"|{DASH}(?P<last>\d{{1,2}})[kK](?=[·•*×]\d|/月|薪|左右|[,，。.]|\Z))"
+    r"(?![A-Za-z0-9Ω])(?!/(?!月))"
 )
+# Months that are paid for in a year: 20-35K·15薪.
+_PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
@@ -278,6 +283,7 @@ _AMPERES: Final = re.compile(
 )
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
+_INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
 _SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
 _FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
@@ -313,7 +319,9 @@ def read_money(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHTS, "")
     if _CURRENCY_SIGN.search(text.text):
         text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
-    return text.sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands) if _MANY.search(text.text) else text
+    if _MANY.search(text.text) is None:
+        return text
+    return text.sub(_PAYS, ", ").sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -331,6 +339,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
+    if text.text.count('"') == 1 or "″" in text.text:
+        text = text.sub(_INCHES, "英寸")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
     if "±" in text.text:
@@ -371,11 +381,12 @@ def _money(match: re.Match[str]) -> str:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
         words += "到" + counted(match["upto"])
-    return words + match["scale"] + _CURRENCIES[match["sign"]]
+    named = match.groupdict().get("named")
+    return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
 
 
 def _thousands(match: re.Match[str]) -> str:
-    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto") if match[end])
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto", "last") if match[end])
 
 
 def _written_out(match: re.Match[str]) -> str:
