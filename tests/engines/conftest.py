@@ -22,9 +22,8 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def quick_flows(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tiny flows meet ever new shapes; those of real models keep what a server computes with."""
-    tiny = request.path.name.startswith(("test_cosyvoice", "test_chatterbox", "test_cloning"))
-    if not tiny or request.node.get_closest_marker("slow"):
+    """Tiny flows meet ever new shapes."""
+    if not request.path.name.startswith(("test_cosyvoice", "test_chatterbox", "test_cloning")):
         yield
         return
     from helpers.small_networks import without_onednn

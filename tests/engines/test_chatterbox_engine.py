@@ -11,7 +11,17 @@ import pytest
 import torch
 
 from helpers.chatterbox_s3gen import RATE, prompt, reference, s3gen
-from helpers.tiny_chatterbox import ENGLISH, MODELS, MULTILINGUAL, TURBO, install, settings, sizes, tiny_engine
+from helpers.tiny_chatterbox import (
+    ENGLISH,
+    MODELS,
+    MULTILINGUAL,
+    TURBO,
+    install,
+    settings,
+    sizes,
+    speak_briefly,
+    tiny_engine,
+)
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.chatterbox.bundle import find_files, load_networks, read_state
 from polyvox.engines.chatterbox.engine import ChatterboxEngine
@@ -39,6 +49,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    speak_briefly(monkeypatch, 30)
+
+
 def recording(seconds: float = 5.5) -> VoicePrompt:
     return VoicePrompt(reference()[: round(seconds * RATE)], RATE, "", f"digest {seconds}")
 
@@ -54,9 +69,10 @@ def joined(chunks: list[AudioChunk]) -> Pcm:
 
 async def test_each_model_speaks_with_its_makers_voice(models: Path):
     for model in MODELS:
-        async with tiny_engine(model, models) as engine:
+        async with tiny_engine(model, models, chatterbox_first_hop=5) as engine:
             assert [voice.id for voice in engine.voices] == ["default"]
             chunks = await spoken(engine, language="en")
+            assert len(chunks) > 1
             pcm, tokens = joined(chunks), chunks[-1].tokens.end
             assert len(pcm) == TOKEN_SAMPLES * (tokens - (model == MULTILINGUAL))
             assert not pcm[:480].any()
@@ -73,6 +89,7 @@ async def test_what_is_spoken_beside_an_utterance_does_not_change_it(models: Pat
     for model in (ENGLISH, TURBO):
         async with tiny_engine(model, models, chatterbox_first_hop=5) as engine:
             alone = await spoken(engine)
+            assert len(alone) > 1
             texts = ("One two three.", TEXT, "You all. Good morning, good morning to you.")
             beside = (await asyncio.gather(*(spoken(engine, text, seed=index) for index, text in enumerate(texts))))[1]
             assert [len(chunk.pcm) for chunk in beside] == [len(chunk.pcm) for chunk in alone]

@@ -58,19 +58,15 @@ async def running(folder, version, policy):
         await engine.close()
 
 
-async def said(engine, utterance):
-    async with aclosing(engine.speak(utterance)) as chunks:
-        return [chunk async for chunk in chunks]
-
-
 async def heard(engine, utterance):
-    return report(await said(engine, utterance))
+    async with aclosing(engine.speak(utterance)) as chunks:
+        return report([chunk async for chunk in chunks])
 
 
-@pytest.mark.parametrize(("version", "beside"), [(2, 2), (3, 7)])
+@pytest.mark.parametrize(("version", "beside"), [(2, 2), (3, 3)])
 async def test_twice_beside_others_and_after_a_new_start(tmp_path, version, beside):
     folder = let_speech_end(tiny_model(tmp_path / "model", version))
-    longer = "the wall and all the word and a wall and all the word and the wall."
+    longer = "the wall and all the word and a wall."
     async with running(folder, version, POLICY) as (engine, short):
         wanted = replace(short, text=longer)
         alone = await heard(engine, wanted)
@@ -89,14 +85,14 @@ async def test_twice_beside_others_and_after_a_new_start(tmp_path, version, besi
 RECORDED = {
     2: {
         "policy": ((26_880, 74_880, 96_000), (-14.470, -14.217, -15.163)),
-        "early": ((2_880, 26_880, 50_880, 74_880, 96_000), (-16.548, -13.718, -14.211, -14.012, -15.383)),
+        "early": ((2_880, 26_880), (-16.548, -13.718)),
     },
     3: {
         "policy": ((26_880, 34_560), (-16.367, -13.877)),
-        "early": ((2_880, 26_880, 34_560), (-12.439, -17.210, -13.879)),
+        "early": ((2_880, 26_880), (-12.439, -17.210)),
     },
 }
-"""Where chunks end, in samples, and how loud each is, in decibels."""
+"""Where chunks end, in samples, and how loud each is, in decibels; of an early start, the first two."""
 
 
 def loudness(chunk):
@@ -108,10 +104,12 @@ def loudness(chunk):
 async def test_chunks_end_where_they_ended_and_are_as_loud_as_they_were(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)
     for name, policy in (("policy", POLICY), ("early", EARLY)):
-        async with running(folder, version, policy) as (engine, wanted):
-            chunks = await said(engine, wanted)
-        assert {chunk.policy.first for chunk in chunks} == {policy["cosyvoice_first_hop"]}
         ends, levels = RECORDED[version][name]
+        async with running(folder, version, policy) as (engine, wanted), aclosing(engine.speak(wanted)) as spoken:
+            chunks = [await anext(spoken) for _ in ends]
+            assert name == "early" or await anext(spoken, None) is None
+        assert {chunk.policy.first for chunk in chunks} == {policy["cosyvoice_first_hop"]}
         assert tuple(chunk.end for chunk in chunks) == ends
         assert [loudness(chunk) for chunk in chunks] == pytest.approx(levels, abs=0.1)
-        assert report(chunks).samples == ends[-1] == 960 * chunks[-1].tokens.end == 480 * chunks[-1].frames.end
+        assert report(chunks).samples == ends[-1]
+        assert name == "early" or ends[-1] == 960 * chunks[-1].tokens.end == 480 * chunks[-1].frames.end

@@ -173,27 +173,8 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
     assert rest == 0
 
 
-def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
-    folder = let_speech_end(tiny_model(tmp_path / "model", 2))
-    command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(tmp_path / "models")]
-    with polyvox_process(command) as server:
-        files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
-        response = requests.request(
-            "GET",
-            f"{server.url}/inference_zero_shot",
-            data=FORMS["zero_shot"],
-            files=files,
-            stream=True,
-            timeout=120,
-        )
-        audio = b"".join(response.iter_content(chunk_size=16_000))
-        assert response.status_code == 200, audio
-        assert len(np.frombuffer(audio, np.int16)) >= 960
-
-
-@pytest.mark.slow
-def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_dir):
-    """No voice, the Ray server's own default, and the speakers of the fine-tuned model: all in voices of Kokoro's."""
+def test_a_server_that_starts_as_cosyvoices_users_start_it_speaks_with_nothing_configured(tmp_path, models_dir):
+    """A recording, and in voices of Kokoro's: no voice, the Ray server's own, the speakers of the fine-tuned model."""
     folder = let_speech_end(tiny_model(tmp_path / "model", 3))
     (folder / "spk2info.pt").unlink()  # as released: without voices of its own
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
@@ -208,4 +189,10 @@ def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_d
         }.items():
             answer = requests.post(server.url + path, json=body, timeout=120)
             assert (answer.status_code, len(answer.content) > 1_000) == (200, True), (path, answer.text[:300])
+        files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
+        url, form = f"{server.url}/inference_zero_shot", FORMS["zero_shot"]
+        answer = requests.request("GET", url, data=form, files=files, stream=True, timeout=120)
+        audio = b"".join(answer.iter_content(chunk_size=16_000))
+        assert answer.status_code == 200, audio
+        assert len(np.frombuffer(audio, np.int16)) >= 960
         assert {"af_heart", "中文女"} <= set(requests.get(server.url + "/speakers", timeout=30).json())

@@ -98,10 +98,10 @@ def expect_tiny_weights(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(engine, "released_sizes", lambda variant: sizes(variant.name))
 
 
-def speak_briefly(patch: pytest.MonkeyPatch) -> None:
-    """Let engines that start from here on end speech after half a second, which tiny weights never do by themselves."""
-    patch.setattr(running_model, "T3Sampling", partial(T3Sampling, max_tokens=_BRIEF))
-    patch.setattr(running_model, "TURBO_SAMPLING", replace(TURBO_SAMPLING, max_tokens=_BRIEF))
+def speak_briefly(patch: pytest.MonkeyPatch, tokens: int = _BRIEF) -> None:
+    """Let engines that start from here on end speech after so many tokens; tiny weights never end it by themselves."""
+    patch.setattr(running_model, "T3Sampling", partial(T3Sampling, max_tokens=tokens))
+    patch.setattr(running_model, "TURBO_SAMPLING", replace(TURBO_SAMPLING, max_tokens=tokens))
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from typing import Final
 from polyvox.text.phonemes.polyphone_phrases import SURNAMES
 
 _SURNAME: Final = "[单仇任曾解查朴区盖缪翟覃葛纪宁华应]"
+_SURNAMES: Final = frozenset(_SURNAME[1:-1])
 # Characters that many given names are made of.
 _GIVEN: Final = (
     "[鲁豫亮伟芳娜敏静丽强磊军洋勇艳杰涛明超秀霞平刚桂英华玉萍红娥玲芬燕彬建国文辉志晓小春梅兰凤洁琳雪荣爱妹香月莺媛瑞凡佳嘉琼勤珍贞莉"
@@ -31,12 +32,14 @@ _NAMED: Final = re.compile(
     f"(?P<told>{_SURNAME})(?={_GIVEN}{{1,2}}{_BEHIND})"
     f"|^(?P<listed>[单仇任曾解查翟覃缪葛纪])(?={_GIVEN}{{2}}(?:$|{_BEHIND}))"
     # Somebody whose name is not told: 仇某, 任某某.
-    f"|(?:^|(?<=[人告和与及对将向被由让受长员官师者理总]))(?P<veiled>[单仇任曾解查朴区盖缪翟覃葛纪])(?=某(?![个种些一天日件时处地年月]))"
+    f"|(?:^|(?<=[人告和与及对将向被由让受长员官师者理总的因]))(?P<veiled>[单仇任曾解查朴区盖缪翟覃葛纪])(?=某(?![个种些一天日件时处地年月]))"
 )
 
 
 def surnames_before_names(text: str) -> Iterator[tuple[int, str]]:
     """The readings of surnames by their places in a stretch of Chinese characters."""
+    if _SURNAMES.isdisjoint(text):
+        return
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "told"
         yield match.start(group), SURNAMES[match[group]]

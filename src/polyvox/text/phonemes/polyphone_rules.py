@@ -1,6 +1,7 @@
 """Patterns that choose the reading of a Chinese character by the characters around it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,13 @@ class Rule:
     pattern: re.Pattern[str]
     reading: str
     alone: bool
+
+    def found_in(self, text: str, places: Sequence[int]) -> list[int]:
+        """The places of the character that the pattern fits, of all its places in the text."""
+        if self.pattern.groupindex:
+            return [match.start(match.lastgroup or 0) for match in self.pattern.finditer(text)]
+        fits = self.pattern.match
+        return [place for place in places if fits(text, place)]
 
 
 def _rules(*rules: tuple[str, str]) -> tuple[Rule, ...]:
@@ -131,7 +139,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
             "zi3",
             "(?<=[电质离光因分男粒原才孔孟荀墨太赤游莲瓜棋核孢精卵仙浪学亲独次养义松君臣其])子|(?<=[^家房])(?<=中)子|^中(?P<at>子)",
         ),
-        ("zi3", "(?<=孙)子(?=兵法)"),
+        ("zi3", "(?<=孙)子(?=兵法)|子(?=宫)"),
     ),
     "分": _rules(
         (
@@ -204,6 +212,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ("chang3", f"(?<=[上下每][一两三几])场(?![雨雪病梦仗])|第[{_NUMERAL}]{{1,3}}(?P<at>场)(?![^的]{{0,3}}[雨雪])"),
     ),
     "还": _rules(
+        ("huan2", f"(?<=[少多])还(?=约|近|[{_NUMERAL}]{{1,5}}[元块万])"),
         (
             "huan2",
             "(?:把|将(?!来)|[书钱车伞款债本]).{0,6}(?P<at>还)(?=给)|(?<=[归退送交奉偿返])还|还(?=给(?:了|[^，]{1,4}$))",
@@ -385,7 +394,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     "脏": _rules(("zang1*", "(?<![心肝肾肺脾内五])脏(?![器腑])")),
     "削": _rules(("xiao1", "削(?=苹果|铅笔|皮|梨|土豆|个)"), ("xiao1*", "削(?![减弱价职除权足])")),
     "为": _rules(
-        ("wei2", "^为(?=.{0,12}以来.{0,4}最)"),
+        ("wei2", f"^为(?=.{{0,12}}以来.{{0,4}}最|(?:{_TAKEN}|标志)$)|(?<=则)为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
         ("wei2", "为(?=[好佳妙妥上]$|宜)"),
         ("wei2", "^为(?=[^为]{1,12}之[作一首最冠]$)|(?<=[的之][和差商])为"),
         ("wei2", f"(?<![平同届按准及随]时)(?<=时)为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
@@ -562,6 +571,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
     ),
     "量": _rules(
+        ("liang2", f"量(?=[{_NUMERAL}]{{1,2}}[次遍回](?:体温|血压|血糖|身高|体重|$))"),
         ("liang2", "^量(?=[得了过完]|一下)"),
         ("liang2", "量(?=了量)|(?<=量了)量"),
         ("liang2*", f"(?<=[{_PRONOUN}们要先再来去没还在就会能请帮尺])量(?=[了过着完好准身腰胸裤一血体尺出得]|$)"),

@@ -58,6 +58,13 @@ _KNOWN: Final = re.compile(
     + "|".join(f"(?<={surname})(?={'|'.join(given.split())})" for surname, given in NAMES.items())
     + ")"
 )
+# With characters of which a text that the pattern fits has one.
+_SURNAME_PATTERNS: Final = (
+    (_NAMED, frozenset("姓叫")),
+    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴")),
+    (_CALLED_ONES, frozenset("解单仇朴翟覃缪任区查盖")),
+    (_KNOWN, frozenset(NAMES)),
+)
 
 
 def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
@@ -70,11 +77,12 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    alone = _lone_places(words)
-    for char in set(text) & RULES.keys():
+    chars = set(text) & RULES.keys()
+    alone = _lone_places(words) if chars else frozenset()
+    for char in chars:
+        places = [place for place, other in enumerate(text) if other == char]
         for rule in RULES[char]:
-            for match in rule.pattern.finditer(text):
-                place = match.start(match.lastgroup or 0)
+            for place in rule.found_in(text, places):
                 if not rule.alone or place in alone:
                     found.setdefault(place, rule.reading)
     for place, reading in (*_by_part_of_speech(words), *_copulas(words)):
@@ -195,7 +203,9 @@ def _listed(word: str) -> tuple[tuple[int, str], ...]:
 
 
 def _surnames(text: str) -> Iterator[tuple[int, str]]:
-    for pattern in (_NAMED, _TITLED, _CALLED_ONES, _KNOWN):
+    for pattern, hints in _SURNAME_PATTERNS:
+        if hints.isdisjoint(text):
+            continue
         for match in pattern.finditer(text):
             name = match[match.lastgroup or 0]
             for offset, reading in enumerate(SURNAMES[name].split()):

@@ -79,6 +79,9 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
+# The last digits that win, behind how many they are: 末“4”位数3847.
+_WINNING: Final = re.compile(r"(?<=”位数)(?P<gap>[:： ]{0,2})(?P<digits>\d{3,8}(?:, \d{3,8})*)")
+_WIRELESS: Final = re.compile(r"(?<![\d.])802\.\d{1,2}(?=[A-Za-z/, ]|$)")
 # A port before its name.
 _PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
 # Four digits of a house, a lane or a gate behind the name of its street.
@@ -387,6 +390,10 @@ def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if "802." in text.text:
+        text = text.sub(_WIRELESS, lambda match: "点".join(map(spelled, match.group().split("."))))
+    if "位数" in text.text:
+        text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
         text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
     text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))

@@ -85,7 +85,7 @@ _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-])(\d{{1,3}})
 _ALWAYS: Final = re.compile(r"(?<![\d/])(?:24 ?/ ?7|7 ?/ ?24)(?![\d/]|小时)")
 _ROMAN: Final = re.compile(
     r"(?<=[\u4e00-\u9fff]) ?(?P<title>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
-    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|VI{0,3}|IX)(?=[型期级类度]|卷(?!起))"
+    r"|(?<![A-Za-z0-9])(?P<grade>I{1,3}|IV|V(?!型)|VI{1,3}|IX)(?=[型期级类度]|卷(?!起))"
     # Kings, wars and games by their English names: Louis XIV, WWII, Final Fantasy VII.
     r"|(?:(?<=[A-Za-z]{2} )|(?<=\bWW))(?P<behind>I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XI?V|XVI{1,3})(?![A-Za-z0-9+])"
 )
@@ -112,6 +112,7 @@ _PAIR: Final = re.compile(
     rf"(?!2座(?<=[号园厦城苑庭湾府院区路街场心]2座)(?:\d|[A-Z]|[,，。 ]|$))2(?={_MEASURE_WORD})"
 )
 # A round number and more: "200+次".
+_AT_LEAST: Final = re.compile(r"(?<=[度克米升吨里斤瓦时]) ?\+(?=[,.;)。!]|$)")
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
 # Nearly new, in hundredths: 95新.
@@ -126,6 +127,7 @@ _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
     "=": "等于",
+    "═": "等于",
     "×": "乘以",
     "*": "乘以",
     "÷": "除以",
@@ -208,6 +210,10 @@ _BY: Final = re.compile(
     r"(?<=\d)(?<!(?<!\d)0)(?!X3D)[xX](?=\d)(?!x[0-9a-f]*[a-f])|(?<=[\u4e00-\u9fff])x(?=\d{1,4}(?![\dA-Za-z.]))"
 )
 _BY_SIGN: Final = re.compile(r"[xX×]\d")
+# Left out by the writer: ××路, ×年×月.
+_UNNAMED: Final = re.compile(
+    "×{2,}|(?<![0-9A-Za-z])×(?=[年月日市县区省路街号某])|(?<![A-Za-z])X{2,3}(?=[省市县区路街村镇乡校]|公司|大学|项目)"
+)
 _LENS: Final = re.compile("(?<=[0-9十百])[×xX](?=[物目]?镜|[,.;)、。]|$)")
 _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
@@ -248,12 +254,13 @@ _COEFFICIENT: Final = re.compile(r"(?<![\dA-Za-z./])(\d{1,3})/(\d{1,3})(?=[abkmn
 _MARK_BELOW: Final = re.compile(r"(?<=[\u4e00-\u9fff: ][A-D])-(?=[,.;)、。]|$)")
 _PART_OF_DECIMAL: Final = re.compile(r"(?<![\dA-Za-z./])1/(\d{1,4}\.\d{1,4})(?![\d/.])")
 # One over a letter, in a formula.
-_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z])(?=\Z|[<>=+≤≥,，。)的-])")
+_RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z][²³]?)(?=\Z|[<>=+≤≥,，。)的-])")
 # So many ten thousands, of which there are more than ten thousand: hundreds of millions.
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
 _SLOT: Final = re.compile(r"(?<=\d)\.(?=[xX](?![A-Za-z0-9]))|(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
     r"(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
+    r"|(?<=\d)[-−](?=\d{1,6}(?:\.\d{1,4})?[×÷])|(?:(?<=[×÷]\d)|(?<=[×÷]\d\d)|(?<=[×÷]\d{3}))[-−](?=\d)"
     r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥])"
 )
@@ -273,7 +280,7 @@ _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 _RATIO_OF_LETTERS: Final = re.compile(r"(?<![A-Za-z0-9/])([A-Z]{1,4}\d?)/(?=[A-Z]{1,4} ?[<>≤≥=] ?[\d百千负])")
 _AND: Final = re.compile("(?<![A-Za-z])(R&D|L&D|D&[DG]|[QMGC]&A|S&P|P&[GL]|B&B|H&M|AT&T|T&C|O&M|F&B)(?![A-Za-z])")
 _QUOTIENT: Final = re.compile(
-    r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?=)"
+    r"(?<==)( ?[A-Za-zα-ωΔ]{1,4})/(?=[A-Za-zα-ωΔ]{1,3}(?![A-Za-z]))|(?<![A-Za-z/])([a-z])/(?=[a-z] ?[=)])"
 )
 _ARROW: Final = re.compile(r" ?(?:->|=>|→) ?")
 _WAY: Final = re.compile("[\u4e00-\u9fff)][\u4e00-\u9fffA-Z]|[A-Za-z][\u4e00-\u9fff]|[a-z][A-Z]")
@@ -317,6 +324,8 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_RATIO_OF_LETTERS, r"\1比")
         text = text.sub(_COEFFICIENT, lambda match: f"{cardinal(match[2])}分之{cardinal(match[1])}")
+    if "×" in text.text or "XX" in text.text:
+        text = text.sub(_UNNAMED, lambda match: "某" * min(len(match.group()), 2))
     if _BY_SIGN.search(text.text):
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     if "1/2" in text.text:
@@ -388,6 +397,8 @@ def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
     text = text.sub(_REMAINDER, "取余") if " % " in text.text else text
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
+    if "+" in text.text:
+        text = text.sub(_AT_LEAST, "以上")
     if "&" in text.text:
         text = text.sub(_AND, lambda match: match.group().replace("&", " and "))
     if "/" in text.text:

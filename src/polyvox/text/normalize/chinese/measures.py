@@ -130,6 +130,7 @@ _UNITS: Final = {
     "GeV": "吉电子伏",
     "TW": "太瓦",
     "atm": "个大气压",
+    "pct": "个百分点",
     "kDa": "千道尔顿",
     "kgf": "千克力",
     "kpc": "千秒差距",
@@ -275,6 +276,8 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+# The unit behind a sum and its error: (3.25±0.05)cm.
+_BRACKETED: Final = re.compile(r"(?<=\d\))[A-Za-zμ]{1,3}[²³]?(?![A-Za-z0-9])")
 _AMPERES: Final = re.compile(
     r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
 )
@@ -292,7 +295,7 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s))"
+    rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
     rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
     rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
@@ -340,6 +343,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_INCHES, "英寸")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
+    if "±" in text.text:
+        text = text.sub(_BRACKETED, lambda match: _product(match.group(), compound=False))
     if _UNIT_LETTER.search(text.text) is None:
         return text
     if "A" in text.text:
@@ -405,7 +410,12 @@ def _percent(match: re.Match[str]) -> str:
         words = f"每{_unit(match['per']) or _IN_COMPOUNDS.get(match['per']) or match['per']}{words}"
     if not match["upto"]:
         return words
-    parts = match["inner"] and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    first, last = (float(match[end].replace(",", "")) for end in ("amount", "upto"))
+    parts = (
+        match["inner"]
+        and first >= last
+        and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    )
     return f"{words}{'比' if parts else '到'}{share if match['inner'] else ''}{number(match['upto'])}"
 
 
