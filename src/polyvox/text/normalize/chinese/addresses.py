@@ -58,7 +58,7 @@ _ANOTHER_HOTLINE: Final = re.compile(rf"(?<=[零一二三四五六七八九幺][
 _EXTENSION: Final = re.compile(rf"(?<=转)(?<![左右]转)\d{{3,6}}{_NO_COUNT}")
 _GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\d++(?:-\d++){2,}+|\d{3,}-0\d++)(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
-    rf"(?:(?<=[打叫拨线警救助])|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
+    rf"(?:(?<=[打叫拨警救助])|(?<=[热专内外]线)|(?<=[话线][:： ]))\d{{3,6}}{_NO_COUNT}"
     r"|(?<![A-Za-z\d.,])1(?:10|19|20|22)(?=急救|报警|火警|指挥|接警|出警|救护|调度|热线)"
     rf"|(?<=[或和])(?:1(?:10|19|20|22)|96\d{{3}}){_NO_COUNT}|(?<![A-Za-z\d])(?<!\d[.,])961(?:10|19){_NO_COUNT}"
     rf"|(?<![A-Za-z\d约共达近有])(?<!\d[.,])(?:123(?:06|15|20|28|33|45|66|78|93)|95[0-9]{{3}}|10086(?:11)?){_NO_COUNT}"
@@ -79,6 +79,9 @@ _NUMBERED_THING: Final = re.compile(
     r"(?P<gap>[是为]?[:： (（]{0,2})(?P<digits>\d{6,})"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米单笔份户条张票%℃]|公里|公斤|小时))"
 )
+# The last digits that win, behind how many they are: 末“4”位数3847.
+_WINNING: Final = re.compile(r"(?<=”位数)(?P<gap>[:： ]{0,2})(?P<digits>\d{3,8}(?:, \d{3,8})*)")
+_WIRELESS: Final = re.compile(r"(?<![\d.])802\.\d{1,2}(?=[A-Za-z/, ]|$)")
 # A port before its name.
 _PORT_NUMBER: Final = re.compile(r"(?<![\d.,:])\d{3,5}(?= ?(?:号?端口|/(?:tcp|udp|TCP|UDP)))")
 # Four digits of a house, a lane or a gate behind the name of its street.
@@ -152,7 +155,7 @@ _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
     r"(?=[2-5]\d\d(?!\d))(?:"
     rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
-    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=错误)|(?<=抛出)"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
@@ -383,6 +386,10 @@ def read_mixed(text: TrackedText) -> TrackedText:
     """Digits that touch Latin letters and were no measure."""
     if " 20" in text.text or " 19" in text.text:
         text = text.sub(_EDITION, lambda match: spelled(match.group()))
+    if "802." in text.text:
+        text = text.sub(_WIRELESS, lambda match: "点".join(map(spelled, match.group().split("."))))
+    if "位数" in text.text:
+        text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
         text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
     text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))

@@ -16,6 +16,9 @@ _DATES: Final = re.compile(
     r" ?[-–—~～至到] ?(?:([12]\d{3})\2)?(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)"
 )
 _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
+_YEAR_MONTH_DOT: Final = re.compile(
+    r"(?:(?<=[至到期自从于日为])|(?<=[期日]:)|(?<=[期日]: ))((?:19|20)\d\d)\.(1[0-2]|0[1-9])(?![\d.%元万亿倍])"
+)
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 # Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
 _DOTTED_MONTH: Final = re.compile(
@@ -31,7 +34,8 @@ _YEAR: Final = re.compile(
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
 # Behind the number of a day the tens of an hour would be heard as one number with it: 周三18点.
 _AFTER_DAYS: Final = re.compile(
-    "(?:(?<=[一二三四五六], [一二三四五六日天])|(?<=[周期][一二三四五六日天])(?=1\\d))(\\d{1,2})(?=:\\d\\d|[点时])"
+    "(?:(?<=[一二三四五六], [一二三四五六日天])"
+    "|(?<=[周期][一二三四五六日天])(?=1\\d|\\d[和或,]))(\\d{1,2})(?=:\\d\\d|[点时和或,])"
 )
 _TIMES: Final = re.compile(
     rf"(?:(?<=\d:\d\d)|(?<=\d[ap]m)|(?<=\d [ap]m)){DASH}(?=(?:[ap]m ?)?\d{{1,2}}:\d\d(?!\d))", re.IGNORECASE
@@ -65,6 +69,8 @@ _SHORT_DATE: Final = re.compile(
 )
 # Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
 _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){_MONTH}/{_DAY}(?:(?:, |和|及|与){_MONTH}/{_DAY})+(?![\d/%]|\.\d|的)")
+# No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({_MONTH})/({_DAY})(?![\d/%A-Za-z拍]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
@@ -117,7 +123,7 @@ _DAWN: Final = 5
 _EVENING: Final = 7
 _LABELLED: Final = re.compile("[码号编][是为:： ]{0,2}\\Z")
 _SALE: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])(?:618(?=大促|购物|活动|期间|年中|促销|电商)|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼)))"
+    r"(?<![\d])(?<!\d[.,])(?:618(?=”?(?:大促|购物|活动|期间|年中|促销|电商))|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼)))"
 )
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
@@ -178,13 +184,17 @@ def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
-        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month)
+        text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
     if "." in text.text:
         text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
         text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
     if "/" not in text.text:
         return text
-    return text.sub(_FULL_DATES, _full_dates).sub(_LISTED_DATES, _listed_dates).sub(_SHORT_DATE, _short_date)
+    text = text.sub(_FULL_DATES, _full_dates).sub(_LISTED_DATES, _listed_dates).sub(_SHORT_DATE, _short_date)
+    months = {match[1] for match in _SLASHED.finditer(text.text) if int(match[1]) > int(match[2])}
+    if not months:
+        return text
+    return text.sub(_SLASHED, lambda match: _month_day(match[1], match[2]) if match[1] in months else None)
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -130,6 +130,7 @@ _UNITS: Final = {
     "GeV": "吉电子伏",
     "TW": "太瓦",
     "atm": "个大气压",
+    "pct": "个百分点",
     "kDa": "千道尔顿",
     "kgf": "千克力",
     "kpc": "千秒差距",
@@ -220,8 +221,9 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
-    rf"{NUMBER_END} ?{_SCALE}元?"
+    rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
+    rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -239,8 +241,12 @@ _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
-    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k)(?![A-Za-z0-9/Ω])"
+    rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k"
+    rf"|{DASH}(?P<last>\d{{1,2}})[kK](?=[·•*×]\d|/月|薪|左右|[,，。.]|\Z))"
+    r"(?![A-Za-z0-9Ω])(?!/(?!月))"
 )
+# Months that are paid for in a year: 20-35K·15薪.
+_PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
@@ -270,11 +276,14 @@ _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+# The unit behind a sum and its error: (3.25±0.05)cm.
+_BRACKETED: Final = re.compile(r"(?<=\d\))[A-Za-zμ]{1,3}[²³]?(?![A-Za-z0-9])")
 _AMPERES: Final = re.compile(
     r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
 )
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
+_INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
 _SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
 _FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
@@ -286,7 +295,7 @@ _COMPOUND: Final = (
 )
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}(?<![A-Za-z](?=\d{{1,2}}s))"
+    rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
     rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
     rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
@@ -310,7 +319,9 @@ def read_money(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHTS, "")
     if _CURRENCY_SIGN.search(text.text):
         text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
-    return text.sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands) if _MANY.search(text.text) else text
+    if _MANY.search(text.text) is None:
+        return text
+    return text.sub(_PAYS, ", ").sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -328,8 +339,12 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
+    if text.text.count('"') == 1 or "″" in text.text:
+        text = text.sub(_INCHES, "英寸")
     if _PRIME.search(text.text):
         text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
+    if "±" in text.text:
+        text = text.sub(_BRACKETED, lambda match: _product(match.group(), compound=False))
     if _UNIT_LETTER.search(text.text) is None:
         return text
     if "A" in text.text:
@@ -366,11 +381,12 @@ def _money(match: re.Match[str]) -> str:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
         words += "到" + counted(match["upto"])
-    return words + match["scale"] + _CURRENCIES[match["sign"]]
+    named = match.groupdict().get("named")
+    return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
 
 
 def _thousands(match: re.Match[str]) -> str:
-    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto") if match[end])
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto", "last") if match[end])
 
 
 def _written_out(match: re.Match[str]) -> str:
@@ -394,7 +410,12 @@ def _percent(match: re.Match[str]) -> str:
         words = f"每{_unit(match['per']) or _IN_COMPOUNDS.get(match['per']) or match['per']}{words}"
     if not match["upto"]:
         return words
-    parts = match["inner"] and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    first, last = (float(match[end].replace(",", "")) for end in ("amount", "upto"))
+    parts = (
+        match["inner"]
+        and first >= last
+        and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
+    )
     return f"{words}{'比' if parts else '到'}{share if match['inner'] else ''}{number(match['upto'])}"
 
 

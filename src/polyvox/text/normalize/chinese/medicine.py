@@ -21,7 +21,10 @@ _DAYS: Final = re.compile(
 # What a test has found: (+), (-), (++).
 _FOUND: Final = re.compile(r"(?<=[\u4e00-\u9fffA-Za-z0-9])\((?P<signs>\+{1,4}|[-−—]|±)\)")
 _FINDINGS: Final = {"+": "阳性", "±": "弱阳性", "++": "两个加号", "+++": "三个加号", "++++": "四个加号"}
-_HOURLY: Final = re.compile(r"(?<![A-Za-z\d])[qQ](\d{1,2})([hdw])(?![A-Za-z\d])(?P<once>一次|1次)?")
+_HOURLY: Final = re.compile(
+    r"(?<![A-Za-z\d])[qQ](?P<from>\d{1,2})[hdw]?(?:[-–~～][qQ]?(?P<upto>\d{1,2}))?(?:(?<=[hdw])|(?P<unit>[hdw]))"
+    "(?![A-Za-z0-9])(?:一次|1次)?"
+)
 _TIMES: Final = {"h": "小时", "d": "天", "w": "周"}
 # How often and which way a drug is taken, by its Latin letters.
 _LATIN: Final = re.compile(
@@ -63,8 +66,10 @@ def read_findings(text: TrackedText) -> TrackedText:
     return text.sub(_FOUND, lambda match: f"({_FINDINGS.get(match['signs'], '阴性')})")
 
 
-def _hourly(match: re.Match[str]) -> str | None:
-    return f"每{cardinal(match[1])}{_TIMES[match[2]]}一次"
+def _hourly(match: re.Match[str]) -> str:
+    upto = f"到{cardinal(match['upto'])}" if match["upto"] else ""
+    unit = match["unit"] or match.group().strip("一1次")[-1]
+    return f"每{cardinal(match['from'])}{upto}{_TIMES[unit]}一次"
 
 
 def _spelled(match: re.Match[str]) -> str | None:
