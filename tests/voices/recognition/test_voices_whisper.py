@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -114,12 +113,9 @@ def test_it_hears_words_their_times_and_the_language_the_same_every_time(whisper
 @pytest.mark.slow
 def test_a_prompt_decides_how_a_name_is_spelled(whisper):
     pcm, rate = decode(SPEECH, max_seconds=10, max_samples=1_000_000)
-    hear = partial(whisper.recognise, mono_16k(pcm, rate), check=lambda: None)
-    assert hear(task=RecognitionTask()).text == "He was not an ill-disposed young man."
-    assert (
-        "ill disposed"
-        in hear(task=RecognitionTask(prompt="he is ill disposed. he is well disposed, a young man.")).text
-    )
+    task = RecognitionTask(prompt="he is ill disposed. he is well disposed, a young man.")
+    heard_so = whisper.recognise(mono_16k(pcm, rate), task, lambda: None).text
+    assert "ill disposed" in heard_so, "which is ill-disposed without a prompt, as another test hears"
 
 
 @pytest.mark.slow
