@@ -192,6 +192,7 @@ _LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
 _YEAR_BEFORE: Final = re.compile(r"(?=[12])(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
+_BEFORE_LETTER: Final = re.compile(r"\d [A-Z]")
 # The digits behind those that are hidden: 3301********1234.
 _UNHIDDEN: Final = re.compile(r"(?<=\*\*)\d{2,6}(?![\d.])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
@@ -396,7 +397,8 @@ def read_mixed(text: TrackedText) -> TrackedText:
         text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
         text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
-    text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
+    if _BEFORE_LETTER.search(text.text):
+        text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 
