@@ -174,7 +174,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     "处": _rules(
         (
             "chu3",
-            f"(?:^|(?<=[并可应者将被]))处(?=[{_NUMERAL}]{{1,6}}[年日个倍元]|以?罚|死刑|无期|拘[役留]|徒刑|有期|管制|警告|没收|违法)",
+            f"(?:^|(?<=[并可应者将被罪]))处(?=[{_NUMERAL}]{{1,6}}[年日个倍元]|以?罚|死刑|无期|拘[役留]|徒刑|有期|管制|警告|没收|违法)",
         ),
     ),
     # The local and the central, the east and the west; else a place and a thing, whose last syllable is light.

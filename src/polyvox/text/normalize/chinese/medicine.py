@@ -12,6 +12,8 @@ _STRENGTH: Final = re.compile(
 )
 _PRESSURES: Final = re.compile(r"(?<![\d./])(\d{2,3})/(?=\d{2,3} ?(?:mmHg|毫米汞柱|kPa))")
 _UNITS: Final = re.compile(r"(?:(?<![\d.])(?P<pair>2)|(?<=[\d万])) ?[Uu](?![A-Za-z0-9/·])")
+# Weeks and days of a pregnancy: 孕34W+2.
+_WEEKS: Final = re.compile(r"(?:(?<=孕)|(?<=妊娠))(\d{1,2})[Ww](?:\+([1-6])d?)?(?![A-Za-z0-9])")
 _COUNTED_IN_UNITS: Final = re.compile(
     "胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素|悬液|红细胞|血小板"
 )
@@ -55,6 +57,8 @@ def read(text: TrackedText) -> TrackedText:
 def _read_doses(text: TrackedText) -> TrackedText:
     if "d" in text.text:
         text = text.sub(_DAYS, lambda match: match.group()[:-1] + "天")
+    if "W" in text.text or "w" in text.text:
+        text = text.sub(_WEEKS, lambda match: f"{match[1]}周" + (f"加{match[2]}天" if match[2] else ""))
     if "U" in text.text and _COUNTED_IN_UNITS.search(text.text):
         text = text.sub(_UNITS, lambda match: "两单位" if match["pair"] else "单位")
     if "q" in text.text or "Q" in text.text:
