@@ -191,9 +191,10 @@ _LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
 # The year of a program or a show behind its name: Office 2019.
 _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?![行条张份多余台只颗粒步字页强])")
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
-_YEAR_BEFORE: Final = re.compile(r"(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
+_YEAR_BEFORE: Final = re.compile(r"(?=[12])(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
+_BEFORE_LETTER: Final = re.compile(r"\d [A-Z]")
 # The digits behind those that are hidden: 3301********1234.
-_UNHIDDEN: Final = re.compile(r"(?<=\*\*)\d{2,6}(?![\d.])")
+_UNHIDDEN: Final = re.compile(r"(?<=[\d零一二三四五六七八九幺])(\*{2,})(\d{2,6})(?![\d.*])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
@@ -395,8 +396,9 @@ def read_mixed(text: TrackedText) -> TrackedText:
     if "位数" in text.text:
         text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
-        text = text.sub(_UNHIDDEN, lambda match: spelled(match.group()))
-    text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
+        text = text.sub(_UNHIDDEN, lambda match: match[1] + spelled(match[2]))
+    if _BEFORE_LETTER.search(text.text):
+        text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
 
 

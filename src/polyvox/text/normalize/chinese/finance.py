@@ -6,7 +6,10 @@ from typing import Final
 from polyvox.text.normalize.chinese.numbers import cardinal, spelled
 from polyvox.text.tracked import TrackedText
 
-_SIGN: Final = re.compile(r"\.(?:SH|SZ|BJ|HK|SS|US)(?![A-Za-z])|[\u4e00-\u9fffA-Z”》]\(\d{5,6}\)")
+# One search for what any of the patterns needs, which most texts do not have.
+_SIGN: Final = re.compile(
+    r"\.(?:SH|SZ|BJ|HK|SS|US)|\(\d{5,6}\)|合约|组合|日经|[↑↓▲▼+*]|P[EBS] \d|[YQM][oO][YQM]|[深证创普时素克板生]\d"
+)
 # A code and its exchange, or a code alone in brackets behind the name of its firm: 600519.SH, 贵州茅台(600519).
 _SHARE: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<code>\d{4,6})\.(?P<exchange>SH|SZ|BJ|HK|SS)(?![A-Za-z])"
@@ -15,7 +18,7 @@ _SHARE: Final = re.compile(
 )
 # Indices by how many shares they have, and funds by their number: 沪深300ETF, 社保基金113组合.
 _INDEX: Final = re.compile(
-    r"(?:(?<=沪深)|(?<=[中上北深]证)|(?<=科创)|(?<=标普)|(?<=富时)|(?<=罗素)|(?<=达克)|(?<=创业板)|(?<=恒生))\d{2,4}(?=[A-Za-z])"
+    r"(?=\d)(?:(?<=沪深)|(?<=[中上北深]证)|(?<=科创)|(?<=标普)|(?<=富时)|(?<=罗素)|(?<=达克)|(?<=创业板)|(?<=恒生))\d{2,4}(?=[A-Za-z])"
 )
 _PORTFOLIO: Final = re.compile(r"(?:(?<=基金)|(?<=社保)|(?<=养老))\d{3,5}(?=组合)|(?<=日经)225(?!\d)")
 _AT_RISK: Final = re.compile(r"(?<!\*)\*(?=S?\*?ST[\u4e00-\u9fff])")
@@ -32,24 +35,13 @@ _GAIN: Final = re.compile(
 
 
 def read(text: TrackedText) -> TrackedText:
-    """Codes of shares digit by digit, and a gain by its word."""
-    if _SIGN.search(text.text):
-        text = text.sub(_SHARE, _share)
-    if "合约" in text.text or "组合" in text.text or "日经" in text.text:
-        text = text.sub(_FUTURES, _spelled).sub(_PORTFOLIO, _spelled)
-    if _TREND.search(text.text):
-        text = text.sub(_TREND, lambda match: _TRENDS[match.group()])
-    if "x" in text.text:
-        text = text.sub(_MULTIPLE, r"\1倍")
-    if "*" in text.text:
-        text = text.sub(_AT_RISK, "星")
-    if _INDEX.search(text.text):
-        text = text.sub(_INDEX, lambda match: cardinal(match.group()))
-    if "o" in text.text or "O" in text.text:
-        text = text.sub(
-            _COMPARED, lambda match: " ".join(match.group()[:3].upper()) + ("增长" if match["more"] else "")
-        )
-    return text.sub(_GAIN, "正") if "+" in text.text else text
+    """Codes of shares, indices and funds, and gains by their words."""
+    if _SIGN.search(text.text) is None:
+        return text
+    text = text.sub(_SHARE, _share).sub(_FUTURES, _spelled).sub(_PORTFOLIO, _spelled)
+    text = text.sub(_INDEX, lambda match: cardinal(match.group())).sub(_MULTIPLE, r"\1倍").sub(_AT_RISK, "星")
+    text = text.sub(_COMPARED, lambda match: " ".join(match.group()[:3].upper()) + ("增长" if match["more"] else ""))
+    return text.sub(_TREND, lambda match: _TRENDS[match.group()]).sub(_GAIN, "正")
 
 
 def _spelled(match: re.Match[str]) -> str:

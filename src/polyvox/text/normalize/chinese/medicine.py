@@ -12,6 +12,8 @@ _STRENGTH: Final = re.compile(
 )
 _PRESSURES: Final = re.compile(r"(?<![\d./])(\d{2,3})/(?=\d{2,3} ?(?:mmHg|毫米汞柱|kPa))")
 _UNITS: Final = re.compile(r"(?:(?<![\d.])(?P<pair>2)|(?<=[\d万])) ?[Uu](?![A-Za-z0-9/·])")
+# Weeks and days of a pregnancy: 孕34W+2.
+_WEEKS: Final = re.compile(r"(?:(?<=孕)|(?<=妊娠))(\d{1,2})[Ww](?:\+([1-6])d?)?(?![A-Za-z0-9])")
 _COUNTED_IN_UNITS: Final = re.compile(
     "胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素|悬液|红细胞|血小板"
 )
@@ -31,6 +33,7 @@ _LATIN: Final = re.compile(
     r"(?<![A-Za-z0-9.])(?:q[dnmw]|[bt]id|qi?od|qid|prn|p\.?o|iv(?:gtt)?|i[mhg]|s[cl]|[ap]c|hs|st)\.?(?![A-Za-z0-9]|\.[A-Za-z])",
     re.IGNORECASE,
 )
+_LETTER: Final = re.compile("[A-Za-z]")
 _LATIN_SIGN: Final = re.compile(r"(?<![A-Za-z])[a-zA-Z][a-zA-Z.]{1,4}(?![A-Za-z])")
 _DOSED: Final = re.compile(
     r"\d ?(?:[mkμµ]?[gG]|m[lL]|U|IU|片|粒|支|袋|滴|丸|颗|揿|喷|枚|贴|包)(?![A-Za-z])|单位|口服|静[滴推]"
@@ -46,17 +49,21 @@ def read(text: TrackedText) -> TrackedText:
     """Strengths, pressures, units of drugs, and the letters that tell how often one is taken."""
     if ":" in text.text:
         text = text.sub(_STRENGTH, r"\1比")
-    if "1.73" in text.text:
-        text = text.sub(_FILTERED, "每分钟每一点七三平方米")
     if "/" in text.text:
-        text = text.sub(_PRESSURES, lambda match: f"{cardinal(match[1])}, ")
+        text = text.sub(_FILTERED, "每分钟每一点七三平方米").sub(_PRESSURES, lambda match: f"{cardinal(match[1])}, ")
+    return _read_doses(text) if _LETTER.search(text.text) else text
+
+
+def _read_doses(text: TrackedText) -> TrackedText:
     if "d" in text.text:
         text = text.sub(_DAYS, lambda match: match.group()[:-1] + "天")
-    if _COUNTED_IN_UNITS.search(text.text):
+    if "W" in text.text or "w" in text.text:
+        text = text.sub(_WEEKS, lambda match: f"{match[1]}周" + (f"加{match[2]}天" if match[2] else ""))
+    if "U" in text.text and _COUNTED_IN_UNITS.search(text.text):
         text = text.sub(_UNITS, lambda match: "两单位" if match["pair"] else "单位")
-    if _LATIN_SIGN.search(text.text) is None or _DOSED.search(text.text) is None:
-        return text.sub(_HOURLY, _hourly)
-    return text.sub(_HOURLY, _hourly).sub(_LATIN, _spelled)
+    if "q" in text.text or "Q" in text.text:
+        text = text.sub(_HOURLY, _hourly)
+    return text.sub(_LATIN, _spelled) if _LATIN_SIGN.search(text.text) and _DOSED.search(text.text) else text
 
 
 def read_findings(text: TrackedText) -> TrackedText:

@@ -66,11 +66,11 @@ _CERTAIN: Final = re.compile("O|[A-Z][a-z]")
 
 # Two letters that are multiplied, of which English would make a word, and the symbols of elements alone: ax², Fe.
 _FACTORS: Final = re.compile(
-    r"(?:(?<=[=+×(½π\d])|(?<![A-Za-z]))(?=[A-Za-z][a-z])"
+    r"(?=[A-Za-z][a-z])(?:(?<=[=+×(½π\d])|(?<![A-Za-z]))"
     r"(?:[abckmnp][xyz]|xyz?|abc|[a-d]{2}|m[acv]|F[sdx]|[gva]t|[abg]h)(?:(?=[²³^=+])|(?<=[=+×(½π\d][A-Za-z][a-z])(?![A-Za-z]))"
 )
 _ELEMENT: Final = re.compile(
-    r"(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
+    r"(?=[A-Z][a-z](?![A-Za-z]))(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
     r"(?:Fe|Cu|Zn|Mg|Al|Na|Ca|Ag|Ba|Mn|Cl|Hg|Pb|Sn|Ni|Cr|Ti|Si|Li|Br|Au|Pt|Cd|Sr|Cs|Ra|Pu|Ne|Ar|Kr|Xe)"
     r"(?=[\u4e00-\u9fff+=,，。、)]|\Z| ?[→↑↓])"
 )
@@ -79,8 +79,10 @@ _DOT_PRODUCT: Final = re.compile(r"(?<=(?<![A-Za-z])[a-z])[·⋅](?=[a-z](?![A-Z
 _DERIVATIVE: Final = re.compile("(?<![A-Za-z])([fgyF])['′](?=[(= ])")
 # Points of a figure, of which English would make a word: △DEF.
 _POINTS: Final = re.compile(
-    "(?:(?<=[△∠∥⊥≌∽⊙])|(?<=[边角矩菱梯]形)|(?<=线段)|(?<=[直射]线)|(?<=平面))[A-Z]{2,4}(?![A-Za-z])"
+    "(?=[A-Z]{2})(?:(?<=[△∠∥⊥≌∽⊙])|(?<=[边角矩菱梯]形)|(?<=线段)|(?<=[直射]线)|(?<=平面))[A-Z]{2,4}(?![A-Za-z])"
 )
+_DRAWN: Final = re.compile("[△∠∥⊥≌∽⊙形线段面][A-Z]")
+_EQUATED: Final = re.compile("[=²³^]")
 _YIELDS: Final = re.compile(r"(?<=[A-Za-z0-9)↑↓]) ?→ ?(?=\d?[A-Z])")
 # One search each for what any of the readers needs, which most texts do not have.
 _FUNCTION_NAME: Final = re.compile("sin|cos|tan|cot|l[ngi]")
@@ -128,7 +130,9 @@ def read_compounds(text: TrackedText) -> TrackedText:
         text = text.sub(_COMPOUND, _compound)
     if "·" in text.text or "⋅" in text.text:
         text = text.sub(_DOT_PRODUCT, "点乘")
-    return text.sub(_POINTS, _apart).sub(_ELEMENT, _apart).sub(_FACTORS, _apart)
+    if _DRAWN.search(text.text):
+        text = text.sub(_POINTS, _apart)
+    return (text.sub(_FACTORS, _apart) if _EQUATED.search(text.text) else text).sub(_ELEMENT, _apart)
 
 
 def _apart(match: re.Match[str]) -> str:
