@@ -170,7 +170,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHT, "")
     if "年" in text.text or "赛季" in text.text:
         text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
+    text = text.sub(_BARE_YEAR, _spelled)
+    if "后" in text.text:
+        text = text.sub(_GENERATION, _spelled)
     if "周" in text.text or "期" in text.text:
         text = text.sub(_AFTER_DAYS, r", \1")
     if ":" in text.text:
