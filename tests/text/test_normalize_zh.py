@@ -620,6 +620,10 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
         "A1-",
         "110, ",
         "A/",
+        "生:1",
+        "ab/",
+        "山→",
+        "7/1, ",
     ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:

@@ -193,7 +193,7 @@ _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?!
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
 _YEAR_BEFORE: Final = re.compile(r"(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
 # The digits behind those that are hidden: 3301********1234.
-_UNHIDDEN: Final = re.compile(r"(?<=\*\*)\d{2,6}(?![\d.])")
+_UNHIDDEN: Final = re.compile(r"(?:(?<=\*{4})|(?<=[\dA-Za-z]\*\*)|(?<=[\dA-Za-z]\*{3}))\d{2,6}(?![\d.])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
