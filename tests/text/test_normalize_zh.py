@@ -285,6 +285,7 @@ SPECIFICATIONS_AND_CHOICES = {
     "7/1提测，7/8灰度": "七月一日提测, 七月八日灰度",
     "1/2茶匙，2/3杯": "二分之一茶匙, 三分之二杯",
     "至2027.03": "至二零二七年三月",
+    "有效期2024.06-2025.06": "有效期二零二四年六月到二零二五年六月",
     "1.4m¥84": "一点四米八十四元",
     "7排8、9座": "七排八, 九座",
     "92#下调": "九十二号下调",
@@ -621,6 +622,10 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
         "A1-",
         "110, ",
         "A/",
+        "生:1",
+        "ab/",
+        "山→",
+        "7/1, ",
     ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:

@@ -32,6 +32,7 @@ _PARTED_NUMBERS: Final = re.compile("(?<=[0-9]) (?=[一二两三四五六七八�
 _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
+_SPACE: Final = re.compile("[ \u00a0\u2009\u202f]")
 _DIGIT: Final = re.compile(r"\d")
 _LATIN: Final = re.compile("[A-Za-z]")
 _TILDE: Final = re.compile("[~～]")
@@ -45,7 +46,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if not options.normalize:
         return speakable(text)
     if _DIGIT.search(text.text):
-        text = figures.read_guesses(text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, "").sub(_PARTED_NUMBERS, ", "))
+        text = figures.read_guesses(_unspaced(text))
     text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
     text = medicine.read_findings(text)
     if options.email_normalization:
@@ -67,6 +68,13 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if latin:
         text = addresses.read_letters(text)
     return _marks(text, options)
+
+
+def _unspaced(text: TrackedText) -> TrackedText:
+    """Figures without the spaces around them, which part the items of a list and two numbers alone."""
+    if _SPACE.search(text.text) is None:
+        return text
+    return text.sub(_NEXT_ITEM, ", ").sub(_SPACED_FIGURE, "").sub(_PARTED_NUMBERS, ", ")
 
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:

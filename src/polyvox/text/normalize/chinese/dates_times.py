@@ -18,6 +18,7 @@ _DATES: Final = re.compile(
 _DATE_BEHIND: Final = re.compile(r"(?<![\d./-])(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
 _YEAR_MONTH_DOT: Final = re.compile(
     r"(?:(?<=[至到期自从于日为])|(?<=[期日]:)|(?<=[期日]: ))((?:19|20)\d\d)\.(1[0-2]|0[1-9])(?![\d.%元万亿倍])"
+    r"(?! ?[-–—~～至到] ?20\d\d\.)"
 )
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 # Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
@@ -170,7 +171,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_IDLE_NOUGHT, "")
     if "年" in text.text or "赛季" in text.text:
         text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_BARE_YEAR, _spelled).sub(_GENERATION, _spelled)
+    text = text.sub(_BARE_YEAR, _spelled)
+    if "后" in text.text:
+        text = text.sub(_GENERATION, _spelled)
     if "周" in text.text or "期" in text.text:
         text = text.sub(_AFTER_DAYS, r", \1")
     if ":" in text.text:

@@ -51,7 +51,7 @@ _LETTER_RATIO: Final = re.compile(
     r"(?<![A-Za-z0-9:])[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?= ?= ?\d)"
     r"|(?<=求)[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?![A-Za-z])"
     # Parts of a mixture: 生抽:老抽=2:1.
-    r"|(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{1,6}(?::[\u4e00-\u9fff]{1,6})+"
+    r"|(?<![\u4e00-\u9fff:])[\u4e00-\u9fff]{1,6}(?::[\u4e00-\u9fff]{1,6})+"
     r"(?= ?[=为是约按]{1,2} ?\d{1,4}(?:\.\d{1,2})?:\d)"
 )
 _LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
@@ -68,10 +68,12 @@ _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
     r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2,3}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
 )
+# Laughter, love, and what is nearly new in hundredths: 2333, 1314, 95新.
 _CHEER: Final = re.compile(
     r"(?:\A|(?<=[,!?。… \n太真哈啊]))([2-9])\1{2,}(?=\Z|[,!?。…~\n啊])"
     r"|(?<![\dA-Za-z.,¥￥$=+-])(?:6{3,}|23{2,})(?=[,!?。.…~ \n啊哈笑]|老铁|太好|\Z)(?![.,]\d)"
     r"|(?<!\d)520(?=快乐|表白|情人)|(?<=爱你)1314(?!\d)"
+    r"|(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))"
 )
 _ROUND: Final = {"100": "百", "1000": "千"}
 # Three numbers and more of one kind: 30/60/90.
@@ -117,8 +119,6 @@ _PAIR: Final = re.compile(
 _AT_LEAST: Final = re.compile(r"(?<=[度克米升吨里斤瓦时]) ?\+(?=[,.;)。!]|$)")
 _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百千]万))(?<!\.\d0) ?\+ ?(?={_MEASURE_WORD})")
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
-# Nearly new, in hundredths: 95新.
-_NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))")
 # So much for one: 15一杯.
 _FOR_ONE: Final = re.compile(r"(\d)(?=一[个杯斤份次只瓶碗条张位晚天盒包袋支件部台辆双块])")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
@@ -299,6 +299,7 @@ _TIMED: Final = re.compile(
 _BOTH: Final = re.compile("(?<!&) ?&& ?(?!&)")
 _EITHER: Final = re.compile(r"(?<!\|) ?\|\| ?(?!\|)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "])(?:(?<=#)号(?=键|$|[,.。]))? ?")
+_ANY_SIGN: Final = re.compile("[|→/" + "".join(re.escape(sign) for sign in _SIGNS) + "]")
 _STAR: Final = re.compile(
     r"(?<![\d零一二两三四五六七八九十百千万亿升克米片支粒瓶盒包袋])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])"
 )
@@ -310,7 +311,7 @@ def read_guesses(text: TrackedText) -> TrackedText:
     """Two neighbouring figures before a measure word: "2、3个" is two or three; and one sign for all ratios."""
     if "∶" in text.text:
         text = text.sub(_RATIO_SIGN, ":")
-    return text.sub(_A_FEW, _a_few)
+    return text.sub(_A_FEW, _a_few) if "、" in text.text else text
 
 
 def read_menus(text: TrackedText) -> TrackedText:
@@ -356,11 +357,12 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_RANK, "第").sub(_STARS, "星")
+    text = text.sub(_RANK, "第")
     if "/" in text.text:
         text = _read_slashes(text)
     if _DIGIT.search(text.text) is None:
         return text
+    text = text.sub(_STARS, "星")
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
     text = _read_marked(text.sub(_HEIGHT, _spelled))
@@ -385,7 +387,7 @@ def _read_marked(text: TrackedText) -> TrackedText:
     if ":" in text.text:
         text = text.sub(_LETTER_RATIO, lambda match: match.group().replace(":", "比"))
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    return text.sub(_NEARLY_NEW, _spelled) if "新" in text.text else text
+    return text
 
 
 def _read_slashes(text: TrackedText) -> TrackedText:
@@ -404,6 +406,8 @@ def _read_slashes(text: TrackedText) -> TrackedText:
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words."""
+    if _ANY_SIGN.search(text.text) is None:
+        return text
     text = text.sub(_REMAINDER, "取余") if " % " in text.text else text
     text = text.sub(_OPERATOR, lambda match: _OPERATORS[match.group()]).sub(_BOTH, "并且").sub(_EITHER, "或者")
     if "+" in text.text:
