@@ -117,5 +117,6 @@ def server_samples(page) -> np.ndarray:
 def take_picture(page) -> None:
     """The picture of the documents, where STUDIO_PICTURES names a folder for it."""
     if folder := os.environ.get("STUDIO_PICTURES"):
+        page.set_viewport_size({"width": 1180, "height": 820})
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(animations="disabled", path=Path(folder, "studio-device.png"))

@@ -170,17 +170,19 @@ export function Checkbox({ label, checked, onChange }: { label: string; checked:
 
 interface ChoiceProps<T extends string> {
   label: string;
+  /** Whether the label is for screen readers only. */
+  hideLabel?: boolean;
   value: T;
   options: readonly { value: T; label: string }[];
   onChange: (value: T) => void;
 }
 
 /** A few choices side by side, of which one holds. */
-export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
+export function Choice<T extends string>({ label, hideLabel = false, value, options, onChange }: ChoiceProps<T>) {
   const name = useId();
   return (
     <fieldset class="choice">
-      <legend>{label}</legend>
+      <legend class={hideLabel ? 'unseen' : ''}>{label}</legend>
       <div class="segments">
         {options.map((each) => (
           <label key={each.value}>

@@ -18,7 +18,7 @@ import { setPreferences, usePreferences, type Preferences } from '../preferences
 import { useRoute } from '../router';
 import { useStore } from '../store';
 import { HistoryCard } from './speak/history_card';
-import { PlaceChoice } from './speak/place_choice';
+import { DeviceStatus, PlaceChoice } from './speak/place_choice';
 
 const SAMPLE = 'The tide is out, and the boats lie on the sand. In an hour the water will lift them, one after another, without a sound.';
 const SAYINGS: Record<Status, string> = {
@@ -62,9 +62,12 @@ export function SpeakPage() {
       <Card class="composer">
         <div class="writing" onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && speakThis()}>
           <TextField label="Text" hideLabel rows={6} value={text} placeholder={SAMPLE} onInput={(next) => setPreferences({ text: next })} />
-          <TextFacts text={input} model={model} voice={voice} />
+          <div class="row spread">
+            <TextFacts text={input} model={model} voice={voice} />
+            <PlaceChoice />
+          </div>
         </div>
-        <PlaceChoice />
+        {isHere && <DeviceStatus />}
         <div class="options">
           {!isHere && <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />}
           <VoicePicker model={model} voice={voice} onVoice={(next) => setPreferences({ voices: { ...voices, [model]: next } })} />

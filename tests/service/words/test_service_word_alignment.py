@@ -22,7 +22,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 SPOKEN = [
     ("af_heart", "The old keeper climbed the stairs, carrying a lamp and a book. Nobody had ever asked to see it."),
     ("bm_george", "Four hours of steady work faced us."),
-    ("am_michael", "The source of the huge river is the clear spring."),
 ]
 
 

@@ -33,9 +33,9 @@ _NAMED: Final = re.compile(
 )
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
-    f"(?:^|(?<=[找见请问给跟和是叫位的了]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
+    f"(?:^|(?<=[找见请问给跟和是叫位的了由向对与及让随陪]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
     # To serve as, at the beginning of a clause.
-    f"|(?<=[找见请问给跟和是叫位])(?P<asked>任)(?={_TITLE})"
+    f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that

@@ -16,12 +16,7 @@ export function PlaceChoice() {
     setPreferences({ place: next });
     if (next === 'device' && !obstacle()) begin();
   };
-  return (
-    <div class="stack place">
-      <Choice label="Where to speak" value={place} options={PLACES} onChange={choose} />
-      {place === 'device' && <DeviceStatus />}
-    </div>
-  );
+  return <Choice label="Where to speak" hideLabel value={place} options={PLACES} onChange={choose} />;
 }
 
 /** Load it; the store tells what comes of it. */
@@ -29,7 +24,8 @@ function begin(): void {
   loadDevice().catch(() => undefined);
 }
 
-function DeviceStatus() {
+/** How far the device is, or what it lacks and the remedy. */
+export function DeviceStatus() {
   const state = useStore(device);
   const problem = obstacle();
   if (problem) return <Notice kind="warn">{problem}</Notice>;
@@ -46,7 +42,7 @@ function DeviceStatus() {
   if (state.status === 'loading') return <Loaded state={state} />;
   return (
     <p class="hint" role="status">
-      {state.status === 'ready' ? 'Ready: reads English. Your text stays here, and no network is needed any more.' : 'Reads English. It is loaded when you press Speak; your text stays here.'}
+      {state.status === 'ready' ? 'Ready: reads English. Your text stays here; voices that have spoken need no network any more.' : 'Reads English. It is loaded when you press Speak; your text stays here.'}
     </p>
   );
 }
@@ -57,7 +53,7 @@ function Loaded({ state: { loaded, total } }: { state: DeviceState }) {
     <div class="field">
       <Progress label="Loading the voice for this device" value={total > 0 && !isOpening ? loaded / total : null} />
       <p class="hint" role="status">
-        {isOpening ? 'Opening the model…' : total > 0 ? `Fetching ${megabytes(loaded)} of ${megabytes(total)} MB, this once…` : 'Asking the server…'}
+        {isOpening ? 'Opening the model…' : total > 0 ? `Loading ${megabytes(loaded)} of ${megabytes(total)} MB, kept for the next time…` : 'Asking the server…'}
       </p>
     </div>
   );

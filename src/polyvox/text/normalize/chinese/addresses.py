@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import cardinal, dialled, spelled
 from polyvox.text.normalize.chinese.pinyin_names import as_characters
-from polyvox.text.normalize.chinese.source_code import PATH, read_source_code
+from polyvox.text.normalize.chinese.source_code import LINE_BELOW, PATH, read_source_code
 from polyvox.text.normalize.commands import follows_command
 from polyvox.text.tracked import TrackedText
 
@@ -20,7 +20,7 @@ _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
 _FOLDER: Final = re.compile(
-    r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])"
+    r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])(?:\?[A-Za-z0-9_]+=[A-Za-z0-9_=&%-]*)?"
 )
 _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]:(?:\\[A-Za-z0-9_. -]*[A-Za-z0-9_]){1,12}")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -112,7 +112,7 @@ _ANOTHER_ROOM: Final = re.compile(
 )
 # A building or an entrance and its room: 教3-201.
 _BUILDING_ROOM: Final = re.compile(
-    r"(?<![\d-])(?<!\d[.,])(?:(?<=[教楼栋座幢馆舍])(?P<house>\d{1,2})-(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[元块人个万米名平])"
+    r"(?<![\d-])(?<!\d[.,])(?:(?<=[教楼栋座幢馆舍园苑区城号厦])(?P<house>\d{1,2})-(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[元块人个万米名平])"
     r"|(?P<house2>\d{1,2})-(?P<room2>\d{3,4})(?=号?房间?|室|教室|病房|宿舍))"
 )
 # Digits between the keys of a telephone or a lock: *#06#, #1703*.
@@ -158,7 +158,8 @@ _STATUS: Final = re.compile(
     r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
-    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分|[Nn]ot [Ff]ound|网关|了[,。!]"
+    rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分"
+    r"|(?:Bad|Not|Forbidden|Unauthorized|Internal|Service|Gateway|Too|Unprocessable)\b|[Nn]ot [Ff]ound|网关|了[,。!]"
     r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
@@ -182,7 +183,8 @@ _NUMBERED: Final = re.compile(
     "(?!强|多|余|[A-Za-z/×])"
 )
 _LABORATORY: Final = re.compile(
-    r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT) \Z"
+    r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA"
+    r"|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT|DPI|PPI|FPS|BPM|RPM|PSI) \Z"
 )
 # What film and sensors take, no standard: ISO 400.
 _LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")
@@ -299,6 +301,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, bare domain names, and names of files and objects."""
     for pattern in (_URL, _DOMAIN, _LOCAL):
         text = text.sub(pattern, lambda match: _aloud(match.group()))
+    if "_" in text.text:
+        text = text.sub(LINE_BELOW, " 下划线 ")
     if "\\" in text.text:
         text = text.sub(_DRIVE, lambda match: _aloud(match.group()))
     if "/" in text.text:

@@ -74,6 +74,8 @@ _CHEER: Final = re.compile(
 _ROUND: Final = {"100": "百", "1000": "千"}
 # Three numbers and more of one kind: 30/60/90.
 _ROW: Final = re.compile(r"(?<![\d./A-Za-z-])\d{1,4}(?:\.\d)?(?:/\d{1,4}(?:\.\d)?){2,}(?![\d/A-Za-z]|\.\d)")
+# Neighbouring editions of a program or a device: Windows 10/11.
+_EDITIONS: Final = re.compile(r"(?<=[A-Za-z])(?P<gap> ?)(?P<first>\d{1,4})/(?P<last>\d{1,4})(?![\d/A-Za-z%]|\.\d)")
 # One word or another, of which one at least is Chinese.
 _CHOICE: Final = re.compile(
     "(?<=[\u4e00-\u9fff)”]) ?/ ?(?=[\u4e00-\u9fffA-Za-z(“])|(?<=[A-Za-z]) ?/ ?(?=[\u4e00-\u9fff])"
@@ -115,6 +117,8 @@ _AND_MORE: Final = re.compile(rf"(?:(?<=\d0)|(?<=\d[百千万亿])|(?<=\d[十百
 _OFF: Final = re.compile(rf"{NUMBER_START}([1-9])\.?([1-9])(?=(?:{DASH}[1-9](?:\.?[1-9])?)?折(?![叠合线页算]))")
 # Nearly new, in hundredths: 95新.
 _NEARLY_NEW: Final = re.compile(r"(?<![\d.,])(?:8[05]|9\d)(?=新(?:[,，。. 的带成出]|$))")
+# So much for one: 15一杯.
+_FOR_ONE: Final = re.compile(r"(\d)(?=一[个杯斤份次只瓶碗条张位晚天盒包袋支件部台辆双块])")
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
@@ -348,18 +352,7 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第").sub(_STARS, "星")
     if "/" in text.text:
-        text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
-        text = text.sub(_ROW, lambda match: match.group().replace("/", ", "))
-        text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
-            _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
-        )
-        text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
-        text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
-        text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
-        text = text.sub(
-            _MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分"
-        )
-        text = text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction).sub(_CHOICE, ", ")
+        text = _read_slashes(text)
     if _DIGIT.search(text.text) is None:
         return text
     if _SPAN_SIGN.search(text.text):
@@ -380,8 +373,24 @@ def read(text: TrackedText) -> TrackedText:
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
     text = text.sub(_PAIR, "两")
+    if "一" in text.text:
+        text = text.sub(_FOR_ONE, r"\1, ")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
+
+
+def _read_slashes(text: TrackedText) -> TrackedText:
+    """What a slash parts: parts of a whole, rates, marks, and one word or another."""
+    text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
+    text = text.sub(_ROW, lambda match: match.group().replace("/", ", ")).sub(_EDITIONS, _editions)
+    text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
+        _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
+    )
+    text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
+    text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
+    text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
+    text = text.sub(_MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分")
+    return text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction).sub(_CHOICE, ", ")
 
 
 def read_signs(text: TrackedText) -> TrackedText:
@@ -443,6 +452,11 @@ def _scores(match: re.Match[str]) -> str | None:
     if not any(_is_score(*pair) for pair in _PAIR_OF_POINTS.findall(match.group())):
         return None
     return _POINTS_DASH.sub("比", match.group())
+
+
+def _editions(match: re.Match[str]) -> str | None:
+    first, last = match["first"], match["last"]
+    return f"{match['gap']}{first}, {last}" if 1 <= int(last) - int(first) <= 2 < int(first) else None
 
 
 def _fraction(match: re.Match[str]) -> str:

@@ -13,6 +13,8 @@ PATH: Final = re.compile(
     r"(?:/[A-Za-z0-9_.-]*[A-Za-z0-9_])+"
     r"|[a-z][a-z0-9_-]+(?:/[a-z][a-z0-9_.-]*[a-z0-9_]){2,})"
 )
+# A line below between a Chinese word and another part of a file's name.
+LINE_BELOW: Final = re.compile("(?<=[\u4e00-\u9fff])_(?=[A-Za-z0-9\u4e00-\u9fff])|(?<=[A-Za-z0-9])_(?=[\u4e00-\u9fff])")
 _HIDDEN: Final = re.compile(r"(?<![^\s`“\"'(（=])\.(?=[a-z][a-z_-]{2,24}(?![A-Za-z]))")
 _ANY_FILE: Final = re.compile(r"\*\.(?=[a-z]{2,5}(?![A-Za-z]))")
 _MEMBER: Final = re.compile(r"(?<![A-Za-z0-9_.])(?P<object>[a-z])\.(?=[a-z]{3,16}(?![A-Za-z.]))")
