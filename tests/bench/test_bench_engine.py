@@ -3,6 +3,7 @@
 import io
 import os
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from rich.console import Console
 from helpers.fork_server import forked_python
 from polyvox.bench.bare import planned_calls
 from polyvox.bench.engine import Check, as_table, bench_engine
-from polyvox.bench.process import cpu_seconds_of, server_process
+from polyvox.bench.process import ServerProcess, cpu_seconds_of, server_process
 from polyvox.bench.raw_http import connection_to, timed_request
 from polyvox.bench.texts import PARAGRAPH
 from polyvox.errors import PolyvoxError, UnavailableError
@@ -66,7 +67,10 @@ def test_a_server_that_does_not_start_gives_its_own_reason(tmp_path: Path) -> No
 @pytest.mark.long
 def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
     marks: list[float] = []
-    with server_process(["bench", "null-server"]) as server, connection_to(server.url) as line:
+    with (
+        server_process(["bench", "null-server"], python=forked_python()) as server,
+        connection_to(server.url) as line,
+    ):
         for _ in range(3):
             timing = timed_request(
                 line, PARAGRAPH, voice="null", model="null", on_first=lambda: marks.append(server.cpu_seconds())
@@ -85,9 +89,17 @@ def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> No
     assert all(call.ids for call in calls)
 
 
+def quick_server(arguments: list[str]) -> AbstractContextManager[ServerProcess]:
+    """A server that is forked, unless its CPU time is read: that would be another process's."""
+    python = {"python": forked_python()} if "null-server" in arguments else {}
+    return server_process(arguments, **python)
+
+
 @pytest.mark.slow
 def test_every_figure_is_measured(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyvox.bench.engine.PARAGRAPH", "Good evening, and welcome home. Come in.")
+    monkeypatch.setattr("polyvox.bench.engine.server_process", quick_server)
+    monkeypatch.setattr("polyvox.bench.engine.PARAGRAPH", "Good evening. Come in.")
+    monkeypatch.setenv("POLYVOX_FIRST_CHUNK_PHONEMES", "12")  # two chunks
     progress: list[str] = []
     checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 1, progress.append)}
     assert 0.5 < checks["server / bare model"].value < 1.5

@@ -21,9 +21,11 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def quick_flows(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tiny flows meet ever new shapes."""
-    if not request.path.name.startswith(("test_cosyvoice", "test_chatterbox", "test_cloning")):
+def quick_networks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tiny networks meet ever new shapes."""
+    if not request.path.name.startswith(
+        ("test_cosyvoice", "test_chatterbox", "test_cloning", "test_speechlm", "test_qwen3tts", "test_word")
+    ):
         yield
         return
     from helpers.small_networks import without_onednn

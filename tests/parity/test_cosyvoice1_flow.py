@@ -60,8 +60,10 @@ def test_a_chunk_in_one_pass():
 @torch.inference_mode()
 def test_in_bfloat16_the_mel_moves_by_little_of_its_spread():
     given, prompt = golden(1, "flow"), flow1_prompt("flow", "in.")
-    rounded, _ = flow1(torch.bfloat16).step(given["in.token"], prompt, given["infer.noise"])
-    share = ((rounded - given["infer.mel"]).square().mean().sqrt() / given["infer.mel"].std()).item()
+    tokens = given["in.token"][:, :12]
+    noise = given["infer.noise"][:, :, : prompt.mel.shape[2] + frames_of(12)]
+    exact, rounded = (flow1(dtype).step(tokens, prompt, noise)[0] for dtype in (torch.float32, torch.bfloat16))
+    share = ((rounded - exact).square().mean().sqrt() / exact.std()).item()
     assert 0 < share < 0.03
 
 

@@ -10,7 +10,7 @@ from polyvox.models.cosyvoice.noise import flow_noise
 
 def mel(version, dtype):
     tokens = golden(version, "loop_stream")["token"][:, :8]
-    return flow(version, steps=4, dtype=dtype).render(
+    return flow(version, steps=2, dtype=dtype).render(
         flow_prompt(version), tokens, flow_noise(), streaming=True, final=True
     )
 

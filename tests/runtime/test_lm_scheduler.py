@@ -78,11 +78,23 @@ SIXTEEN = [
 ]
 
 
-@pytest.mark.long
-async def test_sixteen_sequences_are_the_same_alone_and_together():
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def alone(anyio_backend):
+    """The tokens of all sixteen, each without others."""
     async with runtime() as (lm, reports):
-        alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
+        tokens = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
         assert max(report.generated_tokens for report in reports) == 1
+    return tokens
+
+
+@pytest.mark.long
+async def test_sixteen_sequences_are_the_same_alone_and_together(alone):
+    async with runtime() as (lm, reports):
         together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
     assert max(report.generated_tokens for report in reports) == 16
     assert together == alone
@@ -90,9 +102,7 @@ async def test_sixteen_sequences_are_the_same_alone_and_together():
 
 
 @pytest.mark.long
-async def test_sixteen_sequences_through_five_slots_are_the_same_again():
-    async with runtime() as (lm, _):
-        alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
+async def test_sixteen_sequences_through_five_slots_are_the_same_again(alone):
     async with runtime(slots=5, prefill_rows=8) as (lm, reports):
         crowded = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
     assert crowded == alone
@@ -101,9 +111,7 @@ async def test_sixteen_sequences_through_five_slots_are_the_same_again():
 
 
 @pytest.mark.long
-async def test_steps_of_fixed_shape_draw_the_same_tokens():
-    async with runtime() as (lm, _):
-        alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
+async def test_steps_of_fixed_shape_draw_the_same_tokens(alone):
     replay = Fixed()
     async with runtime(replay=replay, slots=11, capacity=300) as (lm, _):
         together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
@@ -123,7 +131,7 @@ async def test_what_was_warmed_is_not_captured_again():
         assert not reports
         first = await spoken(lm, Prompt(ids(9)), rule)
         await asyncio.gather(
-            *(spoken(lm, Prompt(ids(9, seed)), rule, GenerationLimits(max_tokens=400)) for seed in range(8))
+            *(spoken(lm, Prompt(ids(250, seed)), rule, GenerationLimits(max_tokens=20)) for seed in range(8))
         )
         assert replay.recorded == 20
     async with runtime() as (lm, _):

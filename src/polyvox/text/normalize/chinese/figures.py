@@ -357,7 +357,19 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
-    text = text.sub(_HEIGHT, _spelled)
+    text = _read_marked(text.sub(_HEIGHT, _spelled))
+    text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
+    if _SPAN_SIGN.search(text.text):
+        text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
+    text = text.sub(_PAIR, "两")
+    if "一" in text.text:
+        text = text.sub(_FOR_ONE, r"\1, ")
+    text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
+    return text.sub(_NUMBER, lambda match: number(match.group()))
+
+
+def _read_marked(text: TrackedText) -> TrackedText:
+    """Figures that a sign or a character beside them makes something else than a number."""
     if "." in text.text:
         text = text.sub(_SLOT, "点")
     if "万" in text.text:
@@ -367,16 +379,7 @@ def read(text: TrackedText) -> TrackedText:
     if ":" in text.text:
         text = text.sub(_LETTER_RATIO, lambda match: match.group().replace(":", "比"))
         text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
-    if "新" in text.text:
-        text = text.sub(_NEARLY_NEW, _spelled)
-    text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
-    if _SPAN_SIGN.search(text.text):
-        text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
-    text = text.sub(_PAIR, "两")
-    if "一" in text.text:
-        text = text.sub(_FOR_ONE, r"\1, ")
-    text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
-    return text.sub(_NUMBER, lambda match: number(match.group()))
+    return text.sub(_NEARLY_NEW, _spelled) if "新" in text.text else text
 
 
 def _read_slashes(text: TrackedText) -> TrackedText:
