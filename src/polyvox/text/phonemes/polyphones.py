@@ -148,7 +148,9 @@ def _de_of_complement(before: str, behind: str) -> str | None:
 
 
 def _de_of_manner(before: str, behind: str) -> str | None:
-    """The particle between how something is done and its doing; else the ground."""
+    """The particle between how something is done and its doing, and behind an idiom; else the ground."""
+    if before == "i":
+        return "de5" if behind != "-" else None
     if before in "nv":
         return "de5" if behind == "v" else None
     return "de5" if before in "dazibl" and behind in "vdapi" else None
