@@ -295,7 +295,7 @@ _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
 
 
 def read_emails(text: TrackedText) -> TrackedText:
-    return text.sub(_EMAIL, _email)
+    return text.sub(_EMAIL, _email) if "@" in text.text else text
 
 
 def read_urls(text: TrackedText) -> TrackedText:

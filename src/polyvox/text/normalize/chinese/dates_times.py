@@ -126,6 +126,7 @@ _LABELLED: Final = re.compile("[码号编][是为:： ]{0,2}\\Z")
 _SALE: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])(?:618(?=”?(?:大促|购物|活动|期间|年中|促销|电商))|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼)))"
 )
+_SALE_SIGN: Final = re.compile("618|520|1314")
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
     rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
@@ -164,7 +165,8 @@ def read(text: TrackedText) -> TrackedText:
         text = _read_dates(text)
     if _INCIDENT_SIGN.search(text.text):
         text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2]))
-    text = text.sub(_SALE, _spelled)
+    if _SALE_SIGN.search(text.text):
+        text = text.sub(_SALE, _spelled)
     if "(" in text.text:
         text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if "月" in text.text or "日" in text.text:
