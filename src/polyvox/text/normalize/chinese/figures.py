@@ -391,7 +391,7 @@ def _read_marked(text: TrackedText) -> TrackedText:
 
 
 def _read_slashes(text: TrackedText) -> TrackedText:
-    """What a slash parts: parts of a whole, rates, marks, and one word or another."""
+    """Parts of a whole, rates, marks, and one word or another: all that a slash stands between."""
     text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
     text = text.sub(_ROW, lambda match: match.group().replace("/", ", ")).sub(_EDITIONS, _editions)
     text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
