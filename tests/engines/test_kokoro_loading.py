@@ -65,8 +65,8 @@ def machine(monkeypatch):
     return made
 
 
-def loaded(**settings):
-    return load_network(load_settings(**settings).section(KokoroSettings), Files())
+def loaded(*, alone=False, **settings):
+    return load_network(load_settings(**settings).section(KokoroSettings), Files(), alone=alone)
 
 
 def test_without_a_gpu_it_is_onnx_runtime_and_nothing_is_amiss(machine):
@@ -137,6 +137,8 @@ def test_wren_has_a_worker_on_each_core_unless_the_settings_say_otherwise(machin
     given = {f"kokoro_{name}": value for name, value in settings.items()}
     synthesis = loaded(kokoro_decoder="wren", **given).synthesis(None)
     assert (synthesis.workers, *threads) == wanted
+    synthesis = loaded(alone=True, kokoro_decoder="wren", **given).synthesis(None)
+    assert (synthesis.workers, threads[-1]) == (wanted if settings else (2, 2)), "two cores work on one stream"
 
 
 def test_native_runs_on_the_cpu_where_there_is_nothing_better(machine):

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from polyvox.config import Settings
     from polyvox.screen_reader.synthesizer import Synthesizer
 
 Configuration = Annotated[
@@ -42,6 +41,7 @@ def speechd(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
+        max_sessions=1,
         deadline_seconds=UNLIMITED_SECONDS,
         stall_seconds=UNLIMITED_SECONDS,
         log_level="debug" if context.find_root().params["debug"] else "warning",
@@ -53,10 +53,9 @@ def speechd(
             from polyvox.service.telemetry.logs import configure_logging
 
         configure_logging(settings)
-        alone = _for_one_listener(settings)
 
         def opening() -> "AbstractAsyncContextManager[Synthesizer]":
-            return service_synthesizer(alone)
+            return service_synthesizer(settings)
     else:
         from polyvox.cli.slim_httpx import slim_httpx
 
@@ -71,19 +70,6 @@ def speechd(
             return server_synthesizer(url, api_key, model)
 
     asyncio.run(_serve(opening, voice))
-
-
-def _for_one_listener(settings: "Settings") -> "Settings":
-    """Let two cores work on one phrase, unless the settings say otherwise: nobody else waits, and the samples are the
-    same.
-    """
-    from polyvox.engines.kokoro.settings import KokoroSettings
-    from polyvox.runtime.executors.ort import share_of_cores
-
-    kokoro = settings.section(KokoroSettings)
-    if kokoro.model_fields_set & {"threads", "workers"}:
-        return settings
-    return settings.with_section(kokoro.model_copy(update={"threads": min(2, share_of_cores(1))}))
 
 
 async def _serve(opening: "Callable[[], AbstractAsyncContextManager[Synthesizer]]", voice: str) -> None:

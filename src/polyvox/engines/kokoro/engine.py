@@ -92,6 +92,7 @@ class KokoroEngine:
         self.name = name
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
+        self._alone = settings.max_sessions == 1
         self._policy = own.chunk_policy(on_gpu=False, in_pieces=False)
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
@@ -125,7 +126,7 @@ class KokoroEngine:
         voices = await asyncio.to_thread(VoiceTable, bundle.folder / "voices", self.voices)
         # ONNX Runtime and Python's own work on dictionaries run side by side.
         network, _ = await asyncio.gather(
-            asyncio.to_thread(load_network, self._settings, bundle),
+            asyncio.to_thread(load_network, self._settings, bundle, alone=self._alone),
             asyncio.to_thread(self._readers.frontend, self._language(_WARM_UP)),
         )
         self.warning = " ".join(filter(None, (network.warning, unspoken(LANGUAGE_TAGS, self._espeak))))
