@@ -56,6 +56,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     latin = _LATIN.search(text.text) is not None
     if latin:
         text = science.read_functions(science.read_works(text))
+        text = measures.read_asked_units(text) if options.unit_normalization else text
     text = _figures(text, options) if _DIGIT.search(text.text) else dates_times.read_spans(text)
     text = figures.read_formulas(science.read_compounds(text) if latin else text)
     if options.unit_normalization and "/" in text.text:

@@ -450,9 +450,11 @@ def _aloud(address: str) -> str:
 
 
 def _word(piece: str) -> str:
-    """A word of an address; by its letters where nobody could say it: pku, xyz."""
+    """A word of an address; by its letters where nobody could say it, or a code has them: pku, xyz, aB."""
     if piece.lower() == "www":
         return "W W W"
+    if len(piece) == 2 and piece[0].islower() and piece[1].isupper():
+        return piece.upper()
     return piece.upper() if len(piece) <= _LONGEST_SPELLED and _UNSAYABLE.match(piece.lower()) else piece
 
 

@@ -55,7 +55,7 @@ _HALF_DAY: Final = re.compile("[aApP][.mM]")
 _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
-    r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计))"
+    r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计)|(?<=截止)|(?<=截止[:： ]))"
     rf"(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
     rf"|(?<![\d./])(?<!\d:)(?P<month7>{_MONTH})/(?P<day7>{_DAY})(?=[日号](?![线楼院门]))"
     rf"|(?<![\d./])(?<!\d:)(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
@@ -111,7 +111,7 @@ _TAKEN: Final = "(?:拿下|赢|输掉|先下|再下|扳回|锁定|结束|收官|
 _SCORE: Final = re.compile(
     rf"(?<![\d:.])(?:{_POINTS}(?:(?:, |和|及){_POINTS})+|{_POINTS}(?={_WON})|(?<=以){_POINTS}(?={_TAKEN})"
     rf"|(?:(?<=比分)|(?<=比分[是为到:： ])|(?<=比分[是为][:： ])|(?<={_SET})|(?<={_SET}[,: ])"
-    rf"|(?<=点球大战)|(?<=半场)|(?<=总分)|(?<=点球)|(?<=追成)|(?<=打成)|(?<=战成)|(?<=扳成)|(?<=改写为)){_POINTS})"
+    rf"|(?<=[打战拼杀]到)|(?<=[打战拼杀]至)|(?<=点球大战)|(?<=半场)|(?<=总分)|(?<=点球)|(?<=追成)|(?<=打成)|(?<=战成)|(?<=扳成)|(?<=改写为)){_POINTS})"
 )
 _SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|点球|半场|总分|[追打战扳]成|改写为|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")

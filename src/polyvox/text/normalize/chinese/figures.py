@@ -62,6 +62,7 @@ _MARKS: Final = re.compile(
     r"(?P<gap>[是为了得考:： ]{0,2})(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
 )
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
+_DECIMALS: Final = re.compile(r"(?:(?<=\d\.\d)|(?<=\d\.\d\d))/(?=\d{1,3}(?:\.\d)?(?![\d/]))")
 _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
@@ -399,7 +400,8 @@ def _read_slashes(text: TrackedText) -> TrackedText:
     )
     text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
     text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
-    text = text.sub(_RATING, lambda match: f"{match['gap']}{cardinal(match['bottom'])}分之{number(match['top'])}")
+    text = text.sub(_RATING, lambda match: f"{match['gap']}{number(match['top'])}分, 满分{number(match['bottom'])}分")
+    text = text.sub(_DECIMALS, ", ")
     text = text.sub(_MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分")
     return text.sub(_ALWAYS, "七天二十四小时").sub(_FRACTION, _fraction).sub(_CHOICE, ", ")
 

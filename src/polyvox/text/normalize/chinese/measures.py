@@ -304,6 +304,8 @@ _MEASURE: Final = re.compile(
 # So many months' pay, which is written as N: 赔偿金(2N).
 _SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
 _GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
+# Of how many nobody knows yet: 还剩多少mL.
+_ASKED_UNIT: Final = re.compile("(?:(?<=多少)|(?<=[几每]))(?:[km]?g|[kcm]m|m?[lL]|kcal|k[Ww]h?|dB|Hz)(?![A-Za-z0-9])")
 # From one measure to another, each with its unit: 20Hz-40kHz.
 _MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤吨里])[-–—~～](?=[零一二两三四五六七八九十])")
 # Parts of a second: 1/250s.
@@ -352,6 +354,11 @@ def read_units(text: TrackedText) -> TrackedText:
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_SHUTTER, _shutter).sub(_MEASURE, _measure).sub(_MEASURES_UNTIL, "到")
+
+
+def read_asked_units(text: TrackedText) -> TrackedText:
+    """A unit symbol behind a word that asks for its number."""
+    return text.sub(_ASKED_UNIT, lambda match: _unit(match.group()))
 
 
 def read_rates(text: TrackedText) -> TrackedText:

@@ -48,6 +48,14 @@ _WORDS: Final = frozenset(
     "wanna linda susan tanya taxi maxi".split()
 )
 """Words of other languages that have the letters of such names."""
+_BRANDS: Final = dict(
+    pair.split(":")
+    for pair in (
+        "baidu:百度 taobao:淘宝 weibo:微博 douyin:抖音 zhihu:知乎 tieba:贴吧 kuaishou:快手 xiaomi:小米 "
+        "huawei:华为 youku:优酷 jingdong:京东 pinduoduo:拼多多 meituan:美团 xiecheng:携程 "
+        "weixin:微信 zhifubao:支付宝 gaode:高德 wangyi:网易 xinlang:新浪"
+    ).split()
+)
 _PART: Final = re.compile("[a-z]+")
 _LONGEST_SYLLABLE: Final = 6
 _MOST_SYLLABLES: Final = 4
@@ -71,6 +79,8 @@ def as_characters(name: str) -> str | None:
 @lru_cache(1024)
 def word_as_characters(word: str) -> str | None:
     """A word in small letters with characters for its syllables; None unless it can hardly be anything but pinyin."""
+    if word in _BRANDS:
+        return _BRANDS[word]
     syllables = _syllables([word]) if len(word) <= _LONGEST else []
     if len(syllables) < 2:
         return _said(word) if word in _SURE_SURNAMES else None

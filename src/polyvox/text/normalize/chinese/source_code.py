@@ -1,4 +1,4 @@
-"""Branches and folders of a repository, hidden files, members of objects, and options behind short words."""
+"""Branches and folders of a repository, hidden files, members of objects, options behind short words, and `i--`."""
 
 import re
 from typing import Final
@@ -19,6 +19,7 @@ _HIDDEN: Final = re.compile(r"(?<![^\s`“\"'(（=])\.(?=[a-z][a-z_-]{2,24}(?![A
 _ANY_FILE: Final = re.compile(r"\*\.(?=[a-z]{2,5}(?![A-Za-z]))")
 _MEMBER: Final = re.compile(r"(?<![A-Za-z0-9_.])(?P<object>[a-z])\.(?=[a-z]{3,16}(?![A-Za-z.]))")
 _OPTION: Final = re.compile(r"(?<= [a-z] )-(?=[A-Za-z])|(?<=[零一二三四五六七八九] )-(?=[A-Za-z]{1,4} )")
+_STEPPED: Final = re.compile(r"(?<=[A-Za-z0-9_\])])--(?![-A-Za-z0-9>])|(?<![-A-Za-z0-9_])--(?=[a-z](?![A-Za-z-]))")
 _CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z|[零一二三四五六七八九] \Z")
 
 
@@ -26,6 +27,8 @@ def read_source_code(text: TrackedText) -> TrackedText:
     """The dots of hidden files and members, and the dashes of options."""
     if "." in text.text:
         text = text.sub(_ANY_FILE, "星号点 ").sub(_HIDDEN, "点 ").sub(_MEMBER, lambda match: f"{match['object']} 点 ")
+    if "--" in text.text:
+        text = text.sub(_STEPPED, "减减")
     if " -" in text.text:
         text = text.sub(_OPTION, lambda match: "杠 " if follows_command(match, _CALLED) else None)
     return text
