@@ -56,7 +56,7 @@ export function DialoguePage() {
       </Card>
       <CastCard draft={draft} voices={groups} onChange={change} />
       <Turns speech={speech} voices={voices} groups={groups && [...castGroups(draft), ...groups]} turns={draft.turns} onChange={(turns) => change({ turns })} />
-      <Controls speech={speech} onSpeak={speak} />
+      <Controls speech={speech} canSpeak={!!voices.value} onSpeak={speak} />
       <Download body={() => bodyOf(draft, model, seed.current)} />
       <ReplaceCard turns={draft.turns} onChange={(turns) => change({ turns })} />
       <ScriptCard turns={draft.turns} cast={draft.cast} onChange={(turns) => change({ turns })} />
@@ -117,14 +117,15 @@ function Turns({ speech, voices, groups, turns, onChange }: TurnsProps) {
   );
 }
 
-function Controls({ speech, onSpeak }: { speech: DialogueSpeech; onSpeak: () => void }) {
+/** `canSpeak` once the voices are known: turns have none before. */
+function Controls({ speech, canSpeak, onSpeak }: { speech: DialogueSpeech; canSpeak: boolean; onSpeak: () => void }) {
   const { status, error } = useStore(speech.state);
   const isOn = status === 'starting' || status === 'playing' || status === 'paused';
   return (
     <>
       <Failure error={error} />
       <div class="row">
-        <Button kind="primary" icon="play" filled onClick={onSpeak}>
+        <Button kind="primary" icon="play" filled disabled={!canSpeak} onClick={onSpeak}>
           Speak
         </Button>
         {isOn && (
