@@ -162,9 +162,15 @@ def figures_of(heard: Sequence[Heard]) -> str:
             f"{len(refusals)} refused (p50 {1e3 * percentile(refusals, 0.5):.0f} ms)"
         )
     gaps = [each.playback.starved for each in heard if each.playback is not None and each.has_gap]
+    start = min((each.began for each in heard if each.began), default=0.0)
+    begun = sorted(round(each.began - start) for each in heard if each.has_gap)
     side = [each.first for each in heard if each.kind == "side"]
     return "; ".join(
-        [*parts, f"gaps p50 {percentile(gaps, 0.5):.2f} s", f"lists p99 {1e3 * percentile(side, 0.99):.0f} ms"]
+        [
+            *parts,
+            f"gaps p50 {percentile(gaps, 0.5):.2f} s, in streams asked for after {begun} s",
+            f"lists p99 {1e3 * percentile(side, 0.99):.0f} ms",
+        ]
     )
 
 

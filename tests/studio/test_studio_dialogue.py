@@ -125,14 +125,14 @@ def test_a_cast_has_names_that_turns_and_scripts_use_and_words_are_replaced_in_a
 def test_by_keyboard_alone_turns_are_moved_and_spoken(page, server):
     tab_to(page, page.get_by_label("Text of turn 1"))
     page.keyboard.press("Control+A")
-    page.keyboard.type("Second now.")
+    page.keyboard.type(LAST)
     page.keyboard.press("Alt+ArrowDown")
-    expect(page.get_by_label("Text of turn 2")).to_have_value("Second now.")
+    expect(page.get_by_label("Text of turn 2")).to_have_value(LAST)
     expect(page.get_by_label("Text of turn 2")).to_be_focused()
     tab_to(page, page.get_by_role("button", name="Speak", exact=True))
     page.keyboard.press("Enter")
     expect(page.locator(".turn").nth(1)).to_have_class("card turn spoken")
-    assert [said.text for said in server.engine.heard][-1] == "Second now."
+    assert [said.text for said in server.engine.heard][-1] == LAST
 
 
 def test_a_dialogue_passes_axe_and_fits_the_screen_while_it_is_spoken(browser, server):
