@@ -5,6 +5,7 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
+PYTHON_3_13 := $(shell python3.13 -c 'import sys; print(sys.executable)' 2> /dev/null)
 PYTHONS := $(shell sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
 CLIENTS := sdks livekit pipecat charts release
 UNIT := not slow and not long and not clients and not alone
@@ -46,6 +47,9 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 	$(PYTHON) -m venv --clear $(VENV)-$*
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
 	touch $@
+
+# Its releases of this year take no older Python.
+$(VENV)-homeassistant/.installed: PYTHON := $(PYTHON_3_13)
 
 # As its .npmrc says, no package runs a script of its own.
 $(VENV)-node/.installed: tests/clients/javascript/package-lock.json
@@ -104,9 +108,9 @@ image-matrix: setup-dev $(VENV)-charts/.installed  ## Build the image and try ev
 	$(BIN)/python scripts/build_image.py --target cpu
 	$(BIN)/python nightly/image_matrix.py
 
-nightly: models $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray (2 GB to fetch), and with new random examples.
+nightly: models $(VENV)/.installed-ray $(VENV)-charts/.installed $(VENV)-vllm/.installed $(if $(PYTHON_3_13),$(VENV)-homeassistant/.installed)  ## Against a real vLLM, a real Ray and, where there is a Python 3.13, Home Assistant (2 GB to fetch), and with new random examples.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
+	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(if $(PYTHON_3_13),HOME_ASSISTANT_TESTS=required) $(BIN)/python -m pytest nightly
 	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "hypothesis and not slow"
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
