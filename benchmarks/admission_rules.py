@@ -51,7 +51,7 @@ def _true(*_: object) -> bool:
     return True
 
 
-def _nothing(*_: object) -> None:
+def _nothing(*_: object, **__: object) -> None:
     return None
 
 
@@ -196,6 +196,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "And for the chunks that run already, and for their own": Rule(
             "a stream that has just begun has gaps", "overload, in pieces", ("with a gap", "silence"),
             {"capacity.ThroughputEstimator.start_seconds": lambda *_: 0.0},
+        ),
+        "And a spare lead that grows with each stream that ran dry": Rule(
+            "the cores come and go", "cores come and go", ("with a gap", "silence"),
+            {"capacity.SpareLead.ended": _nothing},
         ),
         "All are schedulable by EDF": Rule(
             "more long texts than can be kept playing", "long texts, slow engine", ("first audio p50", "silence"),

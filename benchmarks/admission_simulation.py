@@ -31,7 +31,7 @@ class EngineModel:
 
     The first ones of a stream are `first_chunks`. Each worker keeps the share `together` of its pace while others work.
     `claims` is the capacity that the engine states beforehand. From `slowed_at` on all take `slowed` times as long, as
-    when other programs get the cores. With `clears_for_first`, streams that make way do not work while one that goes
+    when other programs get the cores: for good, or for `slowed_for` seconds every so many. With `clears_for_first`, streams that make way do not work while one that goes
     first does; background ones have workers of their own, which begin nothing while a live one does. With
     `callers_first`, a stream that got a chunk asks for its next before a worker takes another. The first `cold_chunks`
     take `warm_up` seconds more.
@@ -45,6 +45,8 @@ class EngineModel:
     claims: float | None = 17.0
     slowed_at: float = math.inf
     slowed: float = 1.0
+    slowed_every: float = math.inf
+    slowed_for: float = math.inf
     clears_for_first: bool = False
     callers_first: bool = False
     cold_chunks: int = 0
@@ -58,7 +60,8 @@ class EngineModel:
     def seconds(self, audio: float, working: int, now: float) -> float:
         """Time for a chunk that begins now, beside so many workers that are busy."""
         pace = self.pace * (self.together if working > 1 else 1.0)
-        return audio / pace * (self.slowed if now >= self.slowed_at else 1.0)
+        since = (now - self.slowed_at) % self.slowed_every
+        return audio / pace * (self.slowed if now >= self.slowed_at and since < self.slowed_for else 1.0)
 
 
 @dataclass(slots=True, eq=False)

@@ -352,6 +352,11 @@ TRIALS: Mapping[str, Trial] = MappingProxyType(
             all_figures,
             replace(PIECES, slowed_at=40.0, slowed=2.0),
         ),
+        "cores come and go": Trial(
+            partial(overload, load=4.0, lengths=(4.5, 6.0), seconds=180.0),
+            all_figures,
+            replace(PIECES, slowed_at=20.0, slowed=2.0, slowed_every=20.0, slowed_for=4.0),
+        ),
         "return when told": Trial(return_when_told, return_figures),
         "after a burst of pages": Trial(after_pages, partial(all_figures, client="sentences")),
         "full queue": Trial(full_queue, partial(all_figures, client="other"), slots=2, places=8),

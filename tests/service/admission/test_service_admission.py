@@ -660,3 +660,21 @@ async def test_a_listener_plays_nothing_while_it_does_not_read(clock: Clock) -> 
     assert ticket.ahead(clock.now) == pytest.approx(-2.0)
     ticket.produced(1.0, 0.1)
     assert ticket.ahead(clock.now) == pytest.approx(1.0), "after a gap it goes on from there"
+
+
+async def test_a_stream_begins_later_when_others_have_run_dry(clock: Clock) -> None:
+    """The silence of a listener who does not read, or whose text is not there yet, counts for nothing."""
+    admission = AdmissionController(8, 16, adaptive=True, clock=clock)
+    for pauses, silence, lead in ((True, 5.0, 0.0), (False, 0.05, 0.0), (False, 5.0, pytest.approx(0.4, abs=0.01))):
+        ticket = entered(admission, "m", "one", capacity=8.0)
+        await ticket.turn()
+        ticket.produced(1.0, 0.1)
+        if pauses:
+            ticket.pause()
+        clock.now += 1.0 + silence
+        if pauses:
+            ticket.resume()
+        ticket.produced(1.0, 0.1)
+        ticket.finish()
+        ticket.release()
+        assert ticket.queue.throughput.spare_lead == lead

@@ -142,6 +142,38 @@ def test_what_was_delivered_long_ago_is_forgotten() -> None:
     assert throughput.per_second == pytest.approx(2.0)
 
 
+def test_streams_that_run_dry_make_the_lead_longer_up_to_a_bound() -> None:
+    throughput = ThroughputEstimator(32, capacity=SERIAL)
+    throughput.played(ran_dry=False)
+    assert throughput.spare_lead == 0.0
+    leads = []
+    for _ in range(20):
+        throughput.played(ran_dry=True)
+        leads.append(throughput.spare_lead)
+    assert leads[0] > 0.2
+    assert leads == sorted(leads)
+    assert leads[-1] == 4.0
+
+
+def test_one_stream_in_a_hundred_may_run_dry() -> None:
+    throughput = ThroughputEstimator(32, capacity=SERIAL)
+    for _ in range(3):
+        throughput.played(ran_dry=True)
+    lead = throughput.spare_lead
+    for number in range(1_000):
+        throughput.played(ran_dry=number % 100 == 0)
+    assert throughput.spare_lead == pytest.approx(lead)
+    for _ in range(1_000):
+        throughput.played(ran_dry=False)
+    assert throughput.spare_lead == 0.0
+
+
+def test_while_a_capacity_is_learnt_streams_that_run_dry_say_nothing() -> None:
+    throughput = ThroughputEstimator(32)
+    throughput.played(ran_dry=True)
+    assert throughput.spare_lead == 0.0
+
+
 def test_without_streams_a_forecast_is_believed() -> None:
     assert ForecastError().factor(0.0) == 1.0
 

@@ -85,6 +85,13 @@ def test_streams_play_on_when_half_of_the_cores_are_taken_away() -> None:
     assert found["silence"] < 0.001
 
 
+def test_few_streams_have_gaps_where_cores_are_taken_away_for_seconds_again_and_again() -> None:
+    found = figures("cores come and go")
+    assert found["heard"] > 400
+    assert found["in time"] >= 0.95
+    assert found["with a gap"] < 0.05
+
+
 def test_whoever_comes_back_when_told_is_mostly_admitted_then() -> None:
     found = figures("return when told")
     assert found["heard"] == 120

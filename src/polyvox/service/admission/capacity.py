@@ -1,4 +1,6 @@
-"""Estimators of what a model can do: its throughput, how many streams it keeps playing, and the error of forecasts."""
+"""Estimators of what a model can do: its throughput, how many streams it keeps playing, the lead that they need, and the
+error of forecasts.
+"""
 
 from collections import deque
 from dataclasses import dataclass
@@ -31,6 +33,11 @@ _CONTENDED_SECONDS = 1.0
 
 _CHUNKS_WAITED_FOR = 3
 
+_DRY_SHARE = 0.01
+"""Share of the streams that may run dry."""
+_SPARE_STEP = 0.4
+_MOST_SPARE = 4.0
+
 _ERROR_SECONDS = 10.0
 """Age at which the error of a forecast is forgotten."""
 _SHORTEST_WAIT = 1.0
@@ -49,6 +56,22 @@ class _Chunk:
     audio: float
     seconds: float
     running: float
+
+
+class SpareLead:
+    """Seconds of audio that the streams of a model have ahead of what the forecast says they need, before one more begins.
+
+    The forecast counts on cores that stay, and other programs take them for seconds at a time. Each stream that ran dry
+    adds to it, each that did not takes a little away: it settles where one in a hundred runs dry.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def ended(self, *, ran_dry: bool) -> None:
+        """Count a stream that was made to its end."""
+        step = _SPARE_STEP * ((1.0 - _DRY_SHARE) if ran_dry else -_DRY_SHARE)
+        self.seconds = min(max(0.0, self.seconds + step), _MOST_SPARE)
 
 
 class ContendedThroughput:
@@ -116,6 +139,7 @@ class ThroughputEstimator:
         self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
         self._contended = ContendedThroughput()
         self._busy_per_audio: deque[float] = deque(maxlen=_RECENT_REQUESTS)
+        self._spare = SpareLead()
 
     def passed(self, now: float, running: int) -> None:
         """Count the time since the last call, in which so many streams ran."""
@@ -146,6 +170,19 @@ class ThroughputEstimator:
     def finished(self, chars: int, audio: float) -> None:
         """Count a request that was spoken to its end."""
         self._texts.append((chars, audio))
+
+    def played(self, *, ran_dry: bool) -> None:
+        """Count a live stream that was made to its end.
+
+        Where the capacity is not known beforehand, streams run dry while it is learnt: that says nothing about leads.
+        """
+        if self._claimed is not None:
+            self._spare.ended(ran_dry=ran_dry)
+
+    @property
+    def spare_lead(self) -> float:
+        """Seconds that streams are to be ahead beyond what is forecast, before one more begins."""
+        return self._spare.seconds
 
     def completed(self, audio: float, busy_seconds: float) -> None:
         """Count the work that the engine had with a whole request."""

@@ -47,7 +47,7 @@ def has_room(streams: Sequence[PlayingStream], size: float, lead: float, capacit
 class StartForecast:
     """An engine that makes `rate` seconds of audio a second, shared by its streams, and counts on `capacity` when one
     begins. It works `apart` seconds for the first chunk of a stream, and the next one does not begin sooner, nor before
-    all others are `least_lead` seconds ahead. Streams that are `lead` seconds ahead let others work.
+    all others are `least_lead` seconds ahead, and `spare` more. Streams that are `lead` seconds ahead let others work.
     """
 
     rate: float
@@ -55,6 +55,7 @@ class StartForecast:
     apart: float
     lead: float
     least_lead: float = 0.0
+    spare: float = 0.0
 
     def seconds(self, streams: Sequence[PlayingStream], line: Sequence[float], longest: float) -> float:
         """Seconds until the last of a line has begun, each as long as `line` says, beside streams that are heard.
@@ -76,7 +77,7 @@ class StartForecast:
 
     def _room(self, playing: list[PlayingStream], size: float, now: float, step: float, longest: float) -> float:
         """The time at which there is room for one more."""
-        lead = min(max(size / self.capacity, self.least_lead), self.lead)
+        lead = min(max(size / self.capacity, self.least_lead) + self.spare, self.lead)
         while now < longest and not has_room(playing, size, lead, self.capacity):
             playing[:] = self._played(playing, self.rate * step, step)
             now += step

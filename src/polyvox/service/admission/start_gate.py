@@ -84,7 +84,8 @@ class StartGate:
 
 def _lead_beside(ticket: Ticket, starts: int) -> float:
     """The lead of others with which a stream may begin, as one of so many: they can wait until it is made, and for the
-    chunks that come before theirs.
+    chunks that come before theirs, also where the cores are taken away meanwhile.
     """
     throughput = ticket.queue.throughput
-    return max(starts * ticket.size / (throughput.capacity or PLAYBACK_RATE), throughput.start_seconds(starts))
+    made = starts * ticket.size / (throughput.capacity or PLAYBACK_RATE)
+    return max(made, throughput.start_seconds(starts)) + throughput.spare_lead

@@ -23,6 +23,9 @@ _SPARE_SECONDS = 1.0
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
 
+_AUDIBLE_SECONDS = 0.1
+"""Silence that a listener's player does not bridge."""
+
 _UNFINISHED = 0.1
 """Share of its expected audio that a stream is taken to have left, however much it has produced."""
 
@@ -137,6 +140,7 @@ class Ticket:
         self._idle_seconds = 0.0
         self._turned_at = 0.0
         self._load = 0.0
+        self._ran_dry = False
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
         self.precedence = Precedence(background=asked.background, makes_way=partial(_makes_way, ref(self)))
         """That of the tasks which work for the stream."""
@@ -194,6 +198,8 @@ class Ticket:
         is_first = not self.audio
         if is_first:
             self.precedence.goes_first = False
+        elif now - self._plays_until > _AUDIBLE_SECONDS:
+            self._ran_dry = True
         self.audio += audio
         self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.paced:
@@ -264,6 +270,8 @@ class Ticket:
     def finish(self) -> None:
         """Give up the slot because everything is produced; only the client still has to read."""
         self.queue.throughput.finished(self.chars, self.audio)
+        if self.paced and not self.background:
+            self.queue.throughput.played(ran_dry=self._ran_dry)
         self._controller.yield_slot(self, TicketState.FINISHED)
 
     def release(self) -> None:

@@ -86,6 +86,7 @@ class WaitForecast:
             apart=throughput.quickest_first_chunk / throughput.streams_at_once,
             lead=LEAD_SECONDS,
             least_lead=throughput.start_seconds(throughput.streams_at_once),
+            spare=throughput.spare_lead,
         )
         streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
         sizes = [*(other.size for other in line), *_yet_to_come(ticket, line), ticket.size]
