@@ -31,10 +31,10 @@ class EngineModel:
 
     The first ones of a stream are `first_chunks`. Each worker keeps the share `together` of its pace while others work.
     `claims` is the capacity that the engine states beforehand. From `slowed_at` on all take `slowed` times as long, as
-    when other programs get the cores: for good, or for `slowed_for` seconds every so many. With `clears_for_first`, streams that make way do not work while one that goes
-    first does; background ones have workers of their own, which begin nothing while a live one does. With
-    `callers_first`, a stream that got a chunk asks for its next before a worker takes another. The first `cold_chunks`
-    take `warm_up` seconds more.
+    when other programs get the cores: for good, or for `slowed_for` seconds every so many. With `clears_for_first`,
+    streams that make way do not work while one that goes first does; background ones have workers of their own, which
+    begin nothing while a live one does. With `callers_first`, a stream that got a chunk asks for its next before a
+    worker takes another. The first `cold_chunks` take `warm_up` seconds more.
     """
 
     workers: int = 2

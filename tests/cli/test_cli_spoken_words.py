@@ -28,9 +28,7 @@ def test_words_appear_when_they_are_heard_and_the_text_is_whole_in_the_end():
         loop = asyncio.get_running_loop()
         written = []
         began = loop.time()
-        async with SpokenWords(
-            TEXT, lambda text: written.append((loop.time() - began, text))
-        ).shown() as words:
+        async with SpokenWords(TEXT, lambda text: written.append((loop.time() - began, text))).shown() as words:
             words.add(WORDS[:2], 0.1)
             await asyncio.sleep(PLAYER_SECONDS + 0.4)  # the speech is late: the player has to wait
             late = loop.time() - began

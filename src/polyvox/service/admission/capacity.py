@@ -1,6 +1,4 @@
-"""Estimators of what a model can do: its throughput, how many streams it keeps playing, the lead that they need, and the
-error of forecasts.
-"""
+"""Estimators of what a model can do: throughput, streams kept playing, the lead they need, the error of forecasts."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -59,7 +57,7 @@ class _Chunk:
 
 
 class SpareLead:
-    """Seconds of audio that the streams of a model have ahead of what the forecast says they need, before one more begins.
+    """Seconds that the streams of a model are to be ahead, beyond what the forecast needs, before one more begins.
 
     The forecast counts on cores that stay, and other programs take them for seconds at a time. Each stream that ran dry
     adds to it, each that did not takes a little away: it settles where one in a hundred runs dry.
