@@ -7,6 +7,7 @@ from typing import Final
 
 from polyvox.text.phonemes.english.clauses import OPENERS, has_article, has_other_verb, opens_with_order
 from polyvox.text.phonemes.english.lexicon import Entry
+from polyvox.text.phonemes.english.verbs import PASTS, THIRD_PERSONS
 from polyvox.text.phonemes.english.word_classes import (
     ADJECTIVES,
     ADVERBS,
@@ -64,9 +65,33 @@ _OF_READING: Final = frozenset(
     "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
 )
 _CERTAIN: Final = frozenset("it your that his her their them this".split())
+_WHOLES: Final = frozenset(
+    "whole entire full all email emails message messages thread note memo contract letter fine instructions docs "
+    "article post report word transcript comments review reviews".split()
+)
+_THEN: Final = frozenset("yesterday ago last already just earlier".split())
+_ENDS: Final = frozenset((".", ";", ":", "!", "?", "—", "–", "(", "…"))
 _HABIT: Final = frozenset(
     "every always usually often never sometimes rarely daily weekly if before until unless while as how will would can "
     "do does should could must might to may let while".split()
+)
+_FILED: Final = frozenset("pdf doc docx pdfs attached attachment".split())
+_OF_CLOSERS: Final = frozenset("bullpen deal new star former as trusted elite".split())
+_DEER: Final = frozenset("buck bucks deer doe fawn fawns elk stag stags hunters hunt antlered antlerless".split())
+_SMALL_NUMBERS: Final = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty "
+    "ninety hundred thousand the these those several many few and or both".split()
+)
+_TORN_ALONG: Final = frozenset("here along off out open apart into down across away at".split())
+_SICK: Final = frozenset(
+    "patient pt male female man woman boy girl child infant baby mother father who typically usually often commonly "
+    "disease he she it".split()
+)
+_REAL_CLUBS: Final = frozenset(
+    "madrid salt sociedad betis valladolid zaragoza oviedo mallorca monarchs murcia espana tomayapo cartagena".split()
+)
+_TESTED: Final = frozenset(
+    "positive tested test tests traces micrograms milligrams deciliter levels screened blood soil paint".split()
 )
 _BEFORE_SURNAME: Final = frozenset("mayor mister missus miz doctor senator karen lance professor".split())
 _NEAR: Final = 16  # words to either side that may tell the time of a sentence
@@ -106,7 +131,8 @@ def _general(words: Sequence[str], index: int) -> Role:
     if by_left is not None:
         return by_left
     if _is_break(left):
-        named = _is_plural(words[index]) or _at(words, index + 1) in AUXILIARIES
+        following = _at(words, index + 1)
+        named = _is_plural(words[index]) or following in AUXILIARIES or following == "of"
         plain = Role.NOUN if named else Role.PLAIN
         return Role.VERB if _is_command(words, index) else plain
     if left in CONJUNCTIONS:
@@ -222,6 +248,8 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.VERB
     if left in SINGULAR_SUBJECTS:
         return Role.PAST
+    if _is_break(left) and _at(words, index + 1) in OBJECTS and _is_order(words, index):
+        return Role.VERB
     near = words[max(0, index - _NEAR) : index + _NEAR]
     past = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
     if past or _tells_of_once(words, index, left):
@@ -230,10 +258,31 @@ def _read(words: Sequence[str], index: int) -> Role:
     return Role.VERB if known or _is_plural(left) else Role.PAST
 
 
+def _is_order(words: Sequence[str], index: int) -> bool:
+    """Return whether `read` with its object opens a clause of its own: `Permits required, read the rules first`."""
+    behind = words[index : index + _NEAR]
+    if not _THEN.isdisjoint(behind):
+        return False
+    if index == 0 or words[index - 1] != ",":
+        return True
+    first = index - 1
+    while first > max(0, index - _NEAR) and words[first - 1] not in _ENDS:
+        first -= 1
+    clause = words[first : index - 1]
+    told = any(
+        not _is_plural(before) if word.endswith("ed") and len(word) > 4 else word in PAST_CUES or word in PASTS
+        for before, word in pairwise(("", *clause))
+    )
+    return not told or "if" in clause or "when" in clause[:1]
+
+
 def _tells_of_once(words: Sequence[str], index: int, left: str) -> bool:
     """`I read it on Monday`: one certain thing, and nothing said of a habit or a condition."""
-    certain = left in ("i", "we", "they") and _at(words, index + 1) in _CERTAIN
-    return certain and _HABIT.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
+    following = _at(words, index + 1)
+    all_of_it = following in ("the", "all", "every") and not _WHOLES.isdisjoint(words[index + 1 : index + 4])
+    certain = left in ("i", "we", "they") and (following in _CERTAIN or all_of_it)
+    reach = words[max(0, index - 3) : index + 7] if all_of_it else words[max(0, index - _NEAR) : index + _NEAR]
+    return certain and _HABIT.isdisjoint(reach)
 
 
 def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:
@@ -272,7 +321,8 @@ def _live(words: Sequence[str], index: int) -> Role:
         return Role.ADJECTIVE
     if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
         return Role.ADJECTIVE
-    if left in PREPOSITIONS:
+    following_noun = following.isalpha() and following not in PREPOSITIONS | ADVERBS | CONJUNCTIONS | OBJECTS
+    if left in PREPOSITIONS or (following_noun and left in THIRD_PERSONS | PASTS):
         return Role.ADJECTIVE
     if _is_break(left) and following in ("and", "with", "like", "well", "each", "your", "every", "as"):
         return Role.VERB
@@ -302,6 +352,8 @@ def _close(words: Sequence[str], index: int) -> Role:
         return role
     if role is Role.NOUN:
         return Role.NOUN if following == "of" else Role.ADJECTIVE
+    if _is_break(left) and following in ("out", "down", "off"):
+        return Role.VERB
     beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind")
     beside = beside or (following == "at" and _at(words, index + 2) in ("hand", "heel"))
     return Role.VERB if following in OBJECTS or (_is_plural(left) and not beside) else Role.ADJECTIVE
@@ -322,6 +374,12 @@ def _lead(words: Sequence[str], index: int) -> Role:
         return Role.PLAIN
     if _is_hinted(words, index):
         return Role.OTHER
+    if (
+        left in ("for", "of")
+        and following not in OBJECTS
+        and not _TESTED.isdisjoint(words[max(0, index - 6) : index + 6])
+    ):
+        return Role.OTHER
     ends = _is_break(following) or following in AUXILIARIES or following in CONJUNCTIONS or following == "in"
     return Role.OTHER if ends and (left in PREPOSITIONS or left in MASS_CUES) else Role.PLAIN
 
@@ -334,6 +392,8 @@ def _tear(words: Sequence[str], index: int) -> Role:
         return Role.NOUN
     if _is_hinted(words, index):
         return Role.OTHER
+    if _is_break(left) and words[index] == "tear" and following in _TORN_ALONG:
+        return Role.VERB
     torn = left in DETERMINERS or left in SIZES
     if following == "in" and words[index] == "tear" and torn and not weeping:
         return Role.OTHER
@@ -387,6 +447,10 @@ def _resume(words: Sequence[str], index: int) -> Role:
     """To resume, against the paper that an applicant sends."""
     left, following = _left(words, index), _at(words, index + 1)
     role = _from_left(words, index, left)
+    if not _FILED.isdisjoint(words[index + 1 : index + 7]) and role is not Role.VERB:
+        return Role.OTHER
+    if role is None and not _is_break(left) and not _is_plural(left) and has_article(words, index):
+        return Role.OTHER
     if following in ("button", "command", "key", "option", "function", "playback"):
         return Role.VERB
     if role is Role.VERB or (role is None and not _is_break(left) and not left.endswith(("ing", "ed"))):
@@ -414,7 +478,38 @@ def _does(words: Sequence[str], index: int) -> Role:
     """Female deer: only they have an article."""
     left = _at(words, index - 1)
     counted = left in ("the", "these", "those", "several", "many", "few", "two", "three", "four", "five", "six")
-    return Role.OTHER if counted or _is_hinted(words, index) else Role.PLAIN
+    if counted or _is_hinted(words, index):
+        return Role.OTHER
+    herd = left in _SMALL_NUMBERS and not _DEER.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
+    return Role.OTHER if herd and _at(words, index + 1) not in OBJECTS | SUBJECTS | {"not"} else Role.PLAIN
+
+
+def _use(words: Sequence[str], index: int) -> Role:
+    """`put to use` and a `use case` are nouns where a verb could stand."""
+    left, following = _left(words, index), _at(words, index + 1)
+    put = left == "to" and not {"put", "puts", "putting"}.isdisjoint(words[max(0, index - 4) : index])
+    named = following in ("case", "cases") and (_is_break(left) or left in DETERMINERS or not left.endswith("to"))
+    put = put and (_is_break(following) or following in PREPOSITIONS or following in CONJUNCTIONS)
+    return Role.NOUN if put or (named and left not in MODALS and left not in SUBJECTS) else _general(words, index)
+
+
+def _presents(words: Sequence[str], index: int) -> Role:
+    """A patient presents with a fever; birthday presents are given."""
+    left, following = _left(words, index), _at(words, index + 1)
+    shown = following in ("with", "to", "as", "for") and (left in _SICK or _is_break(left))
+    return Role.VERB if shown else _general(words, index)
+
+
+def _closer(words: Sequence[str], index: int) -> Role:
+    """Nearer, against the pitcher or seller who closes."""
+    left = _left(words, index)
+    closes = (left.endswith("'s") or left in _OF_CLOSERS) and left not in BE
+    return Role.NOUN if closes and _is_break(_at(words, index + 1)) else Role.ADJECTIVE
+
+
+def _real(words: Sequence[str], index: int) -> Role:
+    """A football club of Spain, or one named after it."""
+    return Role.OTHER if _at(words, index + 1) in _REAL_CLUBS else Role.PLAIN
 
 
 def _dove(words: Sequence[str], index: int) -> Role:
@@ -481,6 +576,10 @@ _PARTICULAR: Final = {
     "row": _row,
     "does": _does,
     "dove": _dove,
+    "use": _use,
+    "presents": _presents,
+    "real": _real,
+    "closer": _closer,
     "that": _that,
     "blessed": _participle,
     "cursed": _participle,

@@ -111,7 +111,8 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(
         "detail details particles particle quantities quantity amounts differences difference traces fraction "
-        "fractions variations changes microscopic infinitesimal"
+        "fractions variations changes microscopic infinitesimal speck specks grains crystals organisms creatures "
+        "insects droplets pores cracks fragments adjustments proportions increments bubbles fossils hairs holes doses"
     ),
     "row": _words("blazing argument quarrel neighbours heated furious"),
     "does": _words("bucks fawns stags fawn"),
