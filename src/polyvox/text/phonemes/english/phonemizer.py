@@ -15,9 +15,10 @@ from polyvox.text.phonemes.base import split_phonemes, spoken_insert
 from polyvox.text.phonemes.english import g2p
 from polyvox.text.phonemes.english.capitals import is_shouted_initialism
 from polyvox.text.phonemes.english.folding import folded, romanised
-from polyvox.text.phonemes.english.heteronyms import Role, role_of
+from polyvox.text.phonemes.english.heteronyms import role_of
 from polyvox.text.phonemes.english.initialisms import is_spelled
 from polyvox.text.phonemes.english.lexicon import Lexicon, Variant, lexicon
+from polyvox.text.phonemes.english.roles import Role
 from polyvox.text.phonemes.english.stress import unstressed
 from polyvox.text.phonemes.english.tokens import TextToken, TokenKind, tokens
 from polyvox.text.phonemes.english.word_classes import NEVER_AFTER_ARTICLE, OBJECTS

@@ -7,10 +7,11 @@ from typing import Final
 
 from polyvox.text.phonemes.english.acronyms import EMPHATIC, camel_parts, is_pronounceable, is_unsayable, spelled
 from polyvox.text.phonemes.english.digits import digit_words
-from polyvox.text.phonemes.english.heteronyms import Role, chosen
+from polyvox.text.phonemes.english.heteronyms import chosen
 from polyvox.text.phonemes.english.inflection import inflected, with_ed, with_ing, with_s
 from polyvox.text.phonemes.english.initialisms import SPELLED
 from polyvox.text.phonemes.english.lexicon import Lexicon
+from polyvox.text.phonemes.english.roles import Role
 from polyvox.text.phonemes.english.stress import audible, compounded, emphasised, unstressed, weakened
 
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
@@ -139,6 +140,8 @@ class WordPhonemizer:
         letters = word.replace("'", "")
         if _INITIALS_WITH_LINK.fullmatch(letters):
             return spelled(letters, self.lexicon)
+        if letters.islower() and letters.upper() in self.lexicon.gold:
+            return self.read(letters.upper(), setting)
         parts = camel_parts(letters)
         if len(parts) > 1 and not _INITIALS_AND_ONE.fullmatch(letters):
             return "".join(self._camel(parts, setting))

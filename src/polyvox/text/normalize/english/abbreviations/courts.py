@@ -35,7 +35,10 @@ _STATE_COURT: Final = re.compile(
     rf"(?<![\w.]){_STATE}\.(?= (?:Penal|Law|Lab|Civ|Fam|Gov|Veh|Bus|Evid|Prob|Rev|Stat|Code|Gen|Super|Sup|Ct|App|"
     r"Const|Health|Tech|State|Southern|A&M|[23]d\b|4th\b|5th\b|second\b|third\b|fourth\b|fifth\b))"
 )
-_CUES: Final = ("Code", "Stat", "th ", "d ", "Law", "Tech", "State")
+_CUES: Final = (
+    *("Code", "Stat", "Law", "Tech"),
+    *(". 2d", ". 3d", ". 4th", ". 5th", ". second ", ". third ", ". fourth ", ". fifth "),
+)
 _HIGH_COURT: Final = re.compile(
     r"(?<![\w.])(?P<kind>Super|Sup|App|Dist|Cir|Bankr|Fam|Mun|Crim|Civ|Prob|Juv)\. (?:Ct|(?P<division>Div))\."
 )

@@ -37,8 +37,8 @@ _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", " Eng", " Sci", " Ed", "Bus. ", "Mol. ", "ach. ",
-    " rev.", "Rev.", "sst.", "st. ", "xcl. ", " rm",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
+    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}

@@ -18,7 +18,7 @@ from polyvox.text.normalize.english.abbreviations.words import (
     TITLES,
     WITHIN,
 )
-from polyvox.text.normalize.english.context import STARTERS, final_stop, has_word, word_after, word_before
+from polyvox.text.normalize.english.context import STARTERS, final_stop, word_after, word_before, words_of
 from polyvox.text.normalize.english.letters import spelled_pair
 from polyvox.text.tracked import TrackedText
 
@@ -120,10 +120,11 @@ _OFFICES: Final = {
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    text = _initialled(settings.read(courts.read(text)))
+    words = words_of(text.text)
+    text = _initialled(settings.read(courts.read(text), words))
     if text.text.startswith(("FW:", "Fw:")):
         text = text.sub(_FORWARDED, "Forward")
-    short = has_word(text.text, _SHORT_WORDS)
+    short = not words.isdisjoint(_SHORT_WORDS)
     if short:
         text = text.sub(_REFERENCE, _reference)
     if "." in text.text:

@@ -72,13 +72,11 @@ _SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB)
 _SHORT: Final = re.compile(r"(?<![\w.'/\\-])(?P<word>[A-Za-z]{2,7})(?:(?P<stop>\.)(?!\w)|(?![\w./-]))")
 _STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
 _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
-_WORD: Final = re.compile(r"[A-Za-z]+")
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
-def read(text: TrackedText) -> TrackedText:
-    """The words of each setting that the text shows, in full."""
-    found = {word.lower() for word in _WORD.findall(text.text)}
+def read(text: TrackedText, found: frozenset[str]) -> TrackedText:
+    """The words of each setting that the text shows, in full; `found` has all its words in small letters."""
     if found.isdisjoint(_BARE) and ("." not in text.text or found.isdisjoint(_STOPPED)):
         return text
     for setting in _SETTINGS:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.normalize.english.context import final_stop, word_after, word_before
 from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
 
@@ -359,6 +359,7 @@ MIXED_CASE: Final = {
     "TL;DR": "TLDR",
     "tl;dr": "TLDR",
 }
+_OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
 _NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
@@ -403,4 +404,6 @@ def _elided(match: re.Match[str]) -> str:
 
 
 def _typed(match: re.Match[str]) -> str:
+    if match.group() == "atm" and (word_after(match) in _OF_MACHINES or word_before(match) in ("an", "the", "nearest")):
+        return "ATM"
     return MIXED_CASE.get(match.group()) or TYPED[match.group().lower()]
