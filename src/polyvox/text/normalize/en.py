@@ -72,7 +72,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
-    text = addresses.read(text)
+    text = addresses.read(courts.read_districts(text))
     if _DIGIT.search(text.text):
         text = _quantities(courts.read_files(text), options, variant)
     text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))

@@ -278,6 +278,12 @@ def _presents(words: Sequence[str], index: int) -> Role:
     return Role.VERB if shown else general(words, index)
 
 
+def _wind(words: Sequence[str], index: int) -> Role:
+    """To wind up or down, where an order opens with it; the wind elsewhere."""
+    order = is_break(left_of(words, index)) and at(words, index + 1) in ("up", "down", "it", "around")
+    return Role.VERB if order else general(words, index)
+
+
 def _closer(words: Sequence[str], index: int) -> Role:
     """Nearer, against the pitcher or seller who closes."""
     left = left_of(words, index)
@@ -358,6 +364,7 @@ PARTICULAR: Final = {
     "presents": _presents,
     "real": _real,
     "closer": _closer,
+    "wind": _wind,
     "that": _that,
     "blessed": _participle,
     "cursed": _participle,

@@ -73,24 +73,30 @@ _FILE: Final = re.compile(
 # "2d Cir.", as reporters of law write "2nd".
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?P<figure>[23])d(?= (?:Cir|Dist|Dep|Div|Cong|Sess|DCA)\b)")
 _ORDINALS: Final = {"2": "second", "3": "third"}
+_CIRCUIT: Final = re.compile(r"(?:(?<=D\.C\. )|(?<=Fed\. ))Cir\.(?!\w)")
 _LITIGATION: Final = re.compile(r"\bSec\. (?=Litig\.)")
 _FILES: Final = {"civ": "civil", "crim": "criminal"}
 
 
 def read(text: TrackedText) -> TrackedText:
-    """Districts, state courts and codes."""
-    if ". " not in text.text and ".D." not in text.text:
+    """Circuits, state courts and codes."""
+    if ". " not in text.text:
         return text
+    if "Cir." in text.text:
+        text = text.sub(_CIRCUIT, lambda match: f"Circuit{final_stop(match)}")
     if "Litig." in text.text:
         text = text.sub(_LITIGATION, "Securities ")
-    if "D." in text.text:
-        text = text.sub(_DISTRICT, _district)
     if "Ct." in text.text or "Div." in text.text:
         text = text.sub(_STATE_COURT, lambda match: _STATES[match["state"]])
         text = text.sub(_HIGH_COURT, _high_court)
     if any(cue in text.text for cue in _CUES):
         text = text.sub(_STATE_COURT, lambda match: _STATES[match["state"]]).sub(_CODE, _code)
     return text
+
+
+def read_districts(text: TrackedText) -> TrackedText:
+    """Federal districts, whose letters may be a state elsewhere: "in N.D." is North Dakota."""
+    return text.sub(_DISTRICT, _district) if "D." in text.text else text
 
 
 def read_files(text: TrackedText) -> TrackedText:

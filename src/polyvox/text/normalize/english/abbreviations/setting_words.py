@@ -28,6 +28,7 @@ FILE: Final = _table(
     "cts counts,dep deposition,depo deposition,aff affidavit,decl declaration,br brief,mem memorandum,civ civil",
     "crim criminal,proc procedure,evid evidence,compl complaint,jud judicial,stip stipulation,subp subpoena",
     "viol violation,misd misdemeanor,fel felony,ann annotated,tit title,regs regulations,subd subdivision",
+    "pls plaintiffs,inj injunction",
     "prob probation,indict indictment,supp supplemental,disc discovery,interrog interrogatory,exh exhibit",
     "sup supreme",
     "super superior,app appeals,cal California,bankr bankruptcy,pet petitioner,govt government,stat statute",
@@ -44,7 +45,7 @@ LISTING: Final = LISTING_BARE | _table(
     "mod modern,renov renovated,remod remodeled,vic vicinity,blt built,eff efficiency,att attached,det detached",
     "trans transportation,ac acres,acs acres,apt apartment,apts apartments,frig refrigerator,refrig refrigerator",
     "wash washer,upst upstairs,dnst downstairs,ste suite,cpt carpet,ext exterior,int interior,bal balcony",
-    "conv convertible",
+    "conv convertible,appr approval",
     "auto automatic,acc accident,sep separate,cent central,pref preferred,resp responsible",
     "prof professional",
     "prkg parking,spac spacious,beaut beautiful,gorg gorgeous,hist historic,comm community,pty party",
@@ -53,6 +54,7 @@ RECIPE: Final = _table(
     "chop chopped,refrig refrigerate,parm Parmesan,marg margarine,veg vegetable,choc chocolate,env envelope",
     "temp temperature,evap evaporated,cond condensed,unsalt unsalted,sweet sweetened,bkg baking,pwd powder,pwdr powder",
     "cinn cinnamon,van vanilla,mozz mozzarella,mayo mayo,ingred ingredients,serv servings,cont container,sl sliced",
+    "conf confectioners,cr cream,gr ground,br brown,toms tomatoes,cov covered,unsw unsweetened,lt light,dk dark",
 )
 JOB: Final = _table(
     "emp employees,emps employees,pref preferred,exp experience,dir director,supv supervisor,sched schedule",
@@ -60,3 +62,14 @@ JOB: Final = _table(
     "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
     "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",
 )
+# Words of their own elsewhere: short only where the sentence goes on behind the stop.
+WORDS_TOO: Final = frozenset(
+    (
+        "admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
+        "disc div dk dz elev ent env eves exec ext fam fin gen gr hist inf int kit lat lic loc lt max med meds min "
+        "mod mult nec norm ops ord party perm pet pos post prob prof pros quiet rec recs reg rent sal sat sec sep "
+        "serv sol spec sub sup super surg sweet tab tabs temp tit tot trans van vent wash wit yd"
+    ).split()
+)
+SHORT: Final = frozenset((*CHART, *FILE, *LISTING, *RECIPE, *JOB)) - WORDS_TOO
+"""Those that are never a word of their own."""

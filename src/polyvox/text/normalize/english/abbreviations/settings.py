@@ -27,16 +27,17 @@ _CHART: Final = Setting(
     re.compile(
         r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|"
         r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
-        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever)\b"
+        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
+        r"[Bb]x|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
     ),
     setting_words.CHART,
     setting_words.CHART_BARE,
 )
 _FILE: Final = Setting(
     re.compile(
-        r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Mot\.|Attys?|USC|ECF|"
+        r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Attys?|USC|ECF|"
         r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s|ed)?|"
-        r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|Pl\.|Defs?\.|"
+        r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
         r"[Dd]ocket|settlement)|§"
     ),
     setting_words.FILE,
@@ -45,9 +46,9 @@ _FILE: Final = Setting(
 _LISTING: Final = Setting(
     re.compile(
         r"\b(?:BR|BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
-        r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|gar\.|"
+        r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
         r"[Uu]tils?|[Cc]ondo|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"[Ff]urn|[Bb]smt|[Kk]it\.|[Ff]or sale)(?!\w)"
+        r"[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -72,6 +73,7 @@ _SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB)
 _SHORT: Final = re.compile(r"(?<![\w.'/\\-])(?P<word>[A-Za-z]{2,7})(?:(?P<stop>\.)(?!\w)|(?![\w./-]))")
 _STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
 _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
+_GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -90,7 +92,9 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
     if not (short.islower() or short.istitle()):
         return None
     word = setting.word(short.lower(), stop=stop)
-    if word is None:
+    if word is None or short == "pls":
+        return None
+    if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"

@@ -131,6 +131,13 @@ SMALL: Final = {
     "cmte": "committee",
     "cmtes": "committees",
     "chk": "check",
+    "clsd": "closed",
+    "dlvd": "delivered",
+    "dlvry": "delivery",
+    "hkup": "hookup",
+    "hkups": "hookups",
+    "hvy": "heavy",
+    "rcpts": "receipts",
     "jkt": "jacket",
     "jkts": "jackets",
     "ctrm": "courtroom",
@@ -239,7 +246,7 @@ SMALL: Final = {
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd utd mtg mfg hct".split())
+_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
 # Words with their middle left out.
 _ELIDED: Final = {
     "aff'd": "affirmed",
