@@ -13,9 +13,9 @@ from typing import Final
 from polyvox.evaluate.readings.reading_list import Reading
 from polyvox.text.phoneme_frontend import PhonemeFrontend
 from polyvox.text.phonemes.english import g2p
-from polyvox.text.phonemes.english.heteronyms import Role
 from polyvox.text.phonemes.english.inflection import with_s
 from polyvox.text.phonemes.english.lexicon import lexicon
+from polyvox.text.phonemes.english.roles import Role
 from polyvox.text.phonemes.english.words import WordContext, WordPhonemizer
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import NormalizationOptions

@@ -27,7 +27,7 @@ from polyvox.text.normalize.english import (
     units,
     web,
 )
-from polyvox.text.normalize.english.abbreviations import before_figures
+from polyvox.text.normalize.english.abbreviations import before_figures, courts
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
@@ -72,9 +72,9 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
-    text = addresses.read(text)
+    text = addresses.read(courts.read_districts(text))
     if _DIGIT.search(text.text):
-        text = _quantities(text, options, variant)
+        text = _quantities(courts.read_files(text), options, variant)
     text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
     if _DIGIT.search(text.text):
         text = codes.read(text)

@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.english import addresses, scripture
 from polyvox.text.normalize.english.abbreviations import rules as english
-from polyvox.text.normalize.english.abbreviations import short_forms, words
+from polyvox.text.normalize.english.abbreviations import setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
@@ -23,7 +23,8 @@ _WIDE_BEFORE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?=[
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
-_SHORTENED: Final = frozenset(short_forms.SHORTENED) - short_forms.CHATTED
+_SHORTENED: Final = frozenset((*short_forms.SHORTENED, *short_forms.SMALL)) - short_forms.CHATTED
+_OF_SETTINGS: Final = setting_words.SHORT | frozenset(map(str.capitalize, setting_words.SHORT))
 _MAY_END: Final = (
     frozenset(words.ANYWHERE)
     | frozenset(words.BEHIND_NAMES)
@@ -36,9 +37,11 @@ _MAY_END: Final = (
 _INSIDE_BEFORE_SMALL: Final = (
     frozenset(malay.ANYWHERE)
     | frozenset(words.GOING_ON)
+    | _OF_SETTINGS
     | frozenset(
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
+        "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
         "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
     )
 )
@@ -50,7 +53,7 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.WITHIN)
     | frozenset(
         "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
-        "Profa Dpto dpto Depto depto डॉ प्रो कि".split()
+        "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
 _BEFORE_FIGURES: Final = (
@@ -63,6 +66,8 @@ _BEFORE_FIGURES: Final = (
         "bin conj cj disp adic pl P.le Eq Tab रु रू अनु Seks".split()
     )
 )
+# Before a sum, where the sign of a currency follows and no word.
+_PRICED: Final = frozenset("mo reg Reg sugg Sugg".split())
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
@@ -72,7 +77,9 @@ _PAIRS: Final = frozenset(
         "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
         "R do", "R dos", "R de", "dir financier", "imp des", "ch double", "ch simple",
         "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
-        "Conf no", "conf no", "ref no", "Ref no",
+        "Conf no", "conf no", "ref no", "Ref no", "Mech Eng", "Chem Eng", "Elec Eng", "Civ Eng", "Comp Sci", "Comp Eng",
+        "Poli Sci", "Pol Sci", "Phys Ed", "Bus Admin", "Cal Penal", "Cal Civ", "Cal Code", "Veh Code", "Civ Code",
+        "Super Ct", "Sup Ct", "Dist Ct", "Pen Code", "Lab Code", "Fam Code", "D C", "C Cir",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -129,7 +136,7 @@ def may_abbreviate(word: str) -> bool:
 
 def never_ends(word: str) -> bool:
     """Return whether a word with a full stop shortens what stands before a name, a figure or a sum."""
-    return word in _NEVER_ENDS or word in _BEFORE_FIGURES or word in _SHORTENED or word in _UNITS or word == "mo"
+    return word in _NEVER_ENDS or word in _BEFORE_FIGURES or word in _SHORTENED or word in _UNITS or word in _PRICED
 
 
 _SPELLED = re.compile(r"(?<!\w)[A-Z] I [A-Z]\Z")  # as V I H, and no "I" before an initial
@@ -202,4 +209,4 @@ def _is_figure(word: str) -> bool:
 
 def _is_measured(text: str, stop: int, word: str) -> bool:
     """Return whether a word is the unit of a figure before it."""
-    return word in _UNITS and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()
+    return (word in _UNITS or word == "c") and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()

@@ -48,7 +48,6 @@ _DAYS: Final = re.compile(
     r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)|(?<=for \d )d(?=[.,;]|$)|(?<=for \d\d )d(?=[.,;]|$)"
 )
 _PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
-_STATUS_POST: Final = re.compile(r"(?<![\w/])s/p(?![\w/])")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
 _PATIENT: Final = re.compile(
     r"(?<![\w.])(?P<p>[Pp])t\b\.?(?: (?P<of>c/o)|(?='s\b)|(?= (?:is|was|has|had|presents?|presented|reports?|reported|"
@@ -59,12 +58,49 @@ _THE_PATIENT: Final = re.compile(
 )
 _PATIENTS: Final = re.compile(r"(?<=% of )pts\b(?:\.(?=\s*[a-z(,;]))?")
 _NEAR: Final = 32
+_STRENGTH: Final = re.compile(
+    r"(?:(?<=\d mg)|(?<=\dmg)|(?<=\d mcg)|(?<=\dmcg)|(?<=\d g)|(?<=\d units)|(?<=\d mEq))"
+    r"/(?=\d{1,4}(?:\.\d)? ?(?:m[Ll]|L|hr?|actuation|dose)\b)"
+)
+_SLASHED: Final = re.compile(
+    r"(?<![\w/])(?P<short>[fF]/[uU]|[hH]/[oO]|[sS]/[pP]|[rR]/[oO]|[pP]/[wW]|w/u|[bB]/[lL]|[cC]/[oOwW]|u/s|h/a|N/V(?:/D)?)"
+    r"(?P<past>'?e?d)?(?![\w/])"
+)
+_SLASHED_WORDS: Final = {
+    "f/u": "follow up",
+    "h/o": "history of",
+    "s/p": "status post",
+    "r/o": "rule out",
+    "p/w": "presents with",
+    "w/u": "workup",
+}
+# The same, in a patient's chart only.
+_CHARTED: Final = {
+    "b/l": "bilateral",
+    "c/o": "complains of",
+    "c/w": "consistent with",
+    "u/s": "ultrasound",
+    "h/a": "headache",
+    "n/v": "nausea and vomiting",
+    "n/v/d": "nausea, vomiting and diarrhea",
+}
+_NOTED: Final = re.compile(
+    r"\b(?:[Pp]ts?|[Pp]atients?|y/?o|years? old|year-old|[Hh]x|[Dd]x|[Hh]/o|[Ss]/p|history of|mg|[Ll]abs|BP|HR|CT|MRI|"
+    r"CXR|PCP|edema|lungs|fever|cough|pain)\b"
+)
+_AGED: Final = re.compile(
+    r"(?<=\d)[ -]?(?:y/?o|y\.o\.|yr[. ]old|YO)[ -]"
+    r"(?P<sex>[MF](?![\w.'/])|(?=(?:fe)?male\b|(?:wo)?man\b|boy\b|girl\b|lady\b))"
+)
+_SEXES: Final = {"M": "male", "F": "female", "": ""}
 
 
 def read(text: TrackedText) -> TrackedText:
     """Values and intervals, which a figure belongs to."""
     if "20/" in text.text and _EYES.search(text.text):
         text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
+    if "y" in text.text or "YO" in text.text:
+        text = text.sub(_AGED, lambda match: f"-year-old {_SEXES[match['sex']]}")
     if "% of pts" in text.text:
         text = text.sub(_PATIENTS, "patients")
     if _CHART.search(text.text) is None:
@@ -73,13 +109,16 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
         text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")
+    if "/" in text.text:
+        text = text.sub(_STRENGTH, " per ")
     text = text.sub(_PER_VOLUME, lambda match: f" units per {'milli' if match['milli'] else ''}liter")
-    text = text.sub(_STATUS_POST, "status post")
     return text.sub(_SINCE, "times ").sub(_DISCHARGED, _discharged)
 
 
 def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
+    if "/" in text.text:
+        text = text.sub(_SLASHED, _slashed)
     if "pt" in text.text or "Pt" in text.text:
         text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
     text = text.sub(_THE_PATIENT, "patient") if " pt" in text.text else text
@@ -93,6 +132,16 @@ def _every(match: re.Match[str]) -> str:
     if match["first"] == "1" and not last:
         return f"every {name}"
     return f"every {cardinal(match['first'])}{last} {name}s"
+
+
+def _slashed(match: re.Match[str]) -> str | None:
+    short = match["short"].lower()
+    word = _SLASHED_WORDS.get(short) or (_CHARTED[short] if _NOTED.search(match.string) else None)
+    if word is None or (match["past"] and short != "f/u"):
+        return None
+    if match["past"]:
+        word = "followed up"
+    return word.capitalize() if short[0] != match["short"][0] and not match["short"].isupper() else word
 
 
 def _discharged(match: re.Match[str]) -> str:

@@ -74,6 +74,11 @@ def has_word(text: str, words: frozenset[str]) -> bool:
     return not words.isdisjoint(_TOKEN.findall(text.lower()))
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in small letters, for more than one such question."""
+    return frozenset(_TOKEN.findall(text.lower()))
+
+
 def word_before(match: re.Match[str]) -> str:
     """The word in front of the match, a space between; empty if there is none."""
     found = _BEFORE.search(match.string[max(0, match.start() - _REACH) : match.start()])

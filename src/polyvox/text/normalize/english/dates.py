@@ -109,6 +109,11 @@ _AROUND_DATE: Final = frozenset(
     "closes opens".split()
 )
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
+_BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
+_PART_OF_DAY: Final = re.compile(
+    r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
+    r"was|is|sounds|looks|at \d|@ ?\d)\b"
+)
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(
     "in since by until till of late early mid last next this from to through and during each every".split()
@@ -237,6 +242,9 @@ def _lone_weekday(match: re.Match[str]) -> str | None:
     """ "Wed" is a day wherever it stands; "Sat" and "Sun" only beside another day, or behind "on", "next" and such."""
     before = word_before(match).lower()
     led = before in _BEFORE_DAY or (match[1] == "Sat" and before == "the")
+    alone = not match.string[match.end() : match.end() + 2].strip()[:1].isupper()
+    led = led or (before in _BEFORE_FREE_DAY and alone)
+    led = led or (before not in ("the", "a", "he", "she") and _PART_OF_DAY.match(match.string, match.end()) is not None)
     known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _DAY_BESIDE, _BESIDE_DAY)
     return _DAYS[match[1][:3].lower()] if known else None
 

@@ -123,11 +123,13 @@ _COMPARISONS: Final = {
     "==": "equals",
 }
 _SHORT_FORM: Final = re.compile(
-    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])"
+    r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
     r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
+    r"|(?<=\d)/(?=(?:customer|household|guest|order|item|member|child|adult|family|ticket|visit|room|vehicle|student|team|"
+    r"game|set|class|serving|dose|transaction|account|pack|box|page|line|employee|passenger)(?!\w))"
 )
 _BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")

@@ -15,8 +15,10 @@ from polyvox.text.phonemes.base import split_phonemes, spoken_insert
 from polyvox.text.phonemes.english import g2p
 from polyvox.text.phonemes.english.capitals import is_shouted_initialism
 from polyvox.text.phonemes.english.folding import folded, romanised
-from polyvox.text.phonemes.english.heteronyms import Role, role_of
+from polyvox.text.phonemes.english.heteronyms import role_of
+from polyvox.text.phonemes.english.initialisms import is_spelled
 from polyvox.text.phonemes.english.lexicon import Lexicon, Variant, lexicon
+from polyvox.text.phonemes.english.roles import Role
 from polyvox.text.phonemes.english.stress import unstressed
 from polyvox.text.phonemes.english.tokens import TextToken, TokenKind, tokens
 from polyvox.text.phonemes.english.word_classes import NEVER_AFTER_ARTICLE, OBJECTS
@@ -119,6 +121,9 @@ class EnglishPhonemizer:
         entry = self._lexicon.find(word)
         role = Role.PLAIN if isinstance(entry, str) else role_of(sentence.words, index)
         shouted = sentence.is_shouted and not is_shouted_initialism(word, sentence.words, index)
+        called = is_spelled(word, sentence.words, index) if len(word) > 1 and not shouted and word.isupper() else None
+        if called is not None:
+            return self._words.called(word) if called else self._words.stressed(word)
         return self._words.read(word, WordContext(role, ahead is NextSound.BREAK, shouted))
 
     def _folded(self, text: str) -> str:
@@ -142,6 +147,7 @@ class EnglishPhonemizer:
     def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
         opens = index == 0 or sentence.tokens[index - 1].kind is TokenKind.MARK or sentence.is_shouted
         compared = word == "A" and index > 0 and sentence.following(index + 1) == "than"
+        compared = compared or (word == "A" and sentence.words[index + 1 : index + 3] == ["one", "c"])
         if compared or sentence.following(index) in NEVER_AFTER_ARTICLE:
             return self._lexicon.letter("a")
         if ahead is NextSound.BREAK or (word == "A" and not opens) or sentence.is_glued(index):

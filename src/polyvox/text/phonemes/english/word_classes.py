@@ -87,7 +87,10 @@ SIZES: Final = _words(
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
 EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
 STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer archer's ribbon hair string strings")
-MASS_CUES: Final = _words("no any some much contain contains contained containing absorb absorbs added adding use used")
+MASS_CUES: Final = _words(
+    "no any some much contain contains contained containing absorb absorbs added adding use used "
+    "detected found show shows showed leach leaches leached remove removes removed"
+)
 
 # Words near a heteronym that give its rarer sense away, whatever its part of speech.
 CUES: Final[Mapping[str, frozenset[str]]] = {
@@ -111,7 +114,8 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(
         "detail details particles particle quantities quantity amounts differences difference traces fraction "
-        "fractions variations changes microscopic infinitesimal"
+        "fractions variations changes microscopic infinitesimal speck specks grains crystals organisms creatures "
+        "insects droplets pores cracks fragments adjustments proportions increments bubbles fossils hairs holes doses"
     ),
     "row": _words("blazing argument quarrel neighbours heated furious"),
     "does": _words("bucks fawns stags fawn"),

@@ -7,9 +7,11 @@ from typing import Final
 
 from polyvox.text.phonemes.english.acronyms import EMPHATIC, camel_parts, is_pronounceable, is_unsayable, spelled
 from polyvox.text.phonemes.english.digits import digit_words
-from polyvox.text.phonemes.english.heteronyms import Role, chosen
+from polyvox.text.phonemes.english.heteronyms import chosen
 from polyvox.text.phonemes.english.inflection import inflected, with_ed, with_ing, with_s
+from polyvox.text.phonemes.english.initialisms import SPELLED
 from polyvox.text.phonemes.english.lexicon import Lexicon
+from polyvox.text.phonemes.english.roles import Role
 from polyvox.text.phonemes.english.stress import audible, compounded, emphasised, unstressed, weakened
 
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
@@ -60,6 +62,14 @@ class WordPhonemizer:
             return self._strange(run, setting)
         return self._compound(parts, setting)
 
+    def called(self, capitals: str) -> str:
+        """Capitals by the names of their letters."""
+        return spelled(capitals, self.lexicon)
+
+    def stressed(self, capitals: str) -> str:
+        """Capitals as the word that they look like."""
+        return emphasised(self.read(capitals.lower()))
+
     def _known(self, word: str, setting: WordContext) -> str | None:
         """The sound of a word that the dictionary has, or from which it can be derived."""
         if not word[0].isalpha() and word[0] != "'":
@@ -76,7 +86,8 @@ class WordPhonemizer:
 
     def _acronym_form(self, form: re.Match[str], setting: WordContext) -> str:
         """Capitals with an ending in small letters: `APIs`, `DM'd`, `OKing`."""
-        stem, variant = self.read(form["stem"], setting), self.lexicon.variant
+        called = form["stem"] in SPELLED
+        stem, variant = self.called(form["stem"]) if called else self.read(form["stem"], setting), self.lexicon.variant
         if form["s"]:
             return with_s(stem, variant)
         return with_ed(stem, variant) if form["ed"] else with_ing(stem, variant, form["stem"])
@@ -129,6 +140,8 @@ class WordPhonemizer:
         letters = word.replace("'", "")
         if _INITIALS_WITH_LINK.fullmatch(letters):
             return spelled(letters, self.lexicon)
+        if letters.islower() and letters.upper() in self.lexicon.gold:
+            return self.read(letters.upper(), setting)
         parts = camel_parts(letters)
         if len(parts) > 1 and not _INITIALS_AND_ONE.fullmatch(letters):
             return "".join(self._camel(parts, setting))

@@ -150,6 +150,9 @@ BEFORE_FIGURES: Final = {
     "flts": "flights",
     "Rds": "Rounds",
     "rds": "rounds",
+    "Rwy": "Runway",
+    "rwy": "runway",
+    "Ctrm": "Courtroom",
     "Tbl": "Table",
     "tbl": "table",
 }
@@ -174,7 +177,7 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|pp?|Op|Fl)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl)"
     r"(?= (?:#|number )?\d)"
 )
 _COUNTED_PARTS: Final = re.compile(

@@ -20,15 +20,51 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min|pt)\.?(?!\w)"
     r"|(?<=[a-zA-Z] )(?P<estimate>est)\.(?= (?:to|of|for|is|was)\b)"
     r"|\b(?P<tone>[A-G](?:[♯♭#]|[ -](?:flat|sharp))?)[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
+    r"|(?<=[A-Za-z] )(?P<beat>def)\.(?= (?:No\. |number )?(?:[A-Z][a-z]|[A-Z]{2,3}\b))"
+    r"|\b(?P<revised>[Rr]ev)\. (?P<enlarged>and (?:enl|exp)|ed)\b\.?"
+    r"|(?<![\w.])(?P<assorted>[Aa])ss?t\. "
+    r"(?=(?:colou?rs|styles|sizes|flavou?rs|varieties|patterns|designs|brands|fruits?|nuts|cheeses)\b)"
+    r"|\b(?P<exclusions>[Ee])xcl\. (?=apply|may)"
+    r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board|class|exam|"
+    r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
+    r"|(?<![\w.])(?P<class>Fr|So)\. (?=(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
+    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
+    r"(?P<study>Eng|Sci|Ed|Admin|Bio)\b\.?"
+    r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
     r"|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
-    " bus. ", "Bus. ", " disc.", " reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
+    " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
+    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
+_ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
+_ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
+_FIELDS: Final = {
+    "Chem": "Chemical",
+    "Mech": "Mechanical",
+    "Elec": "Electrical",
+    "Civ": "Civil",
+    "Comp": "Computer",
+    "Ind": "Industrial",
+    "Aero": "Aerospace",
+    "Biomed": "Biomedical",
+    "Poli": "Political",
+    "Pol": "Political",
+    "Phys": "Physical",
+    "Bus": "Business",
+    "Mol": "Molecular",
+}
+_STUDIES: Final = {
+    "Eng": "Engineering",
+    "Sci": "Science",
+    "Ed": "Education",
+    "Admin": "Administration",
+    "Bio": "Biology",
+}
 _PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espiratory", "conf": "onference"}
 
 
@@ -38,23 +74,20 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _in_phrase(match: re.Match[str]) -> str | None:
-    """Parts of a book's description, business days and medium heat."""
+    """The words of whichever phrase was found."""
     stop = final_stop(match)
-    if match["pages"]:
-        return ("pages" if match["pages"] == "pp" else "volumes") + stop
-    if match["edition"]:
-        return match["edition"].replace("rev.", "revised").replace("Rev.", "Revised") + "edition" + stop
-    if match["edited"]:
-        done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
-        return done.capitalize() if match["edited"][0].isupper() else done
-    if match["editors"]:
-        return f"{match['editors'][0]}ditors"
+    if match["pages"] or match["edition"] or match["edited"] or match["editors"]:
+        return _of_book(match, stop)
     if match["med"]:
         return match["med"] + ("edical " if match["medical"] else "edium ")
     if match["minute"]:
         return ("minute" if match["minute"] == "min" else "point") + stop
     if match["key"]:
         return match["tone"] + (" minor" if match["key"] == "min" else " major") + stop
+    if match["class"] or match["field"] or match["engineering"] or match["machine"]:
+        return _studied(match, stop)
+    if match["beat"] or match["revised"] or match["assorted"] or match["exclusions"] or match["room"]:
+        return _sold_or_won(match, stop)
     if match["according"]:
         return match["according"] + "ording "
     if match["estimate"]:
@@ -62,3 +95,37 @@ def _in_phrase(match: re.Match[str]) -> str | None:
     return _PHRASES.get(match.group().strip()) or next(
         f"{match[name]}{rest} " for name, rest in _PHRASE_ENDS.items() if match[name]
     )
+
+
+def _of_book(match: re.Match[str], stop: str) -> str:
+    """Parts of a book's description."""
+    if match["pages"]:
+        return ("pages" if match["pages"] == "pp" else "volumes") + stop
+    if match["edition"]:
+        return match["edition"].replace("rev.", "revised").replace("Rev.", "Revised") + "edition" + stop
+    if match["editors"]:
+        return f"{match['editors'][0]}ditors"
+    done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
+    return done.capitalize() if match["edited"][0].isupper() else done
+
+
+def _studied(match: re.Match[str], stop: str) -> str:
+    """Years and fields of study."""
+    if match["class"]:
+        return "Freshman " if match["class"] == "Fr" else "Sophomore "
+    if match["machine"]:
+        return f"{match['machine']}achine "
+    study = _STUDIES[match["study"] or match["engineering"]]
+    return f"{_FIELDS[match['field']]} {study}{stop}" if match["field"] else study + stop
+
+
+def _sold_or_won(match: re.Match[str], stop: str) -> str:
+    """Words of results, editions, shops and houses."""
+    if match["beat"]:
+        return "defeated"
+    if match["revised"]:
+        rest = "edition" if match["enlarged"] == "ed" else f"and {_ENLARGED[match['enlarged'][4:]]}"
+        return f"{match['revised']}ised {rest}{stop}"
+    if match["room"]:
+        return f"{_ROOMS.get(match['room'], match['room'])} room{match['rooms'] or ''}{stop}"
+    return f"{match['assorted']}ssorted " if match["assorted"] else f"{match['exclusions']}xclusions "

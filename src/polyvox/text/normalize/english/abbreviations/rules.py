@@ -3,18 +3,22 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import phrases, short_forms
+from polyvox.text.normalize.english.abbreviations import courts, phrases, settings, short_forms
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.abbreviations.words import (
     ANYWHERE,
+    BEFORE_RANKS,
     BEHIND_NAMES,
+    COUNTED,
     DOTTED,
     GOING_ON,
+    LABELS,
+    RANKS,
     ROADS,
     TITLES,
     WITHIN,
 )
-from polyvox.text.normalize.english.context import STARTERS, final_stop, has_word, word_after, word_before
+from polyvox.text.normalize.english.context import STARTERS, final_stop, word_after, word_before, words_of
 from polyvox.text.normalize.english.letters import spelled_pair
 from polyvox.text.tracked import TrackedText
 
@@ -43,8 +47,29 @@ _POINTS: Final = frozenset("North South East West Northeast Northwest Southeast 
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 # "Serial no." and "ref. no.", with a word behind it that is no figure.
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
-_REFERENCE: Final = re.compile(r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)")
-_REFERENCES: Final = {"ref": "eference", "conf": "onfirmation", "reg": "egistration"}
+_REFERENCE: Final = re.compile(
+    r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)|"
+    r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub|[Cc]trl)\.?"
+    r"(?= (?:no|num|number|code|id)\b)"
+)
+_REFERENCES: Final = {
+    "ref": "eference",
+    "conf": "onfirmation",
+    "reg": "egistration",
+    "inv": "nvoice",
+    "ser": "erial",
+    "pol": "olicy",
+    "mem": "embership",
+    "cert": "ertificate",
+    "lic": "icense",
+    "cust": "ustomer",
+    "resv": "eservation",
+    "cat": "atalog",
+    "arb": "rbitration",
+    "perm": "ermit",
+    "sub": "ubscription",
+    "ctrl": "ontrol",
+}
 _SHORT_WORDS: Final = short_forms.WORDS.union(_REFERENCES)
 _NUMBERED: Final = frozenset(
     "account badge batch booking card case claim confirmation contact customer docket employee fax file flight id "
@@ -64,9 +89,10 @@ _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
-_WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
+_WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")
 _JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
 _GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
+_COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred) \Z")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _ROAD: Final = re.compile(
     r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
@@ -94,12 +120,13 @@ _OFFICES: Final = {
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    text = _initialled(text)
+    words = words_of(text.text)
+    text = _initialled(settings.read(courts.read(text), words))
     if text.text.startswith(("FW:", "Fw:")):
         text = text.sub(_FORWARDED, "Forward")
-    short = has_word(text.text, _SHORT_WORDS)
+    short = not words.isdisjoint(_SHORT_WORDS)
     if short:
-        text = text.sub(_REFERENCE, lambda match: match["label"][0] + _REFERENCES[match["label"].lower()])
+        text = text.sub(_REFERENCE, _reference)
     if "." in text.text:
         text = text.sub(_LABEL_NUMBER, _label_number).sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop)
     text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, _road)
@@ -133,6 +160,11 @@ def _stopped(text: TrackedText) -> TrackedText:
         text = text.sub(_OFFICE, _office)
     text = text.sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     return text.sub(_SPECIES, r"\1").sub(_INITIAL, _initial)
+
+
+def _reference(match: re.Match[str]) -> str:
+    label = match["label"] or match["of"]
+    return label[0] + _REFERENCES[label.lower()]
 
 
 def _label_number(match: re.Match[str]) -> str | None:
@@ -191,6 +223,11 @@ def _with_stop(match: re.Match[str]) -> str | None:
     word = match[1]
     if word in TITLES and (word in _ALWAYS or _before_name(match)):
         return TITLES[word]
+    if word in RANKS and word_before(match).rstrip(".") in BEFORE_RANKS and _GOES_ON.match(match.string, match.end()):
+        return TITLES[word]
+    special = _labelled_or_counted(match, word)
+    if special:
+        return special
     if word == "Sec" and word_before(match)[:1].isupper():
         return "Secretary" + final_stop(match)
     if word.lower() in ("incl", "excl") and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
@@ -202,6 +239,16 @@ def _with_stop(match: re.Match[str]) -> str | None:
     if word in GOING_ON and _GOES_ON.match(match.string, match.end()):
         return GOING_ON[word]
     return _with_final_stop(match, word)
+
+
+def _labelled_or_counted(match: re.Match[str], word: str) -> str | None:
+    """A label before its colon, or what the figure in front counts."""
+    lower = word.lower()
+    if lower in LABELS and match.string.startswith(":", match.end()):
+        return LABELS[lower].capitalize() if word[0].isupper() else LABELS[lower]
+    if word in COUNTED and _COUNTING.search(match.string, max(0, match.start() - 10), match.start()):
+        return COUNTED[word] + final_stop(match)
+    return None
 
 
 def _with_final_stop(match: re.Match[str], word: str) -> str | None:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.normalize.english.context import final_stop, word_after, word_before
 from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
 
@@ -117,12 +117,142 @@ SHORTENED: Final = {
     "yds": "yards",
     "yrs": "years",
 }
+# The same; in capitals they may be initials.
+SMALL: Final = {
+    "addl": "additional",
+    "bcuz": "because",
+    "bkgd": "background",
+    "bldr": "builder",
+    "bldrs": "builders",
+    "brthdy": "birthday",
+    "bsmt": "basement",
+    "cld": "could",
+    "clng": "ceiling",
+    "cmte": "committee",
+    "cmtes": "committees",
+    "chk": "check",
+    "clsd": "closed",
+    "dlvd": "delivered",
+    "dlvry": "delivery",
+    "hkup": "hookup",
+    "hkups": "hookups",
+    "hvy": "heavy",
+    "rcpts": "receipts",
+    "jkt": "jacket",
+    "jkts": "jackets",
+    "ctrm": "courtroom",
+    "ctrms": "courtrooms",
+    "cxl": "cancel",
+    "cxld": "canceled",
+    "dtd": "dated",
+    "flrs": "floors",
+    "fncd": "fenced",
+    "fplc": "fireplace",
+    "frplc": "fireplace",
+    "gnd": "ground",
+    "grp": "group",
+    "grps": "groups",
+    "grt": "great",
+    "hdcp": "handicap",
+    "hdwd": "hardwood",
+    "hghts": "heights",
+    "hgt": "height",
+    "hldgs": "holdings",
+    "hndcp": "handicap",
+    "hqtrs": "headquarters",
+    "hrg": "hearing",
+    "hrgs": "hearings",
+    "hrly": "hourly",
+    "instrs": "instructions",
+    "jrnl": "journal",
+    "lgth": "length",
+    "lmtd": "limited",
+    "lndry": "laundry",
+    "lrg": "large",
+    "lvls": "levels",
+    "mbr": "member",
+    "mbrs": "members",
+    "mbrshp": "membership",
+    "mdse": "merchandise",
+    "mgt": "management",
+    "mnth": "month",
+    "mnths": "months",
+    "mstr": "master",
+    "mtge": "mortgage",
+    "mthly": "monthly",
+    "nbhd": "neighborhood",
+    "nbr": "number",
+    "nbrs": "numbers",
+    "nght": "night",
+    "nonsmkr": "nonsmoker",
+    "ntwk": "network",
+    "nxt": "next",
+    "pgm": "program",
+    "pkt": "packet",
+    "pkts": "packets",
+    "plcy": "policy",
+    "prblm": "problem",
+    "prblms": "problems",
+    "prgm": "program",
+    "prkg": "parking",
+    "prsnl": "personnel",
+    "psgr": "passenger",
+    "psgrs": "passengers",
+    "pwr": "power",
+    "qtrly": "quarterly",
+    "rgds": "regards",
+    "rpt": "report",
+    "rpts": "reports",
+    "rqd": "required",
+    "rqmts": "requirements",
+    "rstrnt": "restaurant",
+    "rsvn": "reservation",
+    "rsvns": "reservations",
+    "schd": "schedule",
+    "sgl": "single",
+    "shld": "should",
+    "shpg": "shipping",
+    "shpmt": "shipment",
+    "shpmts": "shipments",
+    "sprvsr": "supervisor",
+    "stmt": "statement",
+    "stmts": "statements",
+    "strt": "start",
+    "svcs": "services",
+    "sz": "size",
+    "szs": "sizes",
+    "tchr": "teacher",
+    "tchrs": "teachers",
+    "tgthr": "together",
+    "trng": "training",
+    "twnhs": "townhouse",
+    "twnhse": "townhouse",
+    "txn": "transaction",
+    "txns": "transactions",
+    "vchr": "voucher",
+    "wdth": "width",
+    "whse": "warehouse",
+    "wht": "white",
+    "wkday": "weekday",
+    "wkdays": "weekdays",
+    "wknds": "weekends",
+    "wld": "would",
+    "wrnty": "warranty",
+    "xfer": "transfer",
+    "xfers": "transfers",
+    "xtra": "extra",
+    "yrly": "yearly",
+}
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd".split())
+_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
 # Words with their middle left out.
 _ELIDED: Final = {
+    "aff'd": "affirmed",
+    "rev'd": "reversed",
+    "dism'd": "dismissed",
+    "wmn's": "women's",
     "ass'n": "association",
     "comm'n": "commission",
     "cont'd": "continued",
@@ -141,6 +271,11 @@ _ELIDED: Final = {
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
     "abt": "about",
+    "afk": "away from keyboard",
+    "wfh": "work from home",
+    "ootd": "outfit of the day",
+    "obo": "or best offer",
+    "tysvm": "thank you so very much",
     "afaik": "as far as I know",
     "atm": "at the moment",
     "bc": "because",
@@ -231,6 +366,7 @@ MIXED_CASE: Final = {
     "TL;DR": "TLDR",
     "tl;dr": "TLDR",
 }
+_OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
 _NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
@@ -239,10 +375,10 @@ _TYPED: Final = re.compile(
     + r")(?![\w'@-]|\.\w)"
 )
 _SHORTENED: Final = re.compile(
-    r"(?<![\w.'@#/-])(?P<word>" + any_of(SHORTENED) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
+    r"(?<![\w.'@#/-])(?P<word>" + any_of((*SHORTENED, *SMALL)) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
 )
 _ELISION: Final = re.compile(r"(?<![\w'])(?:" + "|".join(_ELIDED) + r")(?![\w'])", re.IGNORECASE)
-WORDS: Final = frozenset((*SHORTENED, *TYPED, *map(str.lower, MIXED_CASE), "tl"))
+WORDS: Final = frozenset((*SHORTENED, *SMALL, *TYPED, *map(str.lower, MIXED_CASE), "tl"))
 """A text without any of them, in small letters, is left as it is by `read`."""
 
 
@@ -258,12 +394,14 @@ def read_elisions(text: TrackedText) -> TrackedText:
 
 def _shortened(match: re.Match[str]) -> str | None:
     short = match["word"]
-    if not (short.islower() or short.istitle() or (short.isupper() and short.lower() not in _OTHER_IN_CAPITALS)):
+    lower = short.lower()
+    shouted = short.isupper() and lower in SHORTENED and lower not in _OTHER_IN_CAPITALS
+    if not (short.islower() or short.istitle() or shouted):
         return None
-    word = SHORTENED[short.lower()]
+    word = SHORTENED.get(lower) or SMALL[lower]
     if short == "Pct" and word_before(match).islower():
         word = "precinct"
-    stop = match.group()[len(short) :] if short.lower() in CHATTED else final_stop(match)
+    stop = match.group()[len(short) :] if lower in CHATTED else final_stop(match)
     return (word.capitalize() if short[0].isupper() else word) + stop
 
 
@@ -273,4 +411,6 @@ def _elided(match: re.Match[str]) -> str:
 
 
 def _typed(match: re.Match[str]) -> str:
+    if match.group() == "atm" and (word_after(match) in _OF_MACHINES or word_before(match) in ("an", "the", "nearest")):
+        return "ATM"
     return MIXED_CASE.get(match.group()) or TYPED[match.group().lower()]

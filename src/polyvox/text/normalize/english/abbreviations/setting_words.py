@@ -1,0 +1,75 @@
+"""Words of a setting by their short forms, in small letters."""
+
+from typing import Final
+
+
+def _table(*lines: str) -> dict[str, str]:
+    return dict(entry.split(" ", 1) for line in lines for entry in line.split(","))
+
+
+CHART_BARE: Final = _table(
+    "neg negative,susp suspension,bilat bilateral,abd abdomen,inj injection,soln solution,oint ointment,ung ointment",
+    "supp suppository,subcut subcutaneous,subq subcutaneous,incr increased,decr decreased,noncontrib noncontributory",
+    "prn P.R.N,dx diagnosis,tx treatment,sx symptoms,fx fracture,bx biopsy,dz disease,hosp hospital,nebs nebulizers",
+    "cx culture,wt weight,tol tolerated,preg pregnant,postop post op,preop pre op,resps respirations,sats saturations",
+)
+CHART: Final = CHART_BARE | _table(
+    "pos positive,neb nebulizer,elix elixir,disp dispense,ext extremities,extrem extremities,amp ampule,amps ampules",
+    "sol solution,tab tablet,tabs tablets,cap capsule,caps capsules,ant anterior,lat lateral,post posterior",
+    "inf inferior,sup superior,med medication,meds medications,temp temperature,rec recommend,recs recommendations",
+    "eval evaluation,amb ambulatory,gen general,surg surgery,ped pediatric,peds pediatrics,derm dermatology",
+    "onc oncology,cardio cardiology,fam family,hist history,sev severe,mod moderate,chr chronic,freq frequent",
+    "cath catheter,vent ventilator,sat saturation,refrig refrigerate,mult multiple,occ occasional,resp respirations",
+    "adm admitted,imm immunizations,vacc vaccine,approp appropriate,poss possible,prob probable,diff difficult",
+    "def deficiency,abn abnormal,norm normal,max maximum,min minimum,cont continue,reg regular,infl inflammation",
+)
+FILE: Final = _table(
+    "def defendant,defs defendants,pl plaintiff,mot motion,mots motions,resp response,opp opposition,ct court",
+    "cts counts,dep deposition,depo deposition,aff affidavit,decl declaration,br brief,mem memorandum,civ civil",
+    "crim criminal,proc procedure,evid evidence,compl complaint,jud judicial,stip stipulation,subp subpoena",
+    "viol violation,misd misdemeanor,fel felony,ann annotated,tit title,regs regulations,subd subdivision",
+    "pls plaintiffs,inj injunction",
+    "prob probation,indict indictment,supp supplemental,disc discovery,interrog interrogatory,exh exhibit",
+    "sup supreme",
+    "super superior,app appeals,cal California,bankr bankruptcy,pet petitioner,govt government,stat statute",
+    "dist district",
+    "trib tribunal,arb arbitration,litig litigation,pros prosecution,wit witness,jgmt judgment,judg judgment",
+    "jur jury",
+)
+LISTING_BARE: Final = _table("sf square feet,smkg smoking,obo or best offer")
+LISTING: Final = LISTING_BARE | _table(
+    "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished,unfin unfinished,gar garage,appl appliances",
+    "appls appliances,priv private,ent entrance,furn furnished,unfurn unfurnished,yd yard,hw hot water,ht heat",
+    "refs references,cond condition,exc excellent,immed immediate,occ occupancy,neg negotiable,nego negotiable",
+    "sec security,dep deposit,loc location,fam family,liv living,din dining,stor storage,balc balcony,elev elevator",
+    "mod modern,renov renovated,remod remodeled,vic vicinity,blt built,eff efficiency,att attached,det detached",
+    "trans transportation,ac acres,acs acres,apt apartment,apts apartments,frig refrigerator,refrig refrigerator",
+    "wash washer,upst upstairs,dnst downstairs,ste suite,cpt carpet,ext exterior,int interior,bal balcony",
+    "conv convertible,appr approval",
+    "auto automatic,acc accident,sep separate,cent central,pref preferred,resp responsible",
+    "prof professional",
+    "prkg parking,spac spacious,beaut beautiful,gorg gorgeous,hist historic,comm community,pty party",
+)
+RECIPE: Final = _table(
+    "chop chopped,refrig refrigerate,parm Parmesan,marg margarine,veg vegetable,choc chocolate,env envelope",
+    "temp temperature,evap evaporated,cond condensed,unsalt unsalted,sweet sweetened,bkg baking,pwd powder,pwdr powder",
+    "cinn cinnamon,van vanilla,mozz mozzarella,mayo mayo,ingred ingredients,serv servings,cont container,sl sliced",
+    "conf confectioners,cr cream,gr ground,br brown,toms tomatoes,cov covered,unsw unsweetened,lt light,dk dark",
+)
+JOB: Final = _table(
+    "emp employees,emps employees,pref preferred,exp experience,dir director,supv supervisor,sched schedule",
+    "quals qualifications,sal salary,comm commission,ops operations,refs references,admin administrative,bene benefits",
+    "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
+    "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",
+)
+# Words of their own elsewhere: short only where the sentence goes on behind the stop.
+WORDS_TOO: Final = frozenset(
+    (
+        "admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
+        "disc div dk dz elev ent env eves exec ext fam fin gen gr hist inf int kit lat lic loc lt max med meds min "
+        "mod mult nec norm ops ord party perm pet pos post prob prof pros quiet rec recs reg rent sal sat sec sep "
+        "serv sol spec sub sup super surg sweet tab tabs temp tit tot trans van vent wash wit yd"
+    ).split()
+)
+SHORT: Final = frozenset((*CHART, *FILE, *LISTING, *RECIPE, *JOB)) - WORDS_TOO
+"""Those that are never a word of their own."""

@@ -1,0 +1,103 @@
+"""Short forms that only their setting explains: a patient's chart, a court's file, an advertisement, a recipe."""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from polyvox.text.normalize.english.abbreviations import setting_words
+from polyvox.text.normalize.english.context import final_stop, word_after, word_before
+from polyvox.text.tracked import TrackedText
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The marks by which a text shows its setting, and its words: with a stop, and those that need none."""
+
+    marks: re.Pattern[str]
+    stopped: dict[str, str]
+    bare: dict[str, str]
+
+    def word(self, short: str, *, stop: bool) -> str | None:
+        """The word behind a short form in small letters."""
+        return (self.stopped.get(short) if stop else None) or self.bare.get(short)
+
+
+_CHART: Final = Setting(
+    re.compile(
+        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|"
+        r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
+        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
+        r"[Bb]x|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
+    ),
+    setting_words.CHART,
+    setting_words.CHART_BARE,
+)
+_FILE: Final = Setting(
+    re.compile(
+        r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Attys?|USC|ECF|"
+        r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s|ed)?|"
+        r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
+        r"[Dd]ocket|settlement)|§"
+    ),
+    setting_words.FILE,
+    {},
+)
+_LISTING: Final = Setting(
+    re.compile(
+        r"\b(?:BR|BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
+        r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
+        r"[Uu]tils?|[Cc]ondo|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
+        r"[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+    ),
+    setting_words.LISTING,
+    setting_words.LISTING_BARE,
+)
+_RECIPE: Final = Setting(
+    re.compile(
+        r"\b(?:cups?|tsp|[Tt]bsp|(?:tea|table)spoons?|[Bb]ake|oven|[Ss]tir|flour|sugar|onions?|garlic|butter|simmer|[Ss]erves|"
+        r"preheat|[Pp]reheat|eggs?)\b"
+    ),
+    setting_words.RECIPE,
+    {},
+)
+_JOB: Final = Setting(
+    re.compile(
+        r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
+        r"[Ww]anted|[Ee]xp\.|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
+    ),
+    setting_words.JOB,
+    {},
+)
+_SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB)
+_SHORT: Final = re.compile(r"(?<![\w.'/\\-])(?P<word>[A-Za-z]{2,7})(?:(?P<stop>\.)(?!\w)|(?![\w./-]))")
+_STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
+_BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
+_GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
+_OPPOSED: Final = frozenset("counsel party parties side".split())
+
+
+def read(text: TrackedText, found: frozenset[str]) -> TrackedText:
+    """The words of each setting that the text shows, in full; `found` has all its words in small letters."""
+    if found.isdisjoint(_BARE) and ("." not in text.text or found.isdisjoint(_STOPPED)):
+        return text
+    for setting in _SETTINGS:
+        if not found.isdisjoint(setting.stopped) and setting.marks.search(text.text):
+            text = text.sub(_SHORT, partial(_in_full, setting=setting))
+    return text
+
+
+def _in_full(match: re.Match[str], setting: Setting) -> str | None:
+    short, stop = match["word"], match["stop"] is not None
+    if not (short.islower() or short.istitle()):
+        return None
+    word = setting.word(short.lower(), stop=stop)
+    if word is None or short == "pls":
+        return None
+    if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
+        return None
+    if short.lower() == "opp" and word_after(match) in _OPPOSED:
+        word = "opposing"
+    if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":
+        return None
+    return (word.capitalize() if short[0].isupper() else word) + (final_stop(match) if stop else "")
