@@ -7,6 +7,7 @@ PHRASES: Final = {
     "不亦说乎": "bu2 yi4 yue4 hu1",
     "有为青年": "you3 wei2 qing1 nian2",
     "何为": "he2 wei2",
+    "还须系铃人": "hai2 xu1 ji4 ling2 ren2",
     "福分": "fu2 fen4",
     "重访": "chong2 fang3",
     "最长者": "zui4 chang2 zhe3",

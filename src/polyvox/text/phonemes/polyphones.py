@@ -11,10 +11,16 @@ from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
 from polyvox.text.phonemes.full_names import surnames_before_names
+from polyvox.text.phonemes.polyphone_again import again
+from polyvox.text.phonemes.polyphone_clauses import CLAUSE_RULES
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
 
+# What a clause decides goes before what the neighbours do.
+_RULES: Final = {
+    char: CLAUSE_RULES.get(char, ()) + RULES.get(char, ()) for char in (*CLAUSE_RULES, *(RULES.keys() - CLAUSE_RULES.keys()))
+}
 _COMPLEMENT: Final = 5
 """Words behind 为 that tell whether it is to be or for."""
 _THINGS: Final = frozenset("nmxfsb")
@@ -31,12 +37,18 @@ _TITLE: Final = (
 _NAMED: Final = re.compile(
     f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
 )
+# What a clause goes on with behind somebody's name.
+_FAMILIAR: Final = (
+    "[来去在是的和也已你我他她呢吗啊把给跟被让找没又都就还将刚要会想昨今明下上早晚退怎先叫发请问到]"
+    "|说(?!员|词|法)|[、]|开[车会]|请|负责|结婚|回[来去家]"
+)
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
     f"(?:^|(?<=[找见请问给跟和是叫位的了由向对与及让随陪]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
     # To serve as, at the beginning of a clause.
     f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
-    "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
+    "|(?<=[小老阿])(?P<short>曾(?!经)|[翟覃缪](?!子)|葛(?![根布藤]))"
+    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR}))"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
 # are no verbs or places before any title.
@@ -77,15 +89,15 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    chars = set(text) & RULES.keys()
+    chars = set(text) & _RULES.keys()
     alone = _lone_places(words) if chars else frozenset()
     for char in chars:
         places = [place for place, other in enumerate(text) if other == char]
-        for rule in RULES[char]:
+        for rule in _RULES[char]:
             for place in rule.found_in(text, places):
                 if not rule.alone or place in alone:
                     found.setdefault(place, rule.reading)
-    for place, reading in (*_by_part_of_speech(words), *_copulas(words)):
+    for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(words)):
         found.setdefault(place, reading)
     return found
 
