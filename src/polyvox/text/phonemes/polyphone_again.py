@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.phonemes.chinese_words import parts_of_speech, word_cutter
 
 _AGAIN: Final = "重"
+_PAIR: Final = 2
 _VERBAL: Final = "v"
 # Verbs that the dictionary takes for something else.
 _DOINGS: Final = frozenset("裁接报约下转导煮跑签交修")
@@ -13,14 +14,39 @@ _DOINGS: Final = frozenset("裁接报约下转导煮跑签交修")
 _NOT_DONE: Final = frozenset("约达超过于是有在了的得不能可会要应需大型量度点金心伤病症罪音")
 # Behind these it is heavy, or the end of a noun.
 _HEAVY: Final = frozenset("很太最更较够越并口味体净毛自负载沉严手情病胆轻超加减看注偏多挺真")
-_ONCE: Final = ("一下", "一遍", "一次", "一版", "一个", "一份", "一张", "一轮", "一套", "一条", "一单", "一锅", "个", "了", "过", "两")
+_ONCE: Final = (
+    "一下",
+    "一遍",
+    "一次",
+    "一版",
+    "一个",
+    "一份",
+    "一张",
+    "一轮",
+    "一套",
+    "一条",
+    "一单",
+    "一锅",
+    "个",
+    "了",
+    "过",
+    "两",
+)
 
 
 def again(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The places of 重 that begins a word nobody lists or stands before a verb, and its reading."""
-    if not any(word[0] == _AGAIN for word in words):
+    if not any(word[0] == _AGAIN or word[-1] == _AGAIN for word in words):
         return
     tags, known = parts_of_speech(), word_cutter().FREQ
+    # The tokenizer makes up pairs such as 要重 of 要重刮.
+    words = [
+        part
+        for word in words
+        for part in (
+            (word[:-1], _AGAIN) if len(word) == _PAIR and word[-1] == _AGAIN and not known.get(word) else (word,)
+        )
+    ]
     place = 0
     for index, word in enumerate(words):
         ahead = word[1:] or (words[index + 1] if index + 1 < len(words) else "")
@@ -30,8 +56,11 @@ def again(words: Sequence[str]) -> Iterator[tuple[int, str]]:
             done = ahead[0] not in _NOT_DONE and (
                 ahead[0] in _DOINGS or tags.get(ahead, tags.get(ahead[0], ""))[:1] == _VERBAL
             )
-            if done and before[-1:] not in _HEAVY and behind[:1] not in ("不", "得") and (
-                tags.get(before, "")[:1] not in ("n", "a", "x") or len(word) > 1 or behind.startswith(_ONCE)
+            if (
+                done
+                and before[-1:] not in _HEAVY
+                and behind[:1] not in ("不", "得")
+                and (tags.get(before, "")[:1] not in ("n", "a", "x") or len(word) > 1 or behind.startswith(_ONCE))
             ):
                 yield place, "chong2"
         place += len(word)

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
-from polyvox.text.phonemes.full_names import surnames_before_names
+from polyvox.text.phonemes.full_names import names_among, surnames_before_names
 from polyvox.text.phonemes.polyphone_again import again
 from polyvox.text.phonemes.polyphone_clauses import CLAUSE_RULES
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
@@ -19,7 +19,8 @@ from polyvox.text.phonemes.polyphone_words import WORDS
 
 # What a clause decides goes before what the neighbours do.
 _RULES: Final = {
-    char: CLAUSE_RULES.get(char, ()) + RULES.get(char, ()) for char in (*CLAUSE_RULES, *(RULES.keys() - CLAUSE_RULES.keys()))
+    char: CLAUSE_RULES.get(char, ()) + RULES.get(char, ())
+    for char in (*CLAUSE_RULES, *(RULES.keys() - CLAUSE_RULES.keys()))
 }
 _COMPLEMENT: Final = 5
 """Words behind 为 that tell whether it is to be or for."""
@@ -48,7 +49,8 @@ _TITLED: Final = re.compile(
     # To serve as, at the beginning of a clause.
     f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老阿])(?P<short>曾(?!经)|[翟覃缪](?!子)|葛(?![根布藤]))"
-    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR}))"
+    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR})(?!的))"
+    "|(?<=[跟和与找叫问请喊让]小)(?P<named>[仇任单查盖解])(?![位元车子据身品放释区])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
 # are no verbs or places before any title.
@@ -73,7 +75,7 @@ _KNOWN: Final = re.compile(
 # With characters of which a text that the pattern fits has one.
 _SURNAME_PATTERNS: Final = (
     (_NAMED, frozenset("姓叫")),
-    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴")),
+    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴单解盖")),
     (_CALLED_ONES, frozenset("解单仇朴翟覃缪任区查盖")),
     (_KNOWN, frozenset(NAMES)),
 )
@@ -85,7 +87,7 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text), *names_among(words)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
