@@ -41,8 +41,10 @@ _NAME: Final = re.compile(f".{_GIVEN}{{2}}")
 _NAME_LENGTH: Final = 3
 
 
-def names_among(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+def names_among(text: str, words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The readings of surnames that begin an unlisted token which looks like a whole name."""
+    if _OPENING.isdisjoint(text):
+        return
     place = 0
     for word in words:
         if (

@@ -49,7 +49,7 @@ _TITLED: Final = re.compile(
     # To serve as, at the beginning of a clause.
     f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老阿])(?P<short>曾(?!经)|[翟覃缪](?!子)|葛(?![根布藤]))"
-    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR})(?!的))"
+    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR})(?!的)|(?<=老)解$)"
     "|(?<=[跟和与找叫问请喊让]小)(?P<named>[仇任单查盖解])(?![位元车子据身品放释区])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
@@ -87,19 +87,23 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text), *names_among(words)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text), *names_among(text, words)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
     chars = set(text) & _RULES.keys()
-    alone = _lone_places(words) if chars else frozenset()
+    alone: frozenset[int] | None = None
     for char in chars:
         places = [place for place, other in enumerate(text) if other == char]
         for rule in _RULES[char]:
             for place in rule.found_in(text, places):
-                if not rule.alone or place in alone:
-                    found.setdefault(place, rule.reading)
-    for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(words)):
+                if place in found:
+                    continue
+                if rule.alone and alone is None:
+                    alone = _lone_places(words)
+                if not rule.alone or place in (alone or ()):
+                    found[place] = rule.reading
+    for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(text, words)):
         found.setdefault(place, reading)
     return found
 
