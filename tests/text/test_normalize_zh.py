@@ -636,6 +636,9 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
         "ab/",
         "山→",
         "7/1, ",
+        "2层",
+        "升2",
+        "01-01 ",
     ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:

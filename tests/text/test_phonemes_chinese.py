@@ -167,11 +167,20 @@ def test_a_surname_before_a_given_name_is_read_as_a_surname() -> None:
     surnames = {
         "记者任仲平": "ren2", "单晓光": "shan4", "通讯员解丽华": "xie4", "检察官查志强表示": "zha1", "任某某": "ren2",
         "受害人曾某": "zeng1", "任何人": "ren4", "曾经明确表示": "ceng2", "单身": "dan1",
-        "曾获奖": "ceng2", "任某个": "ren4",
+        "曾获奖": "ceng2", "任某个": "ren4", "和单晓东一起来": "shan4", "阿曾来了": "zeng1", "小任把门关上": "ren2",
+        "接了个小单": "dan1", "去小解": "jie3", "小任务": "ren4", "老曾经来": "ceng2",
     }  # fmt: skip
     heard = {text: pinyin(text, word_cutter().lcut(text)) for text in surnames}
     wrong = {text: heard[text] for text, reading in surnames.items() if reading not in heard[text]}
     assert wrong == {}
+
+
+def test_what_is_done_once_more_is_no_weight() -> None:
+    again = ("重裁一下", "照片重传一遍", "墙面要重刮", "字幕重压一遍", "界面重做", "图标重切", "重交一份")
+    heavy = ("这车重约两吨", "箱子重搬不动", "口味重吃不惯", "体重下降", "病重住院", "油重盐多", "下手太重了")
+    read = {text: pinyin(text, word_cutter().lcut(text))[text.index("重")] for text in (*again, *heavy)}
+    assert [text for text in again if read[text] != "chong2"] == []
+    assert [text for text in heavy if read[text] != "zhong4"] == []
 
 
 @each_row(

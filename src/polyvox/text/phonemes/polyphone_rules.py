@@ -1,31 +1,9 @@
 """Patterns that choose the reading of a Chinese character by the characters around it."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A reading of the character that `pattern` begins at or calls `at`; `alone` where it must be a word by itself."""
-
-    pattern: re.Pattern[str]
-    reading: str
-    alone: bool
-
-    def found_in(self, text: str, places: Sequence[int]) -> list[int]:
-        """The places of the character that the pattern fits, of all its places in the text."""
-        if self.pattern.groupindex:
-            return [match.start(match.lastgroup or 0) for match in self.pattern.finditer(text)]
-        fits = self.pattern.match
-        return [place for place in places if fits(text, place)]
-
-
-def _rules(*rules: tuple[str, str]) -> tuple[Rule, ...]:
-    """Pairs of a reading and a pattern; a reading with a star is for a word of one character only."""
-    return tuple(Rule(re.compile(pattern), reading.strip("*"), reading.endswith("*")) for reading, pattern in rules)
-
+from polyvox.text.phonemes.polyphone_rule import Rule
+from polyvox.text.phonemes.polyphone_rule import rules as _rules
 
 _NUMERAL: Final = "一二两三四五六七八九十百千万几多半"
 _PRONOUN: Final = "我你他她它您咱"
@@ -418,11 +396,11 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
     "脏": _rules(("zang1*", "(?<![心肝肾肺脾内五])脏(?![器腑])")),
     "削": _rules(("xiao1", "削(?=苹果|铅笔|皮|梨|土豆|个)"), ("xiao1*", "削(?![减弱价职除权足])")),
     "为": _rules(
-        ("wei2", f"(?<=以[上下])为(?!{_BENEFITS}|.*(?:{_SERVED}))|(?<=辨证)为"),
-        ("wei2", f"^为(?=.{{0,12}}以来.{{0,4}}最|(?:{_TAKEN}|标志)$)|(?<=则)为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
+        ("wei2", f"(?<=以[上下])为(?!{_BENEFITS}|.{{0,40}}(?:{_SERVED}))|(?<=辨证)为"),
+        ("wei2", f"^为(?=.{{0,12}}以来.{{0,4}}最|(?:{_TAKEN}|标志)$)|(?<=则)为(?!{_BENEFITS}|.{{0,40}}(?:{_SERVED}))"),
         ("wei2", "为(?=[好佳妙妥上宜]$)"),
         ("wei2", "^为(?=[^为]{1,12}之[作一首最冠]$)|(?<=[的之][和差商])为"),
-        ("wei2", f"(?<![平同届按准及随]时)(?<=时)为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
+        ("wei2", f"(?<![平同届按准及随]时)(?<=时)为(?!{_BENEFITS}|.{{0,40}}(?:{_SERVED}))"),
         ("wei2", f"(?:^|(?<=[{_PRONOUN}]))为(?=人(?![民类所们才质家带提排代解送治看设定打介做服]))"),
         (
             "wei2",
@@ -436,12 +414,15 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ("wei4", "为(?=了|何|什么|啥|此)|(?<!原因)(?<=因)为"),
         ("wei2", f"(?<![不鲜广])为(?=人(?:{_CHARACTERS}))"),
         ("wei2", "(?<=[选成作视变称定列评分改名誉译约均升降转化沦设判任聘封立记读写积度量高宽价格数率重龄温额间期])为"),
-        ("wei2", f"(?<=[应仅多其])为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
+        ("wei2", f"(?<=[应仅多其])为(?!{_BENEFITS}|.{{0,40}}(?:{_SERVED}))"),
         ("wei2", f"(?<=[调签设换切补合])(?<!联合)为(?!{_BENEFITS})|为(?=免费)"),
         ("wei2", f"为(?=[正负](?:$|[数值的])|定[值价]|周[{_NUMERAL}日至到]*$)"),
         ("wei2", f"为(?=[^为]{{1,8}}的[{_NUMERAL}零点]{{1,8}}倍)"),
         ("wei2", "为(?=[红蓝白黄棕超巨矮双恒行卫变中脉][^，]{0,4}星(?:$|[云系的]))"),
-        ("wei2", f"为(?=[^为]{{1,10}}之一$)|(?<=[{_NUMERAL}层])(?<![周期初月].)为(?!{_BENEFITS}|.*(?:{_SERVED}))"),
+        (
+            "wei2",
+            f"为(?=[^为]{{1,10}}之一$)|(?<=[{_NUMERAL}层])(?<![周期初月].)为(?!{_BENEFITS}|.{{0,40}}(?:{_SERVED}))",
+        ),
         ("wei4", "(?<=只)为(?=一[睹见看])"),
         ("wei2", f"以[^为]{{1,6}}(?P<at>为)(?={_TAKEN})"),
         ("wei2", f"(?<={_TURNED})为(?!{_BENEFITS})"),
@@ -455,7 +436,7 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ),
         (
             "wei2",
-            f"(?<!因)为(?!.*(?:{_SERVED}))(?=[零负约]?[{_NUMERAL}](?![个位名些次句只家代])|百分之|$)|(?<=[否即皆])为|(?<![切扎落])(?<=实)为(?!{_BENEFITS})",
+            f"(?<!因)为(?!.{{0,40}}(?:{_SERVED}))(?=[零负约]?[{_NUMERAL}](?![个位名些次句只家代])|百分之|$)|(?<=[否即皆])为|(?<![切扎落])(?<=实)为(?!{_BENEFITS})",
         ),
         (
             "wei2",
@@ -643,7 +624,12 @@ RULES: Final[dict[str, tuple[Rule, ...]]] = {
         ("de5*", f"(?<=[{_MANNERS}])地(?![上下里面方点区板球铁])(?=.)"),
         ("de5", f"(?<=[{_MANNERS}和])地(?=[说笑走跑看问答听想做写读喊叫讲唱跳哭])"),
     ),
-    "的": _rules(("di1", "(?<![是被我你他她谁])(?<=打)的(?=回|去|来|到|过|走|上班|吧)|(?<=打个)的(?=$|[去回来吧])")),
+    "的": _rules(
+        (
+            "di1",
+            "(?<![是被我你他她谁])(?<=打)的(?=回|去|来|到|过|走|上班|吧)|(?<=打个)的(?=$|[去回来吧就才一二两三四五六七八九十])",
+        )
+    ),
     "卡": _rules(
         (
             "ka3",

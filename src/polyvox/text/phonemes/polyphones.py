@@ -10,11 +10,18 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyvox.text.phonemes.chinese_words import parts_of_speech, pieces, word_cutter
-from polyvox.text.phonemes.full_names import surnames_before_names
+from polyvox.text.phonemes.full_names import names_among, surnames_before_names
+from polyvox.text.phonemes.polyphone_again import again
+from polyvox.text.phonemes.polyphone_clauses import CLAUSE_RULES
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
 
+# What a clause decides goes before what the neighbours do.
+_RULES: Final = {
+    char: CLAUSE_RULES.get(char, ()) + RULES.get(char, ())
+    for char in (*CLAUSE_RULES, *(RULES.keys() - CLAUSE_RULES.keys()))
+}
 _COMPLEMENT: Final = 5
 """Words behind 为 that tell whether it is to be or for."""
 _THINGS: Final = frozenset("nmxfsb")
@@ -31,12 +38,19 @@ _TITLE: Final = (
 _NAMED: Final = re.compile(
     f"(?<=[名我他她]叫)(?P<given>[任曾单解查仇区朴盖])(?=.{{1,2}}(?:$|的))|姓(?P<name>{'|'.join(SURNAMES)})"
 )
+# What a clause goes on with behind somebody's name.
+_FAMILIAR: Final = (
+    "[来去在是的和也已你我他她呢吗啊把给跟被让找没又都就还将刚要会想昨今明下上早晚退怎先叫发请问到]"
+    "|说(?!员|词|法)|[、]|开[车会]|请|负责|结婚|回[来去家]"
+)
 # Before a title only those that are seldom anything else there.
 _TITLED: Final = re.compile(
     f"(?:^|(?<=[找见请问给跟和是叫位的了由向对与及让随陪]))(?P<name>尉迟|令狐|[曾查葛纪华])(?={_TITLE})"
     # To serve as, at the beginning of a clause.
     f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
-    "|(?<=[小老])(?P<short>[仇曾翟覃缪朴葛任])(?=$|[来说去在是的和请也已你我他呢吗啊])"
+    "|(?<=[小老阿])(?P<short>曾(?!经)|[翟覃缪](?!子)|葛(?![根布藤]))"
+    f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR})(?!的)|(?<=老)解$)"
+    "|(?<=[跟和与找叫问请喊让]小)(?P<named>[仇任单查盖解])(?![位元车子据身品放释区])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
 # are no verbs or places before any title.
@@ -61,7 +75,7 @@ _KNOWN: Final = re.compile(
 # With characters of which a text that the pattern fits has one.
 _SURNAME_PATTERNS: Final = (
     (_NAMED, frozenset("姓叫")),
-    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴")),
+    (_TITLED, frozenset("尉令曾查葛纪华任仇翟覃缪朴单解盖")),
     (_CALLED_ONES, frozenset("解单仇朴翟覃缪任区查盖")),
     (_KNOWN, frozenset(NAMES)),
 )
@@ -73,19 +87,23 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
     `words` are the tokens of the text. Phrases and surnames go before rules, and rules before parts of speech.
     """
     found: dict[int, str] = {}
-    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text)):
+    for place, reading in (*_phrases(text), *_surnames(text), *surnames_before_names(text), *names_among(text, words)):
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    chars = set(text) & RULES.keys()
-    alone = _lone_places(words) if chars else frozenset()
+    chars = set(text) & _RULES.keys()
+    alone: frozenset[int] | None = None
     for char in chars:
         places = [place for place, other in enumerate(text) if other == char]
-        for rule in RULES[char]:
+        for rule in _RULES[char]:
             for place in rule.found_in(text, places):
-                if not rule.alone or place in alone:
-                    found.setdefault(place, rule.reading)
-    for place, reading in (*_by_part_of_speech(words), *_copulas(words)):
+                if place in found:
+                    continue
+                if rule.alone and alone is None:
+                    alone = _lone_places(words)
+                if not rule.alone or place in (alone or ()):
+                    found[place] = rule.reading
+    for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(text, words)):
         found.setdefault(place, reading)
     return found
 

@@ -184,7 +184,8 @@ _NUMBERED: Final = re.compile(
 )
 _LABORATORY: Final = re.compile(
     r"(?:WBC|RBC|PLT|HGB|ALT|AST|LDL|HDL|CRP|TSH|AFP|CEA"
-    r"|PSA|GGT|ALP|FBG|LDH|CK|GRE|GMAT|SAT|ACT|DPI|PPI|FPS|BPM|RPM|PSI) \Z"
+    r"|PSA|GGT|ALP|FBG|LDH|CK|ESR|ALB|BUN|GRE|GMAT|SAT|ACT|IELTS|TOEFL|DPI|PPI|FPS|BPM|RPM|PSI"
+    r"|AQI|IQ|EQ|BMI|HR|DAU|MAU|PV|UV|GMV|APM|HP|ELO|MMR|TTL|MTU|QPS|TPS) \Z"
 )
 # What film and sensors take, no standard: ISO 400.
 _LIGHT: Final = re.compile(r"(?!9000)\d+00\Z")

@@ -33,6 +33,12 @@ _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+# A month and a day of a log, before a time of day or a day of the week: 11-03 02:14.
+_LOGGED: Final = re.compile(
+    rf"(?<![\d./:-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{{2}}:[0-5]\d(?!\d)| ?\(?(?:{_WEEKDAY})"
+    r"|(?:之?前|起|截止|到期|当天|有效|[早晚]上|[上下]午|开[始奖播售抢]|发[车货布]|出发|还款|扣款|放榜)(?!\d))"
+)
+_LOGGED_SIGN: Final = re.compile(r"\d-\d\d[ (周星之前起截到当有早晚上下开发出还扣放]")
 # Behind the number of a day the tens of an hour would be heard as one number with it: 周三18点.
 _AFTER_DAYS: Final = re.compile(
     "(?:(?<=[一二三四五六], [一二三四五六日天])"
@@ -146,10 +152,12 @@ _TAKES: Final = re.compile(
 )
 _LAP: Final = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\d:])")
 _LASTS: Final = re.compile(
-    "(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|PB|[半全]马|马拉松)[是为:： 仅约共]{0,2}\\Z"
+    "(?:用时|用了|耗时|时长|历时|成绩|倒计时|净时间?|全程|圈速|配速|片长|PB|[半全]马|马拉松)[是为:： 仅约共]{0,2}\\Z"
 )
 _LASTS_REACH: Final = 6
-_PROPORTION: Final = re.compile("(?:比例|[高宽深横水配]比|之比|比值|画幅|屏占)[是为:： 约]{0,2}\\Z")
+_PROPORTION: Final = re.compile(
+    "(?:比例|[生女别数值重分率肥糖醋油料液水之高宽深横配缩占长酸碱信出]比|比值|画幅|屏占)[是为:： 约]{0,2}\\Z"
+)
 _IN_PROPORTION: Final = re.compile(" ?(?:的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)")
 _RESULT: Final = re.compile(
     "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,8}\\Z"
@@ -187,6 +195,8 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
+    if _LOGGED_SIGN.search(text.text):
+        text = text.sub(_LOGGED, lambda match: _month_day(match[1], match[2]))
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
@@ -347,6 +357,9 @@ def _duration(first: int, middle: int, last: int | None) -> str:
 
 def _lap(match: re.Match[str]) -> str:
     """Minutes, seconds and parts of a second, behind hours where there are some."""
+    if match[1] and match[1].startswith("0"):  # the clock of a log: 02:14:55.123
+        clock = f"{counted(str(int(match[1])))}点{'零' if match[2][0] == '0' else ''}{cardinal(str(int(match[2])))}分"
+        return f"{clock}{cardinal(str(int(match[3])))}点{spelled(match[4])}秒"
     hours = f"{counted(match[1])}小时" if match[1] else ""
     minutes = counted(str(int(match[2]))) if match[1] else counted(match[2])
     return f"{hours}{minutes}分{cardinal(str(int(match[3])))}点{spelled(match[4])}秒"

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
+from polyvox.text.normalize.chinese import ranks
 from polyvox.text.normalize.chinese.numbers import (
     DASH,
     NUMBER,
@@ -125,7 +126,7 @@ _FOR_ONE: Final = re.compile(r"(\d)(?=一[个杯斤份次只瓶碗条张位晚�
 _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-9一二三四五六七八九]{{1,2}}折)")
 _A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
-_COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)){_MEASURE_WORD}")
+_COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)|年级|[段排](?=座|奶|\d)){_MEASURE_WORD}")
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
@@ -242,7 +243,7 @@ _PIECES: Final = (
 _EACH: Final = re.compile(
     f"(?=/)(?:(?<=万)/(?=[平亩㎡])|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
     f"|(?:(?<={_MANY}{_PIECES})|(?<={_MANY}.{_PIECES})|(?<={_MANY}..{_PIECES})|(?<={_MANY}...{_PIECES}))/(?={_PER})"
-    "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位]))"
+    "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位])|(?<=每平方米)/(?=[天日月年季]))"
 )
 # So much in so long: 15度/24小时.
 _IN_TIME: Final = re.compile(
@@ -370,7 +371,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
-    text = text.sub(_PAIR, "两")
+    text = ranks.read(text).sub(_PAIR, "两")
     if "一" in text.text:
         text = text.sub(_FOR_ONE, r"\1, ")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))

@@ -258,7 +258,7 @@ _IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
-    r"(?:/(?P<per>[天周次晚]|日(?!均|利)|月(?!薪|利|均)|年度?(?![化终会均利])|小时|分钟|秒|季度?|(?:h|d|min)(?![A-Za-z])))?"
+    r"(?:/(?P<per>[天周次晚期笔单]|日(?!均|利)|月(?!薪|利|均)|年度?(?![化终会均利])|小时|分钟|秒|季度?|(?:h|d|min)(?![A-Za-z])))?"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
