@@ -14,7 +14,7 @@ from polyvox.text.normalize.english.numbers import (
     code,
     number,
     spelled,
-    two_digits,
+    version,
 )
 from polyvox.text.tracked import TrackedText
 
@@ -24,7 +24,7 @@ _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-
 _QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
 _LETTERS: Final = re.compile(r"(?<=[a-z]s [A-Z])[-–](?=[A-Z](?!\w))")
 _CENTRAL: Final = re.compile(r"(?<![\w.,/])(?P<eastern>\d{1,2})/(?P<central>\d{1,2})c(?!\w)")
-_IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
+_IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5})|/(?P<prefix>\d{1,2}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
@@ -192,11 +192,13 @@ def dotted_quad(parts: list[str]) -> str:
 
 
 def _ip(match: re.Match[str]) -> str | None:
-    address, _, port = match.group().partition(":")
+    address = re.split("[:/]", match.group())[0]
     parts = address.split(".")
     if any(int(part) > 255 for part in parts):
         return None
-    return dotted_quad(parts) + (f" colon {code(port)}" if port else "")
+    port, prefix = match["port"], match["prefix"]
+    behind = f" colon {code(port)}" if port else f" slash {cardinal(prefix)}" if prefix else ""
+    return dotted_quad(parts) + behind
 
 
 def _aircraft(match: re.Match[str]) -> str:
@@ -217,21 +219,13 @@ def _serial(match: re.Match[str]) -> str:
     return f" {spelled(match['digits'])}"
 
 
-def _points(parts: str) -> str:
-    return " point ".join(_part(part) for part in parts.split("."))
-
-
-def _part(digits: str) -> str:
-    return two_digits(int(digits)) if len(digits) == 2 and digits[0] == "0" else cardinal(digits)
-
-
 def _version(match: re.Match[str]) -> str:
-    return f"version {_points(match['parts'] or match['dotted'])}"
+    return f"version {version(match['parts'] or match['dotted'])}"
 
 
 def _dotted(match: re.Match[str]) -> str | None:
     """Three or more parts are a version; two are a decimal, unless what stands before them has versions."""
-    return _points(match["parts"]) if match["parts"].count(".") > 1 or _is_version(match) else None
+    return version(match["parts"]) if match["parts"].count(".") > 1 or _is_version(match) else None
 
 
 def _is_version(match: re.Match[str]) -> bool:
@@ -267,7 +261,7 @@ def _scaled_measure(match: re.Match[str]) -> str:
 def _decimal_name(match: re.Match[str]) -> str:
     """The figures of "1.5T" and "2.0.1rc1"."""
     parts = match.group()
-    return (_points(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
+    return (version(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
 
 
 def _scaled(match: re.Match[str]) -> str | None:
@@ -296,7 +290,9 @@ def _times(match: re.Match[str]) -> str:
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
-    compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    compared = (
+        ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    )
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
 

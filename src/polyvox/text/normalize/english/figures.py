@@ -34,7 +34,7 @@ _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
-_FRACTIONS: Final = re.compile(r"(?<=\d/\d) ?[-–] ?(?=\d)")
+_FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
 _QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
@@ -58,7 +58,17 @@ _FIXED_READINGS: Final = {
 }
 _DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
-_RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_RATING_WORDS: Final = frozenset(
+    "give gave gives rate rated score scored scores rating got get gets it solid apgar energy gcs glasgow grip mood "
+    "pain power strength".split()
+)
+# Clinical scores, which have as many points as behind the stroke, whatever that is.
+_SCORES: Final = frozenset("apgar gcs glasgow mmse moca pain power strength".split())
+_MEASURES: Final = frozenset(
+    "acres cups days degrees feet gallons hours inches meters miles minutes months ounces pints pounds quarts seconds "
+    "tablespoons teaspoons turns weeks years".split()
+)
+_PLAIN_PARTS: Final = frozenset("2 3 4".split())
 _SCORED: Final = frozenset("scored scoring scores got gets".split())
 _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _LONGEST_END: Final = 4
@@ -161,7 +171,11 @@ def _is_rating(match: re.Match[str]) -> bool:
     """Return whether a fraction tells how many of all there are: "a 7/10", "10/10", "3/5 ready"."""
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
+        return not (following in ("done", "complete") and match["bottom"] in _PLAIN_PARTS)
+    if match["top"] == "0" or before in _SCORES:
         return True
+    if int(match["bottom"]) > 4 and is_plural(following) and following not in _MEASURES:
+        return int(match["top"]) <= int(match["bottom"])
     if before in _SCORED and int(match["bottom"]) > 4 and following != "of":
         return True
     if match["bottom"] == "10" and match["top"] in "6789" and following not in _PARTS_OF:
@@ -201,8 +215,16 @@ def _range(match: re.Match[str]) -> str:
         return f"{spelled(first)}, {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
+    if _is_split(first, last) and " " not in match.group():
+        return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"
+
+
+def _is_split(first: str, last: str) -> bool:
+    """Return whether two round figures share a whole, the greater one first: "70-30"."""
+    round_figures = len(first) == len(last) == 2 and first[1] in "05" and last[1] in "05"
+    return round_figures and first > last and int(first) + int(last) == 100
 
 
 def _sets(match: re.Match[str]) -> str | None:
@@ -216,6 +238,8 @@ def _sets(match: re.Match[str]) -> str | None:
 def _ratio(match: re.Match[str]) -> str:
     """ "3:1"; two digits behind a leading zero, or behind more than the hours of a day, are seconds: "31:04"."""
     first, last = match.groups()
+    if len(first) > 3 and first.isdigit() and last.isdigit() and 1 < len(last) < 6:
+        return f"{code(first)} colon {code(last)}"
     if len(last) == 2 and last.isdigit() and first.isdigit() and (last[0] == "0" or (int(first) > 24 and last < "60")):
         return f"{number(first)} {two_digits(int(last))}"
     return f"{number(first)} to {number(last)}"

@@ -147,7 +147,7 @@ _PER: Final = (
 _PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]\d) ?(?:pp|p\.p\.?|p/p)(?![A-Za-z])(?P<per>/)?")
 _NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
-    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
+    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?<!/)(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
     rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
 )
 _BEHIND: Final = re.compile(
@@ -175,8 +175,10 @@ def read(text: TrackedText) -> TrackedText:
     )
 
 
-def _sum(match: re.Match[str]) -> str:
+def _sum(match: re.Match[str]) -> str | None:
     sign = match["sign"]
+    if sign == "INR" and _is_clotting(match):
+        return None
     currency = _SIGNS.get(sign) or _CODES[sign]
     scale = match["scale"] or _SCALES.get((match["short"] or "").strip().lower(), "")
     words = ["minus"] if match["minus"] else []
@@ -189,6 +191,12 @@ def _sum(match: re.Match[str]) -> str:
     else:
         words.append(_exact(_american(match["amount"]), currency))
     return " ".join((*words, *_per(match)))
+
+
+def _is_clotting(match: re.Match[str]) -> bool:
+    """Return whether "INR 2.5" is a laboratory's ratio: a figure below ten, with one decimal at most."""
+    whole, _, decimals = match["amount"].partition(".")
+    return len(whole) == 1 and len(decimals) < 2 and not match["scale"] and not match["short"]
 
 
 def _per(match: re.Match[str]) -> list[str]:

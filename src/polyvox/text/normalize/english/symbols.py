@@ -108,26 +108,41 @@ _ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-'
 _EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO|/\\3]|[xX]D|<3|\^_?\^)(?!\w)(?=\W|$)")
 _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\w)")
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
-_DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z])--(?=[\s;,.)]|$)")
+_DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
 _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|[\w)] % \d| (?:Esc|Del)\b")
-_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
+_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|===?|~=) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
     ">=": "greater than or equal to",
     "!=": "not equal to",
     "==": "equals",
+    "===": "equals",
+    "~=": "about equals",
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vw]\b)(?=[ \w])"
     r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
-    r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
+    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user|head|"
+    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce|share|"
+    r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|sq)(?!\w)"
+)
+_COUNTED_PER: Final = re.compile(
+    r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
+)
+_LIMIT: Final = re.compile(r"(?<=\d)/(?=[a-z]{3,16}(?![\w/(]))")
+_CONTRAST: Final = re.compile(
+    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page|word|item|side|"
+    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer|employee|patient|"
+    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right|line|menu|vendor|"
+    r"product|service|style|brand|color|size|list|post|comment|section|chapter|char|character|term|phrase|date|time|one)",
+    re.IGNORECASE,
 )
 _BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
@@ -143,7 +158,7 @@ _FUNCTION: Final = re.compile(r"\b(?:sine|cosine|tangent|log)\Z")
 _POWER: Final = re.compile(
     r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
 )
-_VARIABLE_SIGN: Final = re.compile(r"\$(?=\{?[A-Za-z_])")
+_VARIABLE_SIGN: Final = re.compile(r"\$(?=[{(]?[A-Za-z_])")
 _NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
@@ -163,7 +178,7 @@ _RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
 _OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
 _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
 _PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
-_NUMBER_WORD: Final = re.compile(r"(?<=[a-z] )#(?=[.,;:)]?(?:\s|$))")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z.] )#(?=[.,;:)]?(?:\s|$))")
 _POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
 _KEY: Final = re.compile(
@@ -191,10 +206,14 @@ _DIFFERENCE: Final = re.compile(
     r"|(?:(?<=squared )|(?<=cubed )) - "
     r"(?=[\d(]|[A-Za-z](?![A-Za-z])|[a-z]{3,9} [A-Z](?![A-Za-z]))|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
 )
+_WORD_BEHIND: Final = re.compile(r"[a-z]+")
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
+# A capital that changes or is summed keeps its letter: "ΔG", "TΔS".
+_GREEK_BESIDE: Final = re.compile(r"(?P<before>(?<=[A-Za-z]))?[ΔΣΩΦΨ∆](?P<behind>(?=[A-Za-z]))?")
+_STANDARD: Final = re.compile(r"(?:(?<=\b[A-Z])|(?<=[ΔA-Z][A-Z]))[°º⦵](?![A-Za-z\d])")
 _NEXT_SENTENCE: Final = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
 _DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])&?")
@@ -237,6 +256,8 @@ def read(text: TrackedText) -> TrackedText:
     if "$" in text.text:
         text = text.sub(_VARIABLE_SIGN, "dollar ")
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+    if not text.text.isascii():
+        text = text.sub(_STANDARD, " naught").sub(_GREEK_BESIDE, _greek_beside)
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
@@ -283,8 +304,30 @@ def _grade(match: re.Match[str]) -> str:
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
-    text = text.sub(_PER, " per ").sub(_BELOW, " over ")
+    text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _greek_beside(match: re.Match[str]) -> str | None:
+    if match["before"] is None and match["behind"] is None:
+        return None
+    return f" {'delta' if match.group() == '∆' else _GREEK[match.group().lower()]} "
+
+
+def _per(match: re.Match[str]) -> str | None:
+    """A rate; two things of one kind are a choice, "day/night"."""
+    left = match["left"] or ""
+    if _CONTRAST.fullmatch(left):
+        return None
+    return f"{left} per {match['each']}"
+
+
+def _counted_per(match: re.Match[str]) -> str | None:
+    """ "31 points/game"; two plurals are a choice."""
+    following = _WORD_BEHIND.match(match.string, match.end())
+    if following is None or (following[0].endswith("s") and not following[0].endswith("ss")):
+        return None
+    return f"{match.group()[:-1]} per "
 
 
 def _negated(match: re.Match[str]) -> str | None:

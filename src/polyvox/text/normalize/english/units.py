@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import is_adjective, is_plural, word_after, word_before
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.normalize.english.numbers import (
     AMOUNT,
     DASH,
@@ -198,6 +199,11 @@ _UNITS: Final = {
     "Nm": "newton meter",
     "Js": "joule second",
     "kgm": "kilogram meter",
+    "kyr": "thousand year",
+    "Myr": "million year",
+    "Gyr": "billion year",
+    "Ma": "million year",
+    "Ga": "billion year",
     "VA": "volt amp",
     "GPa": "gigapascal",
     "mbar": "millibar",
@@ -268,8 +274,8 @@ _UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ah ast atm btu cal cap deg ev gpa gt ha hr hrs in iu js kn kt kts ly mf mh mi min mo mol mp ms mt nf ng nh ns pa "
-    "pc pcs pf pg pt reb sec stl tab va".split()
+    "ah ast atm btu cal cap deg ev ga gpa gt ha hr hrs in iu js kn kt kts ly ma mf mh mi min mo mol mp ms mt nf ng nh "
+    "ns pa pc pcs pf pg pt reb sec stl tab va".split()
 )
 _AS_TYPED: Final = {
     symbol.lower(): name
@@ -301,6 +307,8 @@ _RATES: Final = {
     "Gbps": ("gigabit", "per second"),
 }
 _RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
+# What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
+_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz".split())
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
 _PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
@@ -320,11 +328,22 @@ _GAME: Final = _cue(
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
+_GEOLOGY: Final = _cue(
+    "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
+)
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
 _SHOWN: Final = {
     "A": ("amp", _cue(r"amps?|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|\d+ ?V")),
-    "K": ("kelvin", _cue(r"absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|melts?|temperatures?|zero")),
+    "K": (
+        "kelvin",
+        _cue(
+            r"[kM]J/mol|(?:at|below|above) (?:27|29|30)\d K|absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|"
+            r"melts?|temperatures?|zero"
+        ),
+    ),
+    "Ga": ("billion year", _GEOLOGY),
+    "Ma": ("million year", _GEOLOGY),
     "N": ("newton", _cue(r"force|newtons?|pull(?:s|ed)?|push(?:es|ed)?|thrust|weighs|weight|tension")),
     "T": ("tesla", _cue(r"MRI|magnet\w*|scanner")),
 }
@@ -357,14 +376,15 @@ _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_powe
 _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
+    rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
-    rf"(?:\.?/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
+    rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
     r"(?P<dot>\.(?:(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
+    r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
@@ -434,7 +454,15 @@ _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
-_SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
+_SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+[\"″]? by (?:[\d.]+[\"″]? by )?$")
+_BY_MORE: Final = re.compile(r"(?: by [\d. /-]{1,10}[\"″]){1,2}(?: (?P<noun>[a-z]{2,24}))?")
+_SHOE: Final = re.compile(r"\b(?:[Ss]ize|[Ss]z|[Ww]idth)\b\.? \Z")
+_PER_UNIT: Final = re.compile(
+    rf"(?<=\b[Pp]er )(?:(?P<prefix>sq|cu)\.? ?)?(?P<unit>{any_of(symbol for symbol in _UNITS if len(symbol) > 1)})"
+    r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
+)
+_FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
+_BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
@@ -444,6 +472,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
     if _PRODUCT_SIGN.search(text.text):
         text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
+    if "/" in text.text:
+        text = text.sub(_BODY, " per one point seven three square meters").sub(_FRACTION_SPAN, " to ")
     text = (
         text.sub(_AGED, lambda match: _counted(match, "year", "old"))
         .sub(_HOURS_MINUTES, _hours_minutes)
@@ -466,6 +496,18 @@ def read(text: TrackedText) -> TrackedText:
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
     return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+
+
+def read_prices(text: TrackedText) -> TrackedText:
+    """What a price is for, "per kWh", which needs no figure beside it."""
+    return text.sub(_PER_UNIT, _per_unit) if "per " in text.text else text
+
+
+def _per_unit(match: re.Match[str]) -> str | None:
+    """ "per kWh", "per sq ft"."""
+    if match["unit"] in ("in", "cap", "tab", "min", "mo"):
+        return {"min": "minute", "mo": "month"}.get(match["unit"])
+    return f"{_PREFIXES.get(match['prefix'] or '', '')} {_unit(match['unit'])}".strip()
 
 
 def _torque(match: re.Match[str]) -> str | None:
@@ -513,6 +555,8 @@ def _around(match: re.Match[str]) -> str:
 def _is_letter(match: re.Match[str], symbol: str) -> bool:
     """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
     if symbol in _SHOWN and match["per"] not in _UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
+        return True
+    if symbol in "ABDEMW" and _SHOE.search(match.string, max(0, match.start() - 8), match.start()):
         return True
     if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
         return True
@@ -620,13 +664,14 @@ def _power(match: re.Match[str], name: str) -> str | None:
 def _per(match: re.Match[str]) -> str:
     if match["per"] is None:
         return ""
-    name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
+    shown = _SHOWN.get(match["per"])
+    name = shown[0] if shown else _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
-    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
-        return f", {cardinal(each)} {_plural(name)}"
+    if each and (match["per"] not in _PER_SEVERAL or any({match["unit"], match["per"]} <= pair for pair in _SAME)):
+        return f", {number(each)} {name if is_one(each) or is_adjective(match) else _plural(name)}"
     if each:
-        return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
+        return _per_several(each, match["per"])
     if power is None:
         return f"per {name}"
     word = _POWERS[power]
@@ -635,17 +680,29 @@ def _per(match: re.Match[str]) -> str:
     return f"per {name} {'squared' if word == 'square' else 'cubed'}"
 
 
+def _per_several(each: str, symbol: str) -> str:
+    """ "per five milliliters", "per hundred kilometers"."""
+    name = _unit(symbol) or symbol
+    if is_one(each):
+        return f"per {name}"
+    figure = number(each)
+    return f"per {figure.removeprefix('one ') if figure.startswith('one hundred') else figure} {_plural(name)}"
+
+
 def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
     """The number, and the unit in the number that agrees with it."""
     groups = match.groupdict()
     words = ["minus"] if groups.get("minus") else []
     first, upto, scale = match["amount"], groups.get("upto"), groups.get("scale")
     if "/" in first and " " not in first and "-" not in first and not upto:
-        words += _part_of(first, unit)
+        before_noun = groups.get("gap") == "-" or is_plural(word_after(match))
+        words += [amount(first).removeprefix("one half") or "half", unit] if before_noun else _part_of(first, unit)
     else:
         words.append("fifteen hundred" if first == "1500" and unit == "meter" else amount(first))
         if upto:
             words += ("to", number(upto))
+        if groups.get("more"):
+            words.append("plus")
         if scale:
             words.append(scale.strip())
         engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
@@ -656,7 +713,7 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
             or _is_before_figure(match)
             or _is_size_before_noun(match)
         )
-        single = (is_one(first) and not upto and not scale) or attribute
+        single = (is_one(first) and not upto and not scale and not groups.get("more")) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
 
@@ -693,6 +750,8 @@ def _rate(match: re.Match[str]) -> str | None:
         return None
     if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h"):
         return None
+    if match["each"]:
+        return None if match["left"].isdigit() else f"{match['left']} {_per_several(match['each'], match['per'])}"
     return f"{match['left']} per {_unit(match['per'])}"
 
 
@@ -745,8 +804,14 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
+    more = _BY_MORE.match(match.string, match.end())
+    if more and (
+        is_plural(more["noun"] or "") or _SIZE.search(match.string, max(0, match.start() - _NEAR), match.end() + 4)
+    ):
+        return f"{amount(match['amount'])} inch"
     named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
-    named = named or ("/" in match["amount"] and is_plural(word_after(match)))
+    side = match.string.endswith(" by ", 0, match.start())
+    named = named or (("/" in match["amount"] or side) and is_plural(word_after(match)))
     return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
 
 
