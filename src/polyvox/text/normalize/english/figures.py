@@ -25,6 +25,10 @@ from polyvox.text.tracked import TrackedText
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
+_TENS_BESIDE: Final = re.compile(
+    r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
+    r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
+)
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
@@ -32,7 +36,8 @@ _ERA: Final = re.compile(
 _FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
-    r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
+    r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
+    r"(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
 _FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
@@ -95,6 +100,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
+        text = text.sub(_TENS_BESIDE, _tens_beside)
     text = text.sub(_DECADE, _decade)
     text = (
         text.sub(_SHORT_DECADE, _short_decade)
@@ -110,16 +116,24 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
     if "/" in text.text:
-        text = text.sub(_FRACTIONS, " to ")
-    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
+        text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
+        text = text.sub(_FRACTIONS, " to ").sub(_FRACTION, _fraction)
+    text = text.sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIOS, lambda match: match.group().replace(":", " to ")).sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 
 
 def _tens_plural(tens: int) -> str:
     return TENS[tens][:-1] + "ies"
+
+
+def _tens_beside(match: re.Match[str]) -> str:
+    """ "in the 140s": figures of three digits, by their tens."""
+    tens = int(match["tens"])
+    if tens < 2:
+        return f"{match['lead']}{cardinal(match['hundreds'])} {'tens' if tens else 'hundreds'}"
+    return f"{match['lead']}{cardinal(match['hundreds'])} {_tens_plural(tens)}"
 
 
 def _decade(match: re.Match[str]) -> str:
@@ -151,6 +165,8 @@ def _era(match: re.Match[str]) -> str:
 
 def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
+    if match["minus"]:
+        return f"minus {amount(match.group()[1:])}"
     if whole:
         return amount(match.group())
     if word_after(match) in ("ARM", "ARMs"):

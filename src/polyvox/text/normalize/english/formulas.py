@@ -43,9 +43,7 @@ _TRIGONOMETRY: Final = re.compile(
 )
 _FACTORIAL: Final = re.compile(r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?[=≈/×*+])")
 _GIVEN: Final = re.compile(r"(?<=P\()(?P<first>[A-Za-z]) ?\| ?(?P<last>[A-Za-z])(?=\))")
-_ABSOLUTE: Final = re.compile(
-    r"(?<![\w|])\|(?P<of>-?[A-Za-z0-9](?: ?[-+] ?[A-Za-z0-9])?)\|(?= ?(?:[<>=≤≥]|less|greater))"
-)
+_ABSOLUTE: Final = re.compile(r"(?<![\w|])\|(?P<of>[-−]?[A-Za-z0-9][^|\n<>=]{0,16})\|(?= ?(?:[<>=≤≥]|less|greater))")
 _FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12

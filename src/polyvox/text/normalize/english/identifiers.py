@@ -39,6 +39,9 @@ _FOLDED: Final = re.compile(rf"(?<![\w\\])[A-Za-z][\w-]{{1,32}}\\[\w-]{{1,64}}\.
 _HIDDEN: Final = re.compile(r"(?:(?<![^\s(\[\"“'‘`])|(?<=^))\.(?=[a-z][a-z_-]{1,24}(?![\w]))")
 _MODE: Final = re.compile(r"(?<=\bchmod )(?P<option>-R )?(?P<mode>[0-7]{3,4})(?!\w)")
 _PORT: Final = re.compile(r"(?<= -p )\d{4,5}(?![\w:.])")
+_CRON: Final = re.compile(r"(?<![\w*/-])(?=[\d/,-]{0,16} ?\*|\d+ \d+ )(?:[\d*/,-]{1,16} ){4}[\d*/,-]{1,16}(?![\w*/-])")
+_CRON_SIGNS: Final = {"*": " star ", "/": " slash ", "-": " to ", ",": " and "}
+_CRON_SIGN: Final = re.compile(r"[*/,-]")
 _CALLED: Final = re.compile(r"\b(?:flags?|options?|switch|with|set|use|add|pass|or|and) \Z", re.IGNORECASE)
 _DOTTED: Final = re.compile(
     r"(?<![\w.@/-])[A-Za-z_]\w+(?:\.[A-Za-z_]\w*)+(?=\()|(?<![\w.@/-])[a-z_]\w+(?:\.[A-Za-z_]\w*){2,}+(?![\w.@]*@)"
@@ -54,6 +57,8 @@ _PROPER: Final = frozenset("arXiv inHg mmHg visionOS macOS watchOS tvOS deadmau"
 
 def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
+    if "* " in text.text:
+        text = text.sub(_CRON, _cron)
     if _ANY.search(text.text) is None:
         return text
     text = text.sub(_LITERAL, _literal)
@@ -69,6 +74,13 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PATH, _path).sub(_BRANCH, _path).sub(_CONTENT_TYPE, _path)
     text = text.sub(_DOTTED, _dotted)
     return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
+
+
+def _cron(match: re.Match[str]) -> str | None:
+    """The five fields of a schedule, each sign by its name."""
+    if match.group().count("*") < 2:
+        return None
+    return _CRON_SIGN.sub(lambda sign: _CRON_SIGNS[sign.group()], match.group()).strip()
 
 
 def _literal(match: re.Match[str]) -> str:

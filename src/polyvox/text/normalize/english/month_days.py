@@ -14,19 +14,19 @@ MONTHS: Final = {
 }
 BEFORE_DATE: Final = frozenset(
     "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
-    "effective eff rsvp eod cob eob".split()
+    "effective eff rsvp eod cob eob am pm a.m p.m noon midnight".split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
-_START: Final = r"(?<![\w/.,$€£¥#*^+-])(?<!\d )"
-_END: Final = r"(?![\w/%]|[.,]\d| of\b)"
+_START: Final = r"(?<![\w/.,:$€£¥#*^+-])(?<!\d )"
+_END: Final = r"(?![\w/%]|[.,:]\d| of\b)"
 _DAY: Final = re.compile(rf"{_START}(?P<first>\d{{1,2}})/(?P<last>\d{{1,2}})(?:[-–](?P<upto>\d{{1,2}}))?{_END}")
 _SPAN: Final = re.compile(
     rf"{_START}(\d{{1,2}})/(\d{{1,2}})(?: ?[-–—] ?| (?P<joint>to|through|thru|until|and) )(\d{{1,2}})/(\d{{1,2}}){_END}"
 )
 _MONTH: Final = re.compile(r"(?<![\w/.,$-])(?P<month>0?[1-9]|1[0-2])/(?P<year>20\d\d)(?![\w/%]|[.,]\d)")
 _LEAD: Final = re.compile(
-    r"(?P<word>[A-Za-z']+)[.,:]?,? \(?(?:(?:about|around|approximately|roughly|approx\.|COB|EOD|EOB) )?\Z"
+    r"(?P<word>[A-Za-z'.]*[A-Za-z'])[.,:]?,? \(?(?:(?:about|around|approximately|roughly|approx\.|COB|EOD|EOB) )?\Z"
 )
 _LISTED: Final = re.compile(r"(?:, |; |[(&/] ?|[-–—] )\Z")
 _WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s) of \Z")

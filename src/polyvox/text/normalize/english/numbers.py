@@ -139,6 +139,8 @@ def version(parts: str) -> str:
 
 
 def _version_part(digits: str) -> str:
+    if len(digits) == 3 and digits[0] != "0":
+        return code(digits)
     return two_digits(int(digits)) if len(digits) == 2 and digits[0] == "0" else cardinal(digits)
 
 

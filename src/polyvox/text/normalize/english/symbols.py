@@ -114,7 +114,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|[\w)] % \d| (?:Esc|Del)\b")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|===?|~=) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -164,7 +164,11 @@ _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
 _FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
-_LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
+_LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )<(?= )")
+_TAKEN: Final = re.compile(r"(?<=\([a-z])[-−](?=\d)|(?<=\(\d)[-−](?=[a-z]\))|(?<== [a-z])[-−](?=\d(?!\d))")
+_DIGITS_END: Final = re.compile(
+    r"(?P<lead>\b(?:PIN|[Pp]in|[Cc]ode|[Pp]asscode|ID|press|dial|enter)[: ]{1,2})(?P<digits>\d{1,10})#(?!\w)"
+)
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
 """The one letter that would be read as an article."""
 _MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»→] ?(?=[\"“*_]{0,2}[A-Z])")
@@ -172,7 +176,7 @@ _CHOSEN: Final = re.compile(
     r"\b(?:choose|click|go(?:es)? to|in|menu|navigate|open|press|select|tap|under|via|Settings|File|Edit|View|Tools)\b",
     re.IGNORECASE,
 )
-_GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+_GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )>(?= )")
 # Operators of programs between names or figures, and signs that are pressed on a telephone.
 _RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
 _OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
@@ -215,7 +219,9 @@ _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
 _GREEK_BESIDE: Final = re.compile(r"(?P<before>(?<=[A-Za-z]))?[ΔΣΩΦΨ∆](?P<behind>(?=[A-Za-z]))?")
 _STANDARD: Final = re.compile(r"(?:(?<=\b[A-Z])|(?<=[ΔA-Z][A-Z]))[°º⦵](?![A-Za-z\d])")
 _NEXT_SENTENCE: Final = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
-_DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
+_DOT: Final = re.compile(r"(?<=[A-Za-z0-9)])\.(?=[a-z])")
+_POWER_LESS: Final = re.compile(r"(?:(?<=\^\d)|(?<=\^\d\d)|(?<=\^[a-z])) ?[-−–] ?(?=\d)")
+_NUMBERS_TO: Final = re.compile(r"(?<=\d)(?: ?[-–] ?)#(?=\d)")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])&?")
 
 
@@ -225,9 +231,16 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         return text
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
+    if "^" in text.text:
+        text = text.sub(_POWER_LESS, " minus ")
     if "#" in text.text:
+        text = text.sub(_NUMBERS_TO, " to ")
         text = text.sub(_POUND_KEY, "pound").sub(_NUMBER_WORD, "number")
     text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
+    if "#" in text.text:
+        text = text.sub(_DIGITS_END, lambda match: f"{match['lead']}{spelled(match['digits'])} pound")
+    if "=" in text.text:
+        text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
@@ -241,9 +254,11 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "||" in text.text or "&&" in text.text:
         text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
-    text = text.sub(_HEART, "love").sub(_DECREMENT, r"\1 minus minus").sub(_GRADE, _grade)
+    if "--" in text.text:
+        text = text.sub(_DECREMENT, r"\1 minus minus")
+    text = text.sub(_HEART, "love").sub(_GRADE, _grade)
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
-    text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
+    text = (_slashes(text) if "/" in text.text else text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
     text = (
         text.sub(_NEGATED, _negated)

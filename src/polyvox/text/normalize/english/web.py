@@ -37,6 +37,9 @@ _FILE: Final = re.compile(
     rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)(?P<line>:\d{{1,5}})?(?P<column>:\d{{1,4}})?"
 )
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
+_STORE: Final = re.compile(
+    rf"(?<!\w)(?P<scheme>s3|gs|git|ssh|file|redis|postgres(?:ql)?|mongodb|mysql|amqp|jdbc|tcp|udp)://?/?(?=[\w~]){_PATH}(?<![.,;:!?'’…*_~&—-])"
+)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
@@ -74,6 +77,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
     if "." not in text.text and "/" not in text.text and ":" not in text.text:
         return text
+    if "://" in text.text:
+        text = text.sub(_STORE, lambda match: " ".join(_pieces(match.group().replace("://", " ", 1))))
     for address in (
         (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST) if "/" in text.text or ":" in text.text else (_URL, _DOMAIN)
     ):
