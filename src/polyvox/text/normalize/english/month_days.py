@@ -81,7 +81,7 @@ class _Days:
         before = match.string[max(0, match.start() - _NEAR) : match.start()]
         counted = is_plural(word_after(match)) or _MEASURED.match(match.string, match.end()) is not None
         if day in _DAYS_ONLY and not counted:
-            return before[-1:].strip() in ("", "(", "“", '"')
+            return before[-1:].strip() in ("", "(", "“", '"') and not before.rstrip().endswith(("|", "="))
         lead = _LEAD.search(before)
         word = lead["word"].lower() if lead else ""
         padded = match["last"][0] == "0" and match["last"] != "0"
