@@ -8,7 +8,7 @@ _PROGRAM: Final = (
     r"make|mkdir|mv|node|nohup|nmap|npm|npx|ping|pip|pnpm|ps|pytest|python3?|rm|rsync|ruff|scp|sed|ssh|sudo|systemctl|tail|tar|uv|wc|wget|yarn|zip)"
 )
 _COMMAND: Final = re.compile(rf"(?<![.-])(?<![^\W\u3400-\u9fff]){_PROGRAM} (?:[^\n.!?]|[.!?](?=\S))*\Z")
-_NEAR: Final = 64
+_NEAR: Final = 160
 
 OPTION: Final = re.compile(
     r"(?<=[^\s-] )(?P<dashes>--?)(?P<name>[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++)*+)(?P<value>=(?=\w))?"

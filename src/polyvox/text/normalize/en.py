@@ -11,6 +11,7 @@ from polyvox.text.normalize.english import (
     clinical,
     codes,
     dates,
+    designations,
     figures,
     flags,
     formulas,
@@ -63,10 +64,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = fold(flags.read(text))
-    if "'" in text.text or "‘" in text.text:
-        text = text.sub(_QUOTED, r"“\g<item>”")
-    text = _addresses(text, options)
+    text = _addresses(_folded(text), options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
@@ -75,6 +73,8 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     text = addresses.read(courts.read_districts(text))
     if _DIGIT.search(text.text):
         text = _quantities(courts.read_files(text), options, variant)
+    if options.unit_normalization:
+        text = units.read_prices(text)
     text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
     if _DIGIT.search(text.text):
         text = codes.read(text)
@@ -87,9 +87,15 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     return tidy(text, keep_symbols=not options.replace_remaining_symbols)
 
 
+def _folded(text: TrackedText) -> TrackedText:
+    """One form for each character, and double quotes where single ones quote."""
+    text = fold(flags.read(text))
+    return text.sub(_QUOTED, r"“\g<item>”") if "'" in text.text or "‘" in text.text else text
+
+
 def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
-    text = clinical.read(music.read(sports.read(scripture.read(text))))
+    text = clinical.read(music.read(sports.read(scripture.read(designations.read(text)))))
     text = codes.read_dimensions(before_figures.read(text))
     text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
     if options.phone_normalization:
@@ -112,4 +118,4 @@ def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 def _fraction_in_figures(match: re.Match[str]) -> str:
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
     fraction = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
-    return (" " if before.isdigit() else "") + fraction + (" " if after.isdigit() else "")
+    return (" " if before.isalnum() else "") + fraction + (" " if after.isdigit() else "")

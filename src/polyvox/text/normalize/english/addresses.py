@@ -210,7 +210,8 @@ _BEHIND_STREET: Final = re.compile(
     rf"(?P<lead>{_SUFFIX}\.? )(?P<point>{_POINT})(?![\w'’&]|\.\w)(?:\.(?=,| &| and| at| between))?"
 )
 _BEHIND_ROAD: Final = re.compile(
-    r"(?P<lead>\b(?:I-|US-|SR-|Interstate |Highway |Hwy\.? |Route |Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
+    r"(?P<lead>\b(?:(?:I|US|SR|CA|NY|TX|FL|OR|WA|AZ|UT|NV|PA|OH|MI|NJ|VA|GA|NC)-|Interstate |Highway |Hwy\.? |Route |"
+    r"Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
 )
 _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(

@@ -14,17 +14,21 @@ from polyvox.text.normalize.english.numbers import (
     code,
     number,
     spelled,
-    two_digits,
+    version,
 )
 from polyvox.text.tracked import TrackedText
 
 _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
+_SAME_LETTER: Final = re.compile(
+    r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
+)
+_ROW: Final = re.compile(r"(?<![\w.-])(?P<first>\d{1,3}[A-JL-Z])[-–](?=\d{1,3}[A-JL-Z](?![\w-]))")
 _QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4])(?: ?[-–] ?)(?=[QH][1-4]\b)")
 _LETTERS: Final = re.compile(r"(?<=[a-z]s [A-Z])[-–](?=[A-Z](?!\w))")
 _CENTRAL: Final = re.compile(r"(?<![\w.,/])(?P<eastern>\d{1,2})/(?P<central>\d{1,2})c(?!\w)")
-_IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
+_IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5})|/(?P<prefix>\d{1,2}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
@@ -34,7 +38,10 @@ _BEHIND_ZONE: Final = re.compile(r"(?<=\bGMT|\bUTC)[-−–](?=\d)")
 _NAMED: Final = re.compile(r"(?P<name>\b[A-Z][a-z]+)-(?P<digits>\d{3})(?!\w|[.,-]\d)")
 _SERIAL: Final = re.compile(r"(?<=[A-Za-z])-(?P<digits>\d{5,})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
-_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)")
+_SCALED: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r"(?P<scale>k|K|M|bn|B| (?:bn|mn|tn))(?!\w)"
+)
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}})(?!\w|\.\d)")
 _SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
@@ -53,7 +60,7 @@ _TIMES: Final = re.compile(
 )
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
-    r"(?<=[a-z] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))"
+    r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
@@ -65,6 +72,7 @@ _TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶
 _DIMENSION: Final = re.compile(
     r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
     r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+    r"|(?<=\d(?:cm|mm|ft|in)) ?[x×] ?(?=\d)|(?<=\d[Mm]) ?[x×] ?(?=\d)"
 )
 _DIGITS_BESIDE: Final = re.compile(r"(?<![\d.,×])\d×\d(?![\d×])")
 _CROSS: Final = re.compile(r"(?<=\d)(?P<gap> ?)× ?(?=\d)")
@@ -135,6 +143,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
         text = text.sub(_OIL, lambda match: f"{cardinal(match[1])} W {cardinal(match[2])}")
     if "×" in text.text:
         text = text.sub(_TIMES_TEN, " times ").sub(_CROSS, _cross)
+    if not any(sign in text.text for sign in "xX×"):
+        return text
     text = (
         text.sub(_TIMES_TEN, " times ")
         .sub(_FOR_DAYS, "times ")
@@ -147,7 +157,10 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
-    text = text.sub(_LETTERS, " to ").sub(_CENTRAL, r"\g<eastern>, \g<central> central")
+    if "-" in text.text or "–" in text.text:
+        text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
+    if "/" in text.text:
+        text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
         text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
@@ -164,6 +177,12 @@ def read(text: TrackedText) -> TrackedText:
     if "." in text.text:
         text = text.sub(_DECIMAL_NAME, _decimal_name)
     return text.sub(_MIXED, _mixed)
+
+
+def _same_letter(match: re.Match[str]) -> str | None:
+    """The ends of a row, "L88-L92"; two vertebrae side by side are one place."""
+    beside = match["kind"] in "CLST" and int(match["last"]) - int(match["first"]) == 1
+    return None if beside else f"{match['kind']}{match['first']} to "
 
 
 def _cross(match: re.Match[str]) -> str | None:
@@ -192,11 +211,13 @@ def dotted_quad(parts: list[str]) -> str:
 
 
 def _ip(match: re.Match[str]) -> str | None:
-    address, _, port = match.group().partition(":")
+    address = re.split("[:/]", match.group())[0]
     parts = address.split(".")
     if any(int(part) > 255 for part in parts):
         return None
-    return dotted_quad(parts) + (f" colon {code(port)}" if port else "")
+    port, prefix = match["port"], match["prefix"]
+    behind = f" colon {code(port)}" if port else f" slash {cardinal(prefix)}" if prefix else ""
+    return dotted_quad(parts) + behind
 
 
 def _aircraft(match: re.Match[str]) -> str:
@@ -217,21 +238,13 @@ def _serial(match: re.Match[str]) -> str:
     return f" {spelled(match['digits'])}"
 
 
-def _points(parts: str) -> str:
-    return " point ".join(_part(part) for part in parts.split("."))
-
-
-def _part(digits: str) -> str:
-    return two_digits(int(digits)) if len(digits) == 2 and digits[0] == "0" else cardinal(digits)
-
-
 def _version(match: re.Match[str]) -> str:
-    return f"version {_points(match['parts'] or match['dotted'])}"
+    return f"version {version(match['parts'] or match['dotted'])}"
 
 
 def _dotted(match: re.Match[str]) -> str | None:
     """Three or more parts are a version; two are a decimal, unless what stands before them has versions."""
-    return _points(match["parts"]) if match["parts"].count(".") > 1 or _is_version(match) else None
+    return version(match["parts"]) if match["parts"].count(".") > 1 or _is_version(match) else None
 
 
 def _is_version(match: re.Match[str]) -> bool:
@@ -267,7 +280,7 @@ def _scaled_measure(match: re.Match[str]) -> str:
 def _decimal_name(match: re.Match[str]) -> str:
     """The figures of "1.5T" and "2.0.1rc1"."""
     parts = match.group()
-    return (_points(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
+    return (version(parts) if parts.count(".") > 1 or _is_version(match) else number(parts)) + " "
 
 
 def _scaled(match: re.Match[str]) -> str | None:
@@ -279,7 +292,8 @@ def _scaled(match: re.Match[str]) -> str | None:
     )
     if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
-    return f"{number(match['amount'])} {_SCALES[match['scale'].strip()]}" if counted else None
+    figures = f"{number(match['amount'])} to {number(match['upto'])}" if match["upto"] else number(match["amount"])
+    return f"{figures} {_SCALES[match['scale'].strip()]}" if counted or match["upto"] else None
 
 
 def _is_race(match: re.Match[str]) -> bool:
@@ -296,7 +310,9 @@ def _times(match: re.Match[str]) -> str:
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
-    compared = ending or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    compared = (
+        ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+    )
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 
 

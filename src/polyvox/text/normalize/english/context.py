@@ -24,7 +24,7 @@ _WORD: Final = re.compile(r"[A-Za-z]+")
 _CLOSERS: Final = "\"”’'"
 _OPENERS: Final = "\"“‘'(["
 # Words behind "a $5 …" that show that the noun has not come yet, or never comes.
-_NOT_NOUNS: Final = frozenset(
+NOT_NOUNS: Final = frozenset(
     (
         "a about above after again ago all already also an and apart are around as at away back be because been "
         "before behind below between but by came can could did do does down due during each even every extra for "
@@ -58,6 +58,9 @@ _MEASURED: Final = frozenset(
         "glasses hike hikes hose hoses hurdles interval intervals jar jars jug jugs lap lease leases lens "
         "lenses lesson lessons loan loans medley meeting meetings monitor monitors mortgage mortgages motor "
         "motors mug pack package packages packet packets packs panel panels pill pills pipe pipes plate plates "
+        "adapter adapters breaker breakers bulb charger chargers circuit circuits dryer dryers feed fuse fuses grill "
+        "heater heaters lithium outlet outlets oven plug plugs pole pump pumps receptacle receptacles service socket "
+        "sockets stove supplies supply "
         "poles portion portions pouch pouches race races radius relay relays ride rides roll rolls run runs "
         "sachet sachets screen screens serving servings session sessions sheets shift shifts slice slices "
         "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
@@ -127,10 +130,10 @@ def is_adjective(match: re.Match[str]) -> bool:
     if before in ("a", "an"):
         if following in _EXTENTS:
             return True
-        return following.lower() not in _NOT_NOUNS and following not in STARTERS
+        return following.lower() not in NOT_NOUNS and following not in STARTERS
     if before.endswith("'s") and before not in _CONTRACTIONS and len(following) > 1 and not is_plural(following):
-        return following not in STARTERS and following not in _NOT_NOUNS
-    if before not in _OWNERS or following in _NOT_NOUNS or len(following) < 2:
+        return following not in STARTERS and following not in NOT_NOUNS
+    if before not in _OWNERS or following in NOT_NOUNS or len(following) < 2:
         return False
     return following.isupper() or (
         following.islower() and not following.endswith(("ed", "ly")) and not is_plural(following)

@@ -4,16 +4,13 @@ import re
 from functools import partial
 from typing import Final
 
+from polyvox.text.normalize.english import month_days
 from polyvox.text.normalize.english.context import ends_sentence, has_word, word_before
+from polyvox.text.normalize.english.month_days import MONTHS, day_words, is_day
 from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
 
-_MONTHS: Final = {
-    name[:3].lower(): name
-    for name in ("January February March April May June July August September October November December".split())
-}
 _DAYS: Final = {name[:3].lower(): name for name in "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()}
-_LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 _ANY_MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
@@ -25,13 +22,7 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
-_DAY_OF_MONTH: Final = re.compile(r"(?:(?<=[A-Za-z][ (])|(?<=[A-Za-z.,] ))(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)")
 _HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}|\d\d)(?![\w-])", re.IGNORECASE)
-_DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \Z")
-_HOUR_BEHIND: Final = re.compile(r",? (?:@|at) \d")
-_MEASURED: Final = re.compile(r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|tb?sp|share|split|[+=*×-] )")
-# Days that no common fraction is counted by.
-_DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
 # The days on which a class meets; "M/F" and "T/F" are something else.
 _CLASS_DAYS: Final = re.compile(
@@ -41,10 +32,6 @@ _CLASS_DAY: Final = re.compile(r"M|Tu?(?!h)(?:es|e)?|W|Th(?:urs|ur)?|F|Sa|Su")
 _LETTERS_OF_DAYS: Final = {
     "M": "Monday", "T": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday", "Sa": "Saturday", "Su": "Sunday",
 }  # fmt: skip
-_DAYS_OF_MONTHS: Final = re.compile(
-    r"(?<![\w/.,$-])(\d{1,2})/(\d{1,2})(?: ?[-–—] ?| to | through | thru )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d| of\b)"
-)
-_WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening) of $")
 _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
@@ -84,30 +71,7 @@ _DAY_MONTH: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
-_SHORT_NAMES: Final = frozenset((*_MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
-_BEFORE_DATE: Final = frozenset(
-    (
-        "on",
-        "due",
-        "dated",
-        "date",
-        "date's",
-        "deadline",
-        "until",
-        "til",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    )
-)
-_AROUND_DATE: Final = frozenset(
-    "is was by before after from since through thru till starts starting begins ends expires renews "
-    "closes opens".split()
-)
+_SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
 _PART_OF_DAY: Final = re.compile(
@@ -125,11 +89,9 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
     text = text.sub(_SLASHED_TO, lambda match: match.group().rstrip(" -–—") + " to ") if "/" in text.text else text
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
-    if "/" in text.text:
-        text = text.sub(_DAYS_OF_MONTHS, partial(_days_of_months, day_first=day_first))
     if "-" in text.text:
         text = text.sub(_HYPHENED, _hyphened)
-    text = text.sub(_DAY_OF_MONTH, partial(_day_of_month, day_first=day_first))
+    text = month_days.read(text, day_first=day_first)
     if any(dash in text.text for dash in "-–—"):
         text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or ''} to ")
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
@@ -148,20 +110,11 @@ def read_names(text: TrackedText) -> TrackedText:
     return text.sub(_LONE_WEEKDAY, _lone_weekday).sub(_LONE_MONTH, _lone_month)
 
 
-def _is_day(month: int, day: int) -> bool:
-    return 1 <= month <= 12 and 1 <= day <= _LONGEST_MONTHS[month - 1]
-
-
-def _date(month: int, day: int, full_year: int | None = None) -> str:
-    words = f"{list(_MONTHS.values())[month - 1]} {ordinal(str(day))}"
-    return words if full_year is None else f"{words}, {year(full_year)}"
-
-
 def _iso(match: re.Match[str]) -> str | None:
     full_year, month, day = int(match[1]), int(match[3]), int(match[4])
-    if not _is_day(month, day) or full_year < 1000:
+    if not is_day(month, day) or full_year < 1000:
         return None
-    return _date(month, day, full_year) + (" at " if match[5] else "")
+    return day_words(month, day, full_year) + (" at " if match[5] else "")
 
 
 def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
@@ -173,7 +126,7 @@ def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     orders = [(first, second), (second, first)]
     if mark == "." or day_first:
         orders.reverse()
-    return next((_date(month, day, full_year) for month, day in orders if _is_day(month, day)), None)
+    return next((day_words(month, day, full_year) for month, day in orders if is_day(month, day)), None)
 
 
 def _hyphened(match: re.Match[str]) -> str | None:
@@ -181,40 +134,6 @@ def _hyphened(match: re.Match[str]) -> str | None:
     day, month, figures = match.groups()
     century = "" if len(figures) == 4 else "20" if int(figures) < 70 else "19"
     return f"{int(day)} {_month_name(month)} {century}{figures}" if 1 <= int(day) <= 31 else None
-
-
-def _days_of_months(match: re.Match[str], *, day_first: bool) -> str | None:
-    """Two days without a year and what lies between; one of them must be no fraction, as in "12/26-1/2"."""
-    pairs = [(int(match[1]), int(match[2])), (int(match[3]), int(match[4]))]
-    months = [(last, first) if day_first else (first, last) for first, last in pairs]
-    if not all(_is_day(month, day) for month, day in months):
-        return None
-    if not any(first > last or last > 16 for first, last in pairs):
-        return None
-    return " to ".join(_date(month, day) for month, day in months)
-
-
-def _day_of_month(match: re.Match[str], *, day_first: bool) -> str | None:
-    """A month and a day without a year, where the word before asks for a date and not for a fraction."""
-    month, day = (int(match[2]), int(match[1])) if day_first else (int(match[1]), int(match[2]))
-    if not _is_day(month, day):
-        return None
-    before = word_before(match).lower()
-    unlike_fraction = match[1][0] == "0" or match[2][0] == "0" or int(match[1]) > int(match[2]) or int(match[2]) > 10
-    certain = day in _DAYS_ONLY and _MEASURED.match(match.string, match.end()) is None
-    certain = certain or _HOUR_BEHIND.match(match.string, match.end()) is not None
-    if certain or _DAY_BEFORE.search(match.string, max(0, match.start() - 8), match.start()):
-        return _date(month, day)
-    lead = match.string[max(0, match.start() - 16) : match.start()]
-    named = lead.endswith("day, ") or (before == "of" and _WEEK_OF.search(lead))
-    padded = match[2][0] == "0" and match[2] != "0"
-    dated = (
-        before in _BEFORE_DATE
-        or named
-        or padded
-        or (unlike_fraction and (before in _AROUND_DATE or match[1][0] == "0"))
-    )
-    return _date(month, day) if dated else None
 
 
 def _is_name(word: str) -> bool:
@@ -271,7 +190,7 @@ def _dotted_weekday(match: re.Match[str]) -> str | None:
 
 
 def _month_name(word: str) -> str:
-    return _MONTHS[word[:3].lower()]
+    return MONTHS[word[:3].lower()]
 
 
 def _months(match: re.Match[str]) -> str | None:

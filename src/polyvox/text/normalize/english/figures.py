@@ -25,6 +25,10 @@ from polyvox.text.tracked import TrackedText
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
+_TENS_BESIDE: Final = re.compile(
+    r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
+    r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
+)
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
@@ -32,9 +36,10 @@ _ERA: Final = re.compile(
 _FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
-    r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
+    r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
+    r"(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
 )
-_FRACTIONS: Final = re.compile(r"(?<=\d/\d) ?[-–] ?(?=\d)")
+_FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
 _QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
@@ -58,7 +63,17 @@ _FIXED_READINGS: Final = {
 }
 _DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
-_RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_RATING_WORDS: Final = frozenset(
+    "give gave gives rate rated score scored scores rating got get gets it solid apgar energy gcs glasgow grip mood "
+    "pain power strength".split()
+)
+# Clinical scores, which have as many points as behind the stroke, whatever that is.
+_SCORES: Final = frozenset("apgar gcs glasgow mmse moca pain power strength".split())
+_MEASURES: Final = frozenset(
+    "acres cups days degrees feet gallons hours inches meters miles minutes months ounces pints pounds quarts seconds "
+    "tablespoons teaspoons turns weeks years".split()
+)
+_PLAIN_PARTS: Final = frozenset("2 3 4".split())
 _SCORED: Final = frozenset("scored scoring scores got gets".split())
 _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _LONGEST_END: Final = 4
@@ -85,6 +100,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
+        text = text.sub(_TENS_BESIDE, _tens_beside)
     text = text.sub(_DECADE, _decade)
     text = (
         text.sub(_SHORT_DECADE, _short_decade)
@@ -100,16 +116,24 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
-    text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
     if "/" in text.text:
-        text = text.sub(_FRACTIONS, " to ")
-    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
+        text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
+        text = text.sub(_FRACTIONS, " to ").sub(_FRACTION, _fraction)
+    text = text.sub(_YEARS, _years).sub(_SETS, _sets).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIOS, lambda match: match.group().replace(":", " to ")).sub(_RATIO, _ratio)
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 
 
 def _tens_plural(tens: int) -> str:
     return TENS[tens][:-1] + "ies"
+
+
+def _tens_beside(match: re.Match[str]) -> str:
+    """ "in the 140s": figures of three digits, by their tens."""
+    tens = int(match["tens"])
+    if tens < 2:
+        return f"{match['lead']}{cardinal(match['hundreds'])} {'tens' if tens else 'hundreds'}"
+    return f"{match['lead']}{cardinal(match['hundreds'])} {_tens_plural(tens)}"
 
 
 def _decade(match: re.Match[str]) -> str:
@@ -141,6 +165,8 @@ def _era(match: re.Match[str]) -> str:
 
 def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom = match["whole"], match["top"], match["bottom"]
+    if match["minus"]:
+        return f"minus {amount(match.group()[1:])}"
     if whole:
         return amount(match.group())
     if word_after(match) in ("ARM", "ARMs"):
@@ -161,7 +187,11 @@ def _is_rating(match: re.Match[str]) -> bool:
     """Return whether a fraction tells how many of all there are: "a 7/10", "10/10", "3/5 ready"."""
     before, following = word_before(match).lower(), word_after(match)
     if following in _DONE:
+        return not (following in ("done", "complete") and match["bottom"] in _PLAIN_PARTS)
+    if match["top"] == "0" or before in _SCORES:
         return True
+    if int(match["bottom"]) > 4 and is_plural(following) and following not in _MEASURES:
+        return int(match["top"]) <= int(match["bottom"])
     if before in _SCORED and int(match["bottom"]) > 4 and following != "of":
         return True
     if match["bottom"] == "10" and match["top"] in "6789" and following not in _PARTS_OF:
@@ -201,8 +231,16 @@ def _range(match: re.Match[str]) -> str:
         return f"{spelled(first)}, {spelled(last)}"
     if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
+    if _is_split(first, last) and " " not in match.group():
+        return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"
+
+
+def _is_split(first: str, last: str) -> bool:
+    """Return whether two round figures share a whole, the greater one first: "70-30"."""
+    round_figures = len(first) == len(last) == 2 and first[1] in "05" and last[1] in "05"
+    return round_figures and first > last and int(first) + int(last) == 100
 
 
 def _sets(match: re.Match[str]) -> str | None:
@@ -216,6 +254,8 @@ def _sets(match: re.Match[str]) -> str | None:
 def _ratio(match: re.Match[str]) -> str:
     """ "3:1"; two digits behind a leading zero, or behind more than the hours of a day, are seconds: "31:04"."""
     first, last = match.groups()
+    if len(first) > 3 and first.isdigit() and last.isdigit() and 1 < len(last) < 6:
+        return f"{code(first)} colon {code(last)}"
     if len(last) == 2 and last.isdigit() and first.isdigit() and (last[0] == "0" or (int(first) > 24 and last < "60")):
         return f"{number(first)} {two_digits(int(last))}"
     return f"{number(first)} to {number(last)}"

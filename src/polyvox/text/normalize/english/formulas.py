@@ -35,7 +35,7 @@ _ION: Final = re.compile(
 _COUNTS: Final = {"²": "two ", "³": "three ", "⁴": "four "}
 _FUNCTION: Final = re.compile(
     r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?"
-    r"\((?P<of>[A-Za-z0-9](?:(?:, ?| [∩∪] | given )[A-Za-z0-9])*)\)"
+    r"\((?P<of>(?:-?\d{1,3}(?:\.\d{1,2})?|[A-Za-z0-9])(?:(?:, ?| [∩∪] | given )[A-Za-z0-9])*)\)"
 )
 _TRIGONOMETRY: Final = re.compile(
     r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
@@ -43,9 +43,7 @@ _TRIGONOMETRY: Final = re.compile(
 )
 _FACTORIAL: Final = re.compile(r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?[=≈/×*+])")
 _GIVEN: Final = re.compile(r"(?<=P\()(?P<first>[A-Za-z]) ?\| ?(?P<last>[A-Za-z])(?=\))")
-_ABSOLUTE: Final = re.compile(
-    r"(?<![\w|])\|(?P<of>-?[A-Za-z0-9](?: ?[-+] ?[A-Za-z0-9])?)\|(?= ?(?:[<>=≤≥]|less|greater))"
-)
+_ABSOLUTE: Final = re.compile(r"(?<![\w|])\|(?P<of>[-−]?[A-Za-z0-9][^|\n<>=]{0,16})\|(?= ?(?:[<>=≤≥]|less|greater))")
 _FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12
@@ -115,7 +113,11 @@ def _function(match: re.Match[str]) -> str:
     """ "F prime of X"."""
     primes = len((match["primes"] or "").replace("″", "′′"))
     prime = ("", " prime", " double prime", " triple prime")[primes]
-    return f"{match['name'].upper()}{prime} of {match['of'].upper().replace(' GIVEN ', ' given ')}"
+    return f"{match['name'].upper()}{prime} of {_argument(match['of'])}"
+
+
+def _argument(of: str) -> str:
+    return of.upper().replace(" GIVEN ", " given ").replace("-", "minus ")
 
 
 def _spelled(units: list[tuple[str, str]]) -> str:

@@ -15,7 +15,7 @@ _ISSUED: Final = (
 )
 _LABEL: Final = re.compile(
     rf"\b(?:(?P<code>(?:pass|pin)?code|otp|pin|password|access code)|(?P<issued>{_ISSUED}))"
-    r"(?: (?:number|num|no|code|id))?\.?(?: (?:for|to) (?:(?:the|your|my|our) )?[a-z]+)?"
+    r"(?:\.? (?:number|num|no|code|id))?\.?(?: (?:for|to) (?:(?:the|your|my|our) )?[a-z]+)?"
     r"(?:,? (?:is|was|of))?(?::|,)? ?(?:number |no\. )?$",
     re.IGNORECASE,
 )
@@ -31,6 +31,10 @@ _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(
 _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
+_MEASURED: Final = re.compile(
+    r" ?(?:mg|mcg|g|ng|mmol|mEq|IU|ms|mm|cm|mL|mmHg|bpm|ml|L|kg|lbs?|dpi|fps|Hz|[kMG]Hz|[KMGT]B|[kMG]?W|k?V|hp|mph|psi)"
+    r"(?:/|(?!\w))"
+)
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
@@ -131,5 +135,7 @@ def _named(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
     label = word_before(match).rstrip(".").removesuffix("'s")
     initials = word_before(match).isupper()
+    if initials and _MEASURED.match(match.string, match.end()):
+        return None
     named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
     return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None

@@ -30,6 +30,8 @@ _SIGNS: Final = {
     "A$": _cents("Australian dollar"),
     "CA$": _cents("Canadian dollar"),
     "C$": _cents("Canadian dollar"),
+    "MX$": EnglishCurrency("Mexican peso", "Mexican pesos"),
+    "NT$": EnglishCurrency("Taiwan dollar", "Taiwan dollars"),
     "NZ$": _cents("New Zealand dollar"),
     "HK$": _cents("Hong Kong dollar"),
     "S$": _cents("Singapore dollar"),
@@ -40,6 +42,9 @@ _SIGNS: Final = {
     "₹": EnglishCurrency("rupee", "rupees", "paisa", "paise"),
     "₩": EnglishCurrency("won", "won"),
     "₽": EnglishCurrency("ruble", "rubles", "kopek", "kopeks"),
+    "kr": EnglishCurrency("krone", "kroner"),
+    "zł": EnglishCurrency("zloty", "zlotys"),
+    "Kč": EnglishCurrency("koruna", "koruna"),
     "₿": EnglishCurrency("bitcoin", "bitcoins"),
     "₺": EnglishCurrency("lira", "lira"),
     "₫": EnglishCurrency("dong", "dong"),
@@ -138,24 +143,28 @@ _SCALE: Final = (
     r"(?: ?(?P<scale>hundred|thousand|million|billion|trillion)\b"
     r"|(?P<short>[kK]|[mM][mMnN]?|[bB]n?|[tT][nr]?| ?(?:mn|mil|bn|tn))(?![A-Za-z]))?+"
 )
-_SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
+_SIGN: Final = "|".join(
+    re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True) if sign not in ("kr", "zł", "Kč")
+)
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
     r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
     r"(?:\.(?= [a-z(+&@]|[,;)]))?(?![\w'/]))?+)?"
 )
+_CURRENCY: Final = re.compile(r"[$€£¥₹₩₽₿₺₫₪₴฿₦₱]|Rs|kr|zł|Kč|[A-Z]{3}")
 _PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]\d) ?(?:pp|p\.p\.?|p/p)(?![A-Za-z])(?P<per>/)?")
 _NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
-    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
+    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?<!/)(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
     rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
 )
 _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{_SUM})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
-    rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d){_PER}"
+    rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|kr(?![\w.])|zł|Kč|(?:{_CODE})(?![A-Za-z]))(?!\d){_PER}"
 )
 _INNER_MINUS: Final = re.compile(r"(?<!\w)(?P<sign>[$€£¥₹]) ?[-−](?=\.?\d)")
-_FOR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
+_FOR_PRICE: Final = re.compile(r"(?<![\w.,$€£])(?P<count>\d{1,3}) ?/ ?(?=[$€£]\d)")
+_OR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
@@ -164,19 +173,26 @@ _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
+    if "/" in text.text:
+        text = text.sub(_FOR_PRICE, r"\g<count> for ").sub(_OR_PRICE, " or ")
+    if _CURRENCY.search(text.text):
+        text = _sums(text)
+    return text.sub(_CENTS, _plain_cents).sub(_LOOSE_CENTS, _loose_cents)
+
+
+def _sums(text: TrackedText) -> TrackedText:
     return (
         text.sub(_PER_PERSON, lambda match: f"{match['sum']} per person{' per ' if match['per'] else ''}")
         .sub(_INNER_MINUS, r"-\g<sign>")
-        .sub(_FOR_PRICE, " for ")
         .sub(_BEFORE, _sum)
         .sub(_BEHIND, _sum)
-        .sub(_CENTS, _plain_cents)
-        .sub(_LOOSE_CENTS, _loose_cents)
     )
 
 
-def _sum(match: re.Match[str]) -> str:
+def _sum(match: re.Match[str]) -> str | None:
     sign = match["sign"]
+    if sign == "INR" and _is_clotting(match):
+        return None
     currency = _SIGNS.get(sign) or _CODES[sign]
     scale = match["scale"] or _SCALES.get((match["short"] or "").strip().lower(), "")
     words = ["minus"] if match["minus"] else []
@@ -189,6 +205,12 @@ def _sum(match: re.Match[str]) -> str:
     else:
         words.append(_exact(_american(match["amount"]), currency))
     return " ".join((*words, *_per(match)))
+
+
+def _is_clotting(match: re.Match[str]) -> bool:
+    """Return whether "INR 2.5" is a laboratory's ratio: a figure below ten, with one decimal at most."""
+    whole, _, decimals = match["amount"].partition(".")
+    return len(whole) == 1 and len(decimals) < 2 and not match["scale"] and not match["short"]
 
 
 def _per(match: re.Match[str]) -> list[str]:

@@ -133,6 +133,17 @@ def fraction(numerator: str, denominator: str, *, singular: bool = False) -> str
     return f"{cardinal(numerator)} {name if top == 1 or singular else plural}"
 
 
+def version(parts: str) -> str:
+    """The parts of a version as numbers, with "point" between."""
+    return " point ".join(_version_part(part) for part in parts.split("."))
+
+
+def _version_part(digits: str) -> str:
+    if len(digits) == 3 and digits[0] != "0":
+        return code(digits)
+    return two_digits(int(digits)) if len(digits) == 2 and digits[0] == "0" else cardinal(digits)
+
+
 def amount(text: str) -> str:
     """A match of `AMOUNT`: a number, a fraction, or a whole number and a fraction."""
     if "/" not in text:

@@ -19,7 +19,7 @@ _NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
 _MATCH: Final = re.compile(
     r"\b(?:goals?|scor(?:e[ds]?|ing|ers?)|penalty|pen|header|equali[sz](?:ed|er)|winner|opener|subbed|booked|red card|"
     r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|"
-    r"\d\+\d['’′]|[a-z] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
+    r"\d\+\d['’′]|[a-wyz] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
     re.IGNORECASE,
 )
 _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
@@ -49,8 +49,12 @@ _BATTING: Final = re.compile(
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
 _DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
 _ODDS: Final = re.compile(r"(?<![\w./])(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d)")
-_BETTING: Final = re.compile(r"\b(?:odds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way)\b")
+_BETTING: Final = re.compile(r"\b(?:[Oo]dds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way)\b")
 _ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2}|\d(?= (?:FG|FT|3P)))(?![\w/]|\.\d| of\b)")
+_SHOTS: Final = re.compile(
+    r"(?<![\w./-])(?P<made>\d{1,2})-(?:of-)?(?P<tried>\d{1,2})"
+    r"(?= (?:FGs?|FT|3PT?|3FG|from (?:three|3|deep|beyond|the (?:field|line|floor|arc))|shooting|passing)\b)"
+)
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
 )
@@ -76,15 +80,21 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
-    if "/" in text.text and _BETTING.search(text.text):
-        text = text.sub(_ODDS, r"\g<against> to \g<on>")
-    if "/" in text.text and _TRIED.search(text.text):
-        text = text.sub(_ATTEMPTS, _attempts)
+    text = _chances(text)
     if _SERVED.search(text.text):
         text = text.sub(_GAME_SCORE, _game_score)
     if " d. " in text.text:
         text = text.sub(_DEFEATED, "defeated")
     return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
+
+
+def _chances(text: TrackedText) -> TrackedText:
+    """Odds, and how many of all attempts succeeded."""
+    if "/" in text.text and _BETTING.search(text.text):
+        text = text.sub(_ODDS, r"\g<against> to \g<on>")
+    if "/" in text.text and _TRIED.search(text.text):
+        text = text.sub(_ATTEMPTS, _attempts)
+    return text.sub(_SHOTS, _attempts) if "-" in text.text else text
 
 
 def _total(match: re.Match[str]) -> str | None:

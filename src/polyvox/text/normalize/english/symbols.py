@@ -108,28 +108,42 @@ _ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-'
 _EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO|/\\3]|[xX]D|<3|\^_?\^)(?!\w)(?=\W|$)")
 _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\w)")
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
-_DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z])--(?=[\s;,.)]|$)")
+_DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
 _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+]|//|[\w)] % \d| (?:Esc|Del)\b")
-_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
+_COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
+_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|===?|~=) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
     ">=": "greater than or equal to",
     "!=": "not equal to",
     "==": "equals",
+    "===": "equals",
+    "~=": "about equals",
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
     r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
-    r"(?<=[A-Za-z\d%])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
-    r"|(?<=\d)/(?=(?:customer|household|guest|order|item|member|child|adult|family|ticket|visit|room|vehicle|student|team|"
-    r"game|set|class|serving|dose|transaction|account|pack|box|page|line|employee|passenger)(?!\w))"
+    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user|head|"
+    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce|share|"
+    r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
+    r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
+)
+_COUNTED_PER: Final = re.compile(
+    r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
+)
+_LIMIT: Final = re.compile(r"(?<=\d)/(?=[a-z]{3,16}(?![\w/(]))")
+_CONTRAST: Final = re.compile(
+    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page|word|item|side|"
+    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer|employee|patient|"
+    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right|line|menu|vendor|"
+    r"product|service|style|brand|color|size|list|post|comment|section|chapter|char|character|term|phrase|date|time|one)",
+    re.IGNORECASE,
 )
 _BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
@@ -145,13 +159,17 @@ _FUNCTION: Final = re.compile(r"\b(?:sine|cosine|tangent|log)\Z")
 _POWER: Final = re.compile(
     r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
 )
-_VARIABLE_SIGN: Final = re.compile(r"\$(?=\{?[A-Za-z_])")
+_VARIABLE_SIGN: Final = re.compile(r"\$(?=[{(]?[A-Za-z_])")
 _NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
 _FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
-_LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
+_LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )<(?= )")
+_TAKEN: Final = re.compile(r"(?<=\([a-z])[-−](?=\d)|(?<=\(\d)[-−](?=[a-z]\))|(?<== [a-z])[-−](?=\d(?!\d))")
+_DIGITS_END: Final = re.compile(
+    r"(?P<lead>\b(?:PIN|[Pp]in|[Cc]ode|[Pp]asscode|ID|press|dial|enter)[: ]{1,2})(?P<digits>\d{1,10})#(?!\w)"
+)
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
 """The one letter that would be read as an article."""
 _MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»→] ?(?=[\"“*_]{0,2}[A-Z])")
@@ -159,13 +177,13 @@ _CHOSEN: Final = re.compile(
     r"\b(?:choose|click|go(?:es)? to|in|menu|navigate|open|press|select|tap|under|via|Settings|File|Edit|View|Tools)\b",
     re.IGNORECASE,
 )
-_GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+_GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )>(?= )")
 # Operators of programs between names or figures, and signs that are pressed on a telephone.
 _RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
 _OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
 _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
 _PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
-_NUMBER_WORD: Final = re.compile(r"(?<=[a-z] )#(?=[.,;:)]?(?:\s|$))")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z.] )#(?=[.,;:)]?(?:\s|$))")
 _POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
 _KEY: Final = re.compile(
@@ -193,12 +211,18 @@ _DIFFERENCE: Final = re.compile(
     r"|(?:(?<=squared )|(?<=cubed )) - "
     r"(?=[\d(]|[A-Za-z](?![A-Za-z])|[a-z]{3,9} [A-Z](?![A-Za-z]))|(?<=[\w)]) - (?=[A-Za-z]{2,}[^\n=]{0,20}=)"
 )
+_WORD_BEHIND: Final = re.compile(r"[a-z]+")
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
+# A capital that changes or is summed keeps its letter: "ΔG", "TΔS".
+_GREEK_BESIDE: Final = re.compile(r"(?P<before>(?<=[A-Za-z]))?[ΔΣΩΦΨ∆](?P<behind>(?=[A-Za-z]))?")
+_STANDARD: Final = re.compile(r"(?:(?<=\b[A-Z])|(?<=[ΔA-Z][A-Z]))[°º⦵](?![A-Za-z\d])")
 _NEXT_SENTENCE: Final = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
-_DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
+_DOT: Final = re.compile(r"(?<=[A-Za-z0-9)])\.(?=[a-z])")
+_POWER_LESS: Final = re.compile(r"(?:(?<=\^\d)|(?<=\^\d\d)|(?<=\^[a-z])) ?[-−–] ?(?=\d)")
+_NUMBERS_TO: Final = re.compile(r"(?<=\d)(?: ?[-–] ?)#(?=\d)")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])&?")
 
 
@@ -208,9 +232,16 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         return text
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
+    if "^" in text.text:
+        text = text.sub(_POWER_LESS, " minus ")
     if "#" in text.text:
+        text = text.sub(_NUMBERS_TO, " to ")
         text = text.sub(_POUND_KEY, "pound").sub(_NUMBER_WORD, "number")
     text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
+    if "#" in text.text:
+        text = text.sub(_DIGITS_END, lambda match: f"{match['lead']}{spelled(match['digits'])} pound")
+    if "=" in text.text:
+        text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
     text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
@@ -224,9 +255,11 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "||" in text.text or "&&" in text.text:
         text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
-    text = text.sub(_HEART, "love").sub(_DECREMENT, r"\1 minus minus").sub(_GRADE, _grade)
+    if "--" in text.text:
+        text = text.sub(_DECREMENT, r"\1 minus minus")
+    text = text.sub(_HEART, "love").sub(_GRADE, _grade)
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
-    text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
+    text = (_slashes(text) if "/" in text.text else text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
     text = (
         text.sub(_NEGATED, _negated)
@@ -239,6 +272,8 @@ def read(text: TrackedText) -> TrackedText:
     if "$" in text.text:
         text = text.sub(_VARIABLE_SIGN, "dollar ")
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+    if not text.text.isascii():
+        text = text.sub(_STANDARD, " naught").sub(_GREEK_BESIDE, _greek_beside)
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
@@ -285,8 +320,30 @@ def _grade(match: re.Match[str]) -> str:
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
-    text = text.sub(_PER, " per ").sub(_BELOW, " over ")
+    text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _greek_beside(match: re.Match[str]) -> str | None:
+    if match["before"] is None and match["behind"] is None:
+        return None
+    return f" {'delta' if match.group() == '∆' else _GREEK[match.group().lower()]} "
+
+
+def _per(match: re.Match[str]) -> str | None:
+    """A rate; two things of one kind are a choice, "day/night"."""
+    left = match["left"] or ""
+    if _CONTRAST.fullmatch(left):
+        return None
+    return f"{left} per {match['each']}"
+
+
+def _counted_per(match: re.Match[str]) -> str | None:
+    """ "31 points/game"; two plurals are a choice."""
+    following = _WORD_BEHIND.match(match.string, match.end())
+    if following is None or (following[0].endswith("s") and not following[0].endswith("ss")):
+        return None
+    return f"{match.group()[:-1]} per "
 
 
 def _negated(match: re.Match[str]) -> str | None:

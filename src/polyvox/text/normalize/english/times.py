@@ -17,6 +17,14 @@ _UNTIL_NOON: Final = re.compile(
     r" ?[-–—] ?(?=(?:noon|midnight)(?!\w))"
 )
 _FROM_NOON: Final = re.compile(rf"(?<=noon) ?[-–—] ?(?=\d{{1,2}}(?::\d\d|{_HALF}|(?![\d:%/-]|[.,]\d)))")
+_PACE: Final = re.compile(
+    r"(?P<time>(?<![\w:.])\d{1,2}:[0-5]\d(?:\.\d{1,2})?) ?/ ?(?P<of>mi|mile|km|k|lap|100 ?(?:m|yd|y)|500 ?m|400 ?m)\b"
+    r"(?:\.(?= [a-z(]|[,;)]))?"
+)
+_LISTED: Final = re.compile(r"(?<=\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d(?!\d))")
+_SHORT_HOUR: Final = re.compile(r"(?P<hour>[1-9](?<![\w.,:/$-].)[0-2]?)(?P<half>[ap])(?!\w|\.\w)")
+_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@) ?\Z")
+_LENGTHS: Final = {"mi": "mile", "km": "kilometer", "k": "kilometer", "y": "yards", "yd": "yards", "m": "meters"}
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
 _SHORT_HALVES: Final = re.compile(
@@ -48,6 +56,9 @@ def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
     if "ish" in text.text:
         text = text.sub(_ROUGHLY, "-ish")
+    if "/" in text.text:
+        text = text.sub(_PACE, _pace).sub(_LISTED, ", ")
+    text = text.sub(_SHORT_HOUR, _short_hour)
     if "noon" in text.text or "midnight" in text.text:
         text = text.sub(_UNTIL_NOON, _until_noon).sub(_FROM_NOON, " to ")
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
@@ -55,6 +66,20 @@ def read(text: TrackedText) -> TrackedText:
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+
+
+def _pace(match: re.Match[str]) -> str:
+    """ "6:41/mi": how long each mile takes."""
+    figures = match["of"].rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = match["of"].removeprefix(figures).strip()
+    each = f"{cardinal(figures).removeprefix('one ')} " if figures else ""
+    return f"{match['time']} per {each}{_LENGTHS.get(unit, unit)}"
+
+
+def _short_hour(match: re.Match[str]) -> str | None:
+    """ "by 5p"."""
+    led = _BEFORE_HOUR.search(match.string, max(0, match.start() - 8), match.start())
+    return f"{match.group()}m" if led and int(match["hour"]) <= 12 else None
 
 
 def _until_noon(match: re.Match[str]) -> str:

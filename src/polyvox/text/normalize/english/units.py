@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective, is_plural, word_after, word_before
+from polyvox.text.normalize.english.context import NOT_NOUNS, is_adjective, is_plural, word_after, word_before
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.normalize.english.numbers import (
     AMOUNT,
     DASH,
@@ -16,296 +17,15 @@ from polyvox.text.normalize.english.numbers import (
     code,
     is_one,
     number,
+    ordinal,
 )
+from polyvox.text.normalize.english.unit_names import AS_TYPED, PLURALS, RATES, RATES_AS_TYPED, UNITS
 from polyvox.text.tracked import TrackedText
 
-_PLURALS: Final = {
-    "foot": "feet",
-    "inch": "inches",
-    "lux": "lux",
-    "kelvin": "kelvin",
-    "henry": "henries",
-    "nanomolar": "nanomolar",
-    "micromolar": "micromolar",
-    "millimolar": "millimolar",
-    "gigaflops": "gigaflops",
-    "teraflops": "teraflops",
-    "petaflops": "petaflops",
-    "horsepower": "horsepower",
-    "dozen": "dozen",
-}
-
-
-_UNITS: Final = {
-    # length, area
-    "nm": "nanometer",
-    "µm": "micrometer",
-    "mm": "millimeter",
-    "cm": "centimeter",
-    "dm": "decimeter",
-    "m": "meter",
-    "km": "kilometer",
-    "Km": "kilometer",
-    "KM": "kilometer",
-    "in": "inch",
-    "ft": "foot",
-    "yd": "yard",
-    "yds": "yard",
-    "mi": "mile",
-    "nmi": "nautical mile",
-    "ha": "hectare",
-    "px": "pixel",
-    "nts": "night",
-    # mass
-    "µg": "microgram",
-    "mcg": "microgram",
-    "mg": "milligram",
-    "g": "gram",
-    "kg": "kilogram",
-    "Kg": "kilogram",
-    "KG": "kilogram",
-    "kgs": "kilogram",
-    "lb": "pound",
-    "lbs": "pound",
-    "oz": "ounce",
-    # volume
-    "ml": "milliliter",
-    "mL": "milliliter",
-    "cl": "centiliter",
-    "dl": "deciliter",
-    "dL": "deciliter",
-    "l": "liter",
-    "L": "liter",
-    "gal": "gallon",
-    "qt": "quart",
-    "pt": "point",
-    "tsp": "teaspoon",
-    "tbsp": "tablespoon",
-    "Tbsp": "tablespoon",
-    "cc": "cubic centimeter",
-    # time
-    "ns": "nanosecond",
-    "µs": "microsecond",
-    "ms": "millisecond",
-    "s": "second",
-    "sec": "second",
-    "secs": "second",
-    "min": "minute",
-    "mins": "minute",
-    "h": "hour",
-    "hr": "hour",
-    "hrs": "hour",
-    "yr": "year",
-    "yrs": "year",
-    "mo": "month",
-    "mos": "month",
-    "wk": "week",
-    "wks": "week",
-    # frequency
-    "Hz": "hertz",
-    "kHz": "kilohertz",
-    "KHz": "kilohertz",
-    "MHz": "megahertz",
-    "GHz": "gigahertz",
-    "THz": "terahertz",
-    # data
-    "kb": "kilobit",
-    "Kb": "kilobit",
-    "Mb": "megabit",
-    "Gb": "gigabit",
-    "kB": "kilobyte",
-    "KB": "kilobyte",
-    "MB": "megabyte",
-    "GB": "gigabyte",
-    "TB": "terabyte",
-    "PB": "petabyte",
-    "KiB": "kibibyte",
-    "MiB": "mebibyte",
-    "GiB": "gibibyte",
-    "TiB": "tebibyte",
-    "MP": "megapixel",
-    # electricity, energy, force
-    "mV": "millivolt",
-    "V": "volt",
-    "kV": "kilovolt",
-    "mA": "milliamp",
-    "mAh": "milliamp hour",
-    "Ah": "amp hour",
-    "mW": "milliwatt",
-    "W": "watt",
-    "kW": "kilowatt",
-    "MW": "megawatt",
-    "GW": "gigawatt",
-    "TW": "terawatt",
-    "Wh": "watt hour",
-    "kWh": "kilowatt hour",
-    "MWh": "megawatt hour",
-    "GWh": "gigawatt hour",
-    "TWh": "terawatt hour",
-    "Ω": "ohm",
-    "kΩ": "kilohm",
-    "MΩ": "megohm",
-    "hp": "horsepower",
-    "kJ": "kilojoule",
-    "MJ": "megajoule",
-    "cal": "calorie",
-    "kcal": "kilocalorie",
-    "kN": "kilonewton",
-    "Pa": "pascal",
-    "hPa": "hectopascal",
-    "kPa": "kilopascal",
-    "MPa": "megapascal",
-    "dB": "decibel",
-    "lm": "lumen",
-    "lx": "lux",
-    "mol": "mole",
-    "mSv": "millisievert",
-    "deg": "degree",
-    "pg": "picogram",
-    "ng": "nanogram",
-    "nmol": "nanomole",
-    "µmol": "micromole",
-    "kt": "knot",
-    "kts": "knot",
-    "kn": "knot",
-    "BTU": "B T U",
-    "IU": "international unit",
-    "mIU": "milli international unit",
-    "mEq": "milliequivalent",
-    "mmol": "millimole",
-    "µL": "microliter",
-    "µl": "microliter",
-    "Mpx": "megapixel",
-    "acre": "acre",
-    "t": "ton",
-    "Mt": "megaton",
-    "Gt": "gigaton",
-    "pF": "picofarad",
-    "nF": "nanofarad",
-    "µF": "microfarad",
-    "uF": "microfarad",
-    "mF": "millifarad",
-    "nH": "nanohenry",
-    "µH": "microhenry",
-    "mH": "millihenry",
-    "µA": "microamp",
-    "µV": "microvolt",
-    "µW": "microwatt",
-    "kVA": "kilovolt amp",
-    "J": "joule",
-    "mJ": "millijoule",
-    "GJ": "gigajoule",
-    "Nm": "newton meter",
-    "Js": "joule second",
-    "kgm": "kilogram meter",
-    "VA": "volt amp",
-    "GPa": "gigapascal",
-    "mbar": "millibar",
-    "eV": "electron volt",
-    "keV": "kilo electron volt",
-    "MeV": "mega electron volt",
-    "GeV": "giga electron volt",
-    "ly": "light year",
-    "kbit": "kilobit",
-    "Mbit": "megabit",
-    "Gbit": "gigabit",
-    "tok": "token",
-    "nM": "nanomolar",
-    "µM": "micromolar",
-    "mM": "millimolar",
-    "µSv": "microsievert",
-    "Mpc": "megaparsec",
-    "Myr": "million year",
-    "Gyr": "billion year",
-    "kyr": "thousand year",
-    "GFLOPS": "gigaflops",
-    "TFLOPS": "teraflops",
-    "PFLOPS": "petaflops",
-    "req": "request",
-    "reqs": "request",
-    "atm": "atmosphere",
-    # as typed in shops, sports and notices
-    "ast": "assist",
-    "asts": "assist",
-    "bbl": "barrel",
-    "bbls": "barrel",
-    "bdrm": "bedroom",
-    "bdrms": "bedroom",
-    "blk": "block",
-    "blks": "block",
-    "cap": "capsule",
-    "cms": "centimeter",
-    "doz": "dozen",
-    "gals": "gallon",
-    "gms": "gram",
-    "kms": "kilometer",
-    "ltr": "liter",
-    "ltrs": "liter",
-    "mth": "month",
-    "mths": "month",
-    "pc": "piece",
-    "pcs": "piece",
-    "pgs": "page",
-    "pk": "pack",
-    "pks": "pack",
-    "pkt": "packet",
-    "pkts": "packet",
-    "pts": "point",
-    "qts": "quart",
-    "wkt": "wicket",
-    "wkts": "wicket",
-    "reb": "rebound",
-    "rds": "round",
-    "rebs": "rebound",
-    "ov": "over",
-    "tbs": "tablespoon",
-    "Tbs": "tablespoon",
-    "tbl": "tablespoon",
-    "sqft": "square foot",
-    "sqm": "square meter",
-    "stl": "steal",
-    "stls": "steal",
-    "tab": "tablet",
-    "tbsps": "tablespoon",
-    "tsps": "teaspoon",
-}
-# Typed without regard to capitals, save where that makes another unit or a word.
-_CASE_MATTERS: Final = frozenset(
-    "ah ast atm btu cal cap deg ev gpa gt ha hr hrs in iu js kn kt kts ly mf mh mi min mo mol mp ms mt nf ng nh ns pa "
-    "pc pcs pf pg pt reb sec stl tab va".split()
-)
-_AS_TYPED: Final = {
-    symbol.lower(): name
-    for symbol, name in _UNITS.items()
-    if len(symbol) > 1 and symbol.lower() not in _CASE_MATTERS and (symbol.islower() or symbol.lower() not in _UNITS)
-} | {"gb": "gigabyte", "mb": "megabyte", "mw": "megawatt"}
-# Symbols that stand for a whole phrase.
-_RATES: Final = {
-    "mmHg": ("millimeter", "of mercury"),
-    "mph": ("mile", "per hour"),
-    "kph": ("kilometer", "per hour"),
-    "kmh": ("kilometer", "per hour"),
-    "mpg": ("mile", "per gallon"),
-    "fps": ("frame", "per second"),
-    "rpm": ("revolution", "per minute"),
-    "bpm": ("beat", "per minute"),
-    "psi": ("pound", "per square inch"),
-    "ppm": ("part", "per million"),
-    "ppb": ("part", "per billion"),
-    "wpm": ("word", "per minute"),
-    "gpm": ("gallon", "per minute"),
-    "inHg": ("inch", "of mercury"),
-    "dpi": ("dot", "per inch"),
-    "ppi": ("pixel", "per inch"),
-    "bps": ("bit", "per second"),
-    "kbps": ("kilobit", "per second"),
-    "Kbps": ("kilobit", "per second"),
-    "Mbps": ("megabit", "per second"),
-    "Gbps": ("gigabit", "per second"),
-}
-_RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in _RATES.items()}
+# What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
+_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz".split())
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
-_PER_ALONE: Final = frozenset("s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
+_PER_ALONE: Final = frozenset("d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
     r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
@@ -323,11 +43,28 @@ _GAME: Final = _cue(
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
+_GEOLOGY: Final = _cue(
+    "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
+)
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
 _SHOWN: Final = {
-    "A": ("amp", _cue(r"amps?|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|\d+ ?V")),
-    "K": ("kelvin", _cue(r"absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|melts?|temperatures?|zero")),
+    "A": (
+        "amp",
+        _cue(
+            r"amps?|AFCI|GFCI|panel|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|"
+            r"\d+ ?V"
+        ),
+    ),
+    "K": (
+        "kelvin",
+        _cue(
+            r"[kM]J/mol|(?:at|below|above) (?:27|29|30)\d K|absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|"
+            r"melts?|temperatures?|zero"
+        ),
+    ),
+    "Ga": ("billion year", _GEOLOGY),
+    "Ma": ("million year", _GEOLOGY),
     "N": ("newton", _cue(r"force|newtons?|pull(?:s|ed)?|push(?:es|ed)?|thrust|weighs|weight|tension")),
     "T": ("tesla", _cue(r"MRI|magnet\w*|scanner")),
 }
@@ -360,14 +97,15 @@ _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_powe
 _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
+    rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
-    rf"(?:\.?/(?:(?P<each>10{{1,3}}|\d{{1,2}}(?= ?(?:hr?s?|min|d)\b)) ?)?{_SYMBOL.format('per')})?"
+    rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
     r"(?P<dot>\.(?:(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
+    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
+    r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
@@ -387,10 +125,15 @@ _HOURS_MINUTES: Final = re.compile(
     rf"(?: ?(?:m|mins?)(?:\.(?= [a-z]|[,;)]))?)?{ITEM_END}"
 )
 _TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01])(?=[,;.)]|$| [a-z])(?! ?(?:in|x)\b)")
+_DAYS_HOURS: Final = re.compile(r"(?<![\w.,:])(?P<days>\d{1,4}) ?d,? ?(?=\d{1,2} ?h)")
+_DAYS: Final = re.compile(r"\d ?d(?![a-z])")
+_WEEKS_DAYS: Final = re.compile(r"(?<![\w.,:])(?P<weeks>\d{1,2}) ?w(?:k|ks)? ?\+? ?(?P<days>[0-6]) ?d(?!\w)")
+_LED_DEGREES: Final = re.compile(r"(?<![\w.])(?P<side>[NSEW]) ?(?=\d{1,3}(?:\.\d{1,6})?°)")
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
 _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
+_PATIENTS: Final = frozenset("F M male female man woman boy girl patient pt gentleman lady infant child".split())
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
@@ -419,9 +162,11 @@ _HEIGHT: Final = re.compile(
 )
 _FEET: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})"
-    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|of|above|below|elevation|drop|"
+    r"(?:′|['’](?= (?:tall|high|wide|long|deep|by|x|"
+    r"beams?|boards?|cable|ceilings?|cord|hose|rope|rug|tree|walls?|of|above|below|elevation|drop|"
     r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
+_SIDE: Final = re.compile(rf"(?<=by )(?P<amount>{NUMBER})['’′](?!\w| ?\d)")
 _INCHES: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
 )
@@ -437,38 +182,97 @@ _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
-_SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+ by (?:[\d.]+ by )?$")
+_BEHIND_LENGTH: Final = NOT_NOUNS | {"deep", "high", "larger", "longer", "shorter", "smaller", "thick", "wider"}
+_SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+[\"″]? by (?:[\d.]+[\"″]? by )?$")
+_BY_MORE: Final = re.compile(r"(?: by [\d. /-]{1,10}[\"″]){1,2}(?: (?P<noun>[a-z]{2,24}))?")
+_SHOE: Final = re.compile(r"\b(?:[Ss]ize|[Ss]z|[Ww]idth)\b\.? \Z")
+_PER_UNIT: Final = re.compile(
+    rf"(?<=\b[Pp]er )(?:(?P<prefix>sq|cu)\.? ?)?(?P<unit>{any_of(symbol for symbol in UNITS if len(symbol) > 1)})"
+    r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
+)
+_FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
+_BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    text = _measures(_degrees_and_sides(_parts(text)))
+    return text.sub(_RATE, _rate) if "/" in text.text else text
+
+
+def read_prices(text: TrackedText) -> TrackedText:
+    """What a price is for, "per kWh", which needs no figure beside it."""
+    return text.sub(_PER_UNIT, _per_unit) if "per " in text.text else text
+
+
+def _parts(text: TrackedText) -> TrackedText:
+    """Units with powers, and times of several units."""
     if "⁻" in text.text:
         text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
     if _PRODUCT_SIGN.search(text.text):
         text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
-    text = (
-        text.sub(_AGED, lambda match: _counted(match, "year", "old"))
+    if _DAYS.search(text.text):
+        text = text.sub(_DAYS_HOURS, lambda match: f"{_counted_days(match['days'])} ").sub(_WEEKS_DAYS, _weeks_days)
+    if "/" in text.text:
+        text = text.sub(_BODY, " per one point seven three square meters").sub(_FRACTION_SPAN, " to ")
+    return (
+        text.sub(_AGED, _aged)
         .sub(_HOURS_MINUTES, _hours_minutes)
         .sub(_MINUTES_SECONDS, _minutes_seconds)
         .sub(_POWERED_UNIT, _powered_unit)
     )
+
+
+def _degrees_and_sides(text: TrackedText) -> TrackedText:
     if "ind" in text.text:
         text = text.sub(_WIND, lambda match: " ".join(_WINDS[letter] for letter in match["from"]))
     if '"' in text.text or "″" in text.text:
         text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
+        text = text.sub(_LED_DEGREES, lambda match: f"{_SIDES[match['side']]} ")
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
     text = (
         text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     )
-    text = text.sub(_BARE_DEGREES, _bare_degrees).sub(_PRESSURE, _pressure)
-    text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
+    return text.sub(_BARE_DEGREES, _bare_degrees)
+
+
+def _measures(text: TrackedText) -> TrackedText:
+    if "/" in text.text:
+        text = text.sub(_PRESSURE, _pressure)
+    if "'" in text.text or "’" in text.text or "′" in text.text:
+        text = text.sub(_SIDE, _side)
+    text = text.sub(_FEET, _feet).sub(_INCHES, _inches)
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
-    return text.sub(_MEASURE, _measure).sub(_RATE, _rate)
+    return text.sub(_MEASURE, _measure)
+
+
+def _per_unit(match: re.Match[str]) -> str | None:
+    """ "per kWh", "per sq ft"."""
+    if match["unit"] in ("in", "cap", "tab", "min", "mo"):
+        return {"min": "minute", "mo": "month"}.get(match["unit"])
+    return f"{_PREFIXES.get(match['prefix'] or '', '')} {_unit(match['unit'])}".strip()
+
+
+def _aged(match: re.Match[str]) -> str:
+    """ "58 y/o F": before whom it describes, the year stays singular."""
+    if word_after(match).rstrip(".") in _PATIENTS:
+        return f"{cardinal(match['amount'])} year old"
+    return _counted(match, "year", "old")
+
+
+def _feet(match: re.Match[str]) -> str:
+    return f"{number(match['amount'])} foot" if is_plural(word_after(match)) else _counted(match, "foot")
+
+
+def _side(match: re.Match[str]) -> str:
+    """The second side in feet: "5' by 8'"."""
+    attribute = word_after(match).islower() and word_after(match) not in NOT_NOUNS
+    return f"{number(match['amount'])} {'foot' if attribute else 'feet'}"
 
 
 def _torque(match: re.Match[str]) -> str | None:
@@ -486,7 +290,7 @@ def _spoons(match: re.Match[str]) -> str:
 def _unit(symbol: str) -> str | None:
     """The name of a unit, written as it should be or with other capitals."""
     symbol = symbol.translate(_LOOKALIKES)
-    return _UNITS.get(symbol) or _AS_TYPED.get(symbol.lower())
+    return UNITS.get(symbol) or AS_TYPED.get(symbol.lower())
 
 
 def _measure(match: re.Match[str]) -> str | None:
@@ -515,7 +319,9 @@ def _around(match: re.Match[str]) -> str:
 
 def _is_letter(match: re.Match[str], symbol: str) -> bool:
     """Return whether a symbol is a letter of a name: of a seat, or of nothing that its unit measures."""
-    if symbol in _SHOWN and match["per"] not in _UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
+    if symbol in _SHOWN and match["per"] not in UNITS and _SHOWN[symbol][1].search(_around(match)) is None:
+        return True
+    if symbol in "ABDEMW" and _SHOE.search(match.string, max(0, match.start() - 8), match.start()):
         return True
     if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
         return True
@@ -532,7 +338,7 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
     if symbol in ("bp", "bps") and _is_basis_points(match):
         return ("base pair" if symbol == "bp" and _GENE.search(_around(match)) else "basis point", "")
-    return _RATES.get(symbol) or _RATES_AS_TYPED.get(symbol.lower())
+    return RATES.get(symbol) or RATES_AS_TYPED.get(symbol.lower())
 
 
 def _unit_name(match: re.Match[str], symbol: str) -> str | None:
@@ -540,6 +346,8 @@ def _unit_name(match: re.Match[str], symbol: str) -> str | None:
     abbreviated = match["gap"] == " " and match["dot"]
     if symbol in _SHOWN:
         return _SHOWN[symbol][0]
+    if symbol == "d" and match["per"] in ("yr", "wk", "mo"):
+        return "day"
     if symbol == "c" and abbreviated:
         return "cup"
     if symbol == "pt" and abbreviated and word_after(match) not in _SCORING:
@@ -562,6 +370,16 @@ def _is_basis_points(match: re.Match[str]) -> bool:
 def _counts_pages(match: re.Match[str]) -> bool:
     """Return whether "pg" are pages and not picograms: of a paper, or shortened with a stop or behind a hyphen."""
     return not match["per"] and (match["gap"] == "-" or bool(match["dot"]) or word_after(match) in _PAPERS)
+
+
+def _counted_days(days: str) -> str:
+    return f"{cardinal(str(int(days)))} day{'' if int(days) == 1 else 's'}"
+
+
+def _weeks_days(match: re.Match[str]) -> str:
+    """How far a pregnancy is: "38w4d"."""
+    weeks = f"{cardinal(match['weeks'])} week{'' if match['weeks'] == '1' else 's'}"
+    return f"{weeks} {_counted_days(match['days'])}" if match["days"] != "0" else weeks
 
 
 def _hours_minutes(match: re.Match[str]) -> str:
@@ -623,13 +441,14 @@ def _power(match: re.Match[str], name: str) -> str | None:
 def _per(match: re.Match[str]) -> str:
     if match["per"] is None:
         return ""
-    name = _unit(match["per"]) or _UNITS.get(match["per"].lower(), match["per"])
+    shown = ("day",) if match["per"] == "d" else _SHOWN.get(match["per"])
+    name = shown[0] if shown else _unit(match["per"]) or UNITS.get(match["per"].lower(), match["per"])
     power = match["per_power"]
     each = match.groupdict().get("each")
-    if each and any({match["unit"], match["per"]} <= pair for pair in _SAME):
-        return f", {cardinal(each)} {_plural(name)}"
+    if each and (match["per"] not in _PER_SEVERAL or any({match["unit"], match["per"]} <= pair for pair in _SAME)):
+        return f", {number(each)} {name if is_one(each) or is_adjective(match) else _plural(name)}"
     if each:
-        return f"per {cardinal(each).removeprefix('one ')} {_plural(name)}"
+        return _per_several(each, match["per"])
     if power is None:
         return f"per {name}"
     word = _POWERS[power]
@@ -638,17 +457,31 @@ def _per(match: re.Match[str]) -> str:
     return f"per {name} {'squared' if word == 'square' else 'cubed'}"
 
 
+def _per_several(each: str, symbol: str) -> str:
+    """ "per five milliliters", "per hundred kilometers"."""
+    name = "day" if symbol == "d" else _unit(symbol) or symbol
+    if is_one(each):
+        return f"per {name}"
+    figure = number(each)
+    return f"per {figure.removeprefix('one ') if figure.startswith('one hundred') else figure} {_plural(name)}"
+
+
 def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
     """The number, and the unit in the number that agrees with it."""
     groups = match.groupdict()
     words = ["minus"] if groups.get("minus") else []
     first, upto, scale = match["amount"], groups.get("upto"), groups.get("scale")
     if "/" in first and " " not in first and "-" not in first and not upto:
-        words += _part_of(first, unit)
+        if _is_pair(first):
+            return " ".join((*words, first.replace("/", ", "), _plural(unit), rest)).rstrip()
+        before_noun = groups.get("gap") == "-" or is_plural(word_after(match))
+        words += [amount(first).removeprefix("one half") or "half", unit] if before_noun else _part_of(first, unit)
     else:
         words.append("fifteen hundred" if first == "1500" and unit == "meter" else amount(first))
         if upto:
             words += ("to", number(upto))
+        if groups.get("more"):
+            words.append("plus")
         if scale:
             words.append(scale.strip())
         engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
@@ -658,10 +491,17 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
             or is_adjective(match)
             or _is_before_figure(match)
             or _is_size_before_noun(match)
+            or (unit in ("amp", "volt", "watt") and word_after(match)[1:2].isupper())
         )
-        single = (is_one(first) and not upto and not scale) or attribute
+        single = (is_one(first) and not upto and not scale and not groups.get("more")) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_pair(fraction: str) -> bool:
+    """Return whether a stroke parts two figures and no fraction's: "500/20 Mbps"."""
+    top, _, bottom = fraction.partition("/")
+    return int(top) > int(bottom) and len(top) > 1
 
 
 def _is_before_figure(match: re.Match[str]) -> bool:
@@ -680,6 +520,9 @@ def _is_size_before_noun(match: re.Match[str]) -> bool:
 
 def _part_of(fraction: str, unit: str) -> list[str]:
     article = "an" if unit[0] in "aeio" or unit == "hour" else "a"
+    bottom = fraction.partition("/")[2]
+    if fraction.startswith("1/") and len(bottom) > 2:
+        return [f"one {ordinal(bottom).removeprefix('one ')} of", article, unit]
     if fraction.startswith("1/"):
         return ["half", article, unit] if fraction == "1/2" else [amount(fraction), unit]
     return [f"{amount(fraction)} of", article, unit]
@@ -687,16 +530,18 @@ def _part_of(fraction: str, unit: str) -> list[str]:
 
 def _plural(unit: str) -> str:
     head, space, last = unit.rpartition(" ")
-    return head + space + (last if last.endswith("hertz") else _PLURALS.get(last, last + "s"))
+    return head + space + (last if last.endswith("hertz") else PLURALS.get(last, last + "s"))
 
 
 def _rate(match: re.Match[str]) -> str | None:
     """ "60/min", "10⁹/L", "tokens/s": only units that something is counted by, behind a figure or a longer word."""
     if match["per"].translate(_LOOKALIKES) not in _PER_ALONE:
         return None
-    if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h"):
+    if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h") and not match["each"]:
         return None
-    return f"{match['left']} per {_unit(match['per'])}"
+    if match["each"]:
+        return None if match["left"].isdigit() else f"{match['left']} {_per_several(match['each'], match['per'])}"
+    return f"{match['left']} per {'day' if match['per'] == 'd' else _unit(match['per'])}"
 
 
 def _bare_degrees(match: re.Match[str]) -> str | None:
@@ -748,8 +593,17 @@ def _inches(match: re.Match[str]) -> str | None:
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
     if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
         return None
+    more = _BY_MORE.match(match.string, match.end())
+    if more and (
+        is_plural(more["noun"] or "") or _SIZE.search(match.string, max(0, match.start() - _NEAR), match.end() + 4)
+    ):
+        return f"{amount(match['amount'])} inch"
     named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
-    named = named or ("/" in match["amount"] and is_plural(word_after(match)))
+    side = match.string.endswith(" by ", 0, match.start())
+    named = named or (("/" in match["amount"] or side) and is_plural(word_after(match)))
+    named = named or (
+        "/" in match["amount"] and word_after(match).islower() and word_after(match) not in _BEHIND_LENGTH
+    )
     return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
 
 

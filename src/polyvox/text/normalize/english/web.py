@@ -33,8 +33,13 @@ _DIRECTIVE: Final = re.compile(r"(?<![\w#&/])#(?=(?:define|include|ifn?def|endif
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
 _DOT_NET: Final = re.compile(r"(?<!\w)\.NET(?!\w)")
-_FILE: Final = re.compile(rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)")
+_FILE: Final = re.compile(
+    rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)(?P<line>:\d{{1,5}})?(?P<column>:\d{{1,4}})?"
+)
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
+_STORE: Final = re.compile(
+    rf"(?<!\w)(?P<scheme>s3|gs|git|ssh|file|redis|postgres(?:ql)?|mongodb|mysql|amqp|jdbc|tcp|udp)://?/?(?=[\w~]){_PATH}(?<![.,;:!?'’…*_~&—-])"
+)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
@@ -72,6 +77,8 @@ def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
     if "." not in text.text and "/" not in text.text and ":" not in text.text:
         return text
+    if "://" in text.text:
+        text = text.sub(_STORE, lambda match: " ".join(_pieces(match.group().replace("://", " ", 1))))
     for address in (
         (_URL, _DOMAIN, _SHORT_LINK, _LOCALHOST) if "/" in text.text or ":" in text.text else (_URL, _DOMAIN)
     ):
@@ -88,7 +95,13 @@ def read_tags(text: TrackedText) -> TrackedText:
         text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     if ".NET" in text.text:
         text = text.sub(_DOT_NET, "dot NET")
-    return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
+    return text.sub(_FILE, _file)
+
+
+def _file(match: re.Match[str]) -> str:
+    """The ending of a file's name, and the line and column of an error behind it."""
+    places = "".join(f" colon {code(match[name][1:])}" for name in ("line", "column") if match[name])
+    return f" dot {initials_as_capitals(match[1])}{places}"
 
 
 def _color(match: re.Match[str]) -> str:

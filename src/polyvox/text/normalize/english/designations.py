@@ -1,0 +1,161 @@
+"""Designations of capitals and figures: part numbers, court cases, tyres, candidates of a release."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import (
+    amount,
+    cardinal,
+    code,
+    number,
+    ordinal,
+    spelled,
+    spelled_in_groups,
+    version,
+    year,
+)
+from polyvox.text.tracked import TrackedText
+
+# A part's number begins with a capital; figures first are a measure more often, "16-GB".
+_PART: Final = re.compile(
+    r"(?<![\w/.-])(?=[A-Z-]{0,8}\d?[A-Z-]*\d)[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){1,5}(?![\w-])"
+)
+_JOINT: Final = re.compile(r"(?<=[A-Z])-(?=[A-Z])|(?<=\d)-(?=[A-Z])")
+_ENDS: Final = re.compile(r"[A-Z]\d{1,3}-[A-Z]\d{1,3}")
+_CASE: Final = re.compile(
+    r"(?P<label>\b[Nn]os?\. ?|#)?(?<![\w:-])(?:(?P<office>\d):)?(?P<year>\d\d)-"
+    r"(?P<kind>cv|cr|md|mc|mj|bk|ap|po|cm|sw|CV|CR|MD|MC|MJ|BK|AP)-"
+    r"(?P<number>\d{2,6})(?:-(?P<judge>[A-Z]{1,4}(?:-[A-Z]{1,4}){0,3}))?(?![\w-])"
+)
+_TYRE: Final = re.compile(
+    r"(?<![\w/.])(?P<kind>P|LT|ST)?(?P<width>[1-3]\d[05])/(?P<profile>[2-9][05]) ?(?P<radial>Z?R)[ -]?(?P<rim>[12]\d)"
+    r"(?!\d|\.\d)"
+)
+_CANDIDATE: Final = re.compile(
+    r"(?<=\d)-(?P<stage>rc|alpha|beta|dev|pre|preview|snapshot|canary|nightly|next|build|hotfix|SNAPSHOT|RC)"
+    r"(?:[.-]?(?P<number>\d{1,4}))?(?![\w-])"
+)
+_TAG: Final = re.compile(r"(?<=\d)-(?=(?:alpine|slim|bookworm|bullseye|jammy|focal|noble|lts|LTS|stable|ubuntu)(?!\w))")
+_LANGUAGE: Final = re.compile(
+    r"(?<![\w./-])(?P<name>py|python|go|php|node|ruby|gcc|clang|cuda|rhel|ubuntu|pg|java|net|lua|julia)"
+    r"(?P<parts>\d{1,2}(?:\.\d{1,3}){1,3})(?!\w|\.\d)"
+)
+_LUMBER: Final = re.compile(r"(?<![\w.])(?P<thick>[1-8])x(?P<wide>\d{1,2})s(?!\w)")
+_ALL_DAY: Final = re.compile(r"(?<![\w.])24x7(?:x365)?(?!\w)")
+_WIRE: Final = re.compile(
+    r"(?<![\w./])(?P<gauge>\d{1,2})/(?P<strands>[2-5])(?= (?:NM|UF|MC|AC|SO|SJ|Romex|romex|wire|cable)\b)"
+)
+_SUTURE: Final = re.compile(
+    r"(?<![\w-])(?P<size>[1-9]|1[0-2])-0"
+    r"(?= (?:\w+ )?(?:nylon|[Vv]icryl|[Pp]rolene|silk|[Mm]onocryl|PDS|chromic|[Ee]thilon|sutures?|gut)\b)"
+)
+_HOME: Final = re.compile(
+    r"(?<![\w.])(?P<bedrooms>\d{1,2}) ?(?:BR|BD|br|bd|bdr?m)\.? ?[/,]? ?(?P<baths>\d{1,2}(?:\.5)?) ?(?:BA|ba|bth)\b"
+)
+_FISCAL: Final = re.compile(
+    r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
+)
+_THREAD: Final = re.compile(
+    r"(?<![\w/.-])#?(?P<size>\d{1,2}/\d{1,2}|\d{1,2})-(?P<threads>\d\d)"
+    r"(?= (?:x \d|\w+ (?:bolt|screw|nut)|bolts?|screws?|threads?|nuts?|taps?|studs?|UN[CF])\b)"
+)
+_GROUNDED: Final = re.compile(
+    r"(?<![\w/.-])(?P<gauge>1[0-8]|[468])-(?P<strands>[2-4])(?= (?:w/|with) ground| NM\b| Romex| UF\b)"
+)
+_ROOM: Final = re.compile(
+    r"(?P<lead>\b(?:[Rr]m|[Rr]oom|[Aa]pt|[Uu]nit|[Ss]te|[Ss]uite|[Oo]ffice|[Ll]ocker|[Bb]ay)\.? #?)"
+    r"(?P<floor>\d{1,2})-(?P<number>\d{2,4})(?![\w-])"
+)
+_LONG: Final = re.compile(r"\d{5}")
+_GLUED: Final = re.compile(r"\d(?<=[a-z]\d)\d?\.\d")
+_ROOMS: Final = {"rm": "Room", "apt": "Apartment", "ste": "Suite"}
+_NUMBERED: Final = re.compile(
+    r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
+    r"(?P<digits>\d{5,14})(?![\w-]|[.,]\d)"
+)
+_STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Everything here comes before dates, times and units, which would see their own figures only."""
+    if "-" in text.text:
+        text = _hyphened(text)
+    if "Q" in text.text or "H" in text.text:
+        text = text.sub(_FISCAL, _fiscal)
+    if _LONG.search(text.text):
+        text = text.sub(_NUMBERED, lambda match: match["of"] + spelled_in_groups(match["digits"]))
+    if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
+        text = text.sub(_HOME, _home)
+    if "/" in text.text:
+        text = text.sub(_TYRE, _tyre).sub(_WIRE, _two)
+    if "x" in text.text:
+        text = text.sub(_ALL_DAY, "twenty four seven").sub(_LUMBER, _lumber)
+    if _GLUED.search(text.text) is None:
+        return text
+    return text.sub(_LANGUAGE, lambda match: f"{match['name']} {version(match['parts'])}")
+
+
+def _hyphened(text: TrackedText) -> TrackedText:
+    text = text.sub(_THREAD, _thread).sub(_GROUNDED, _two).sub(_ROOM, _room)
+    text = text.sub(_SUTURE, lambda match: f"{cardinal(match['size'])} oh")
+    return text.sub(_CASE, _case).sub(_CANDIDATE, _candidate).sub(_TAG, " ").sub(_PART, _part)
+
+
+def _two(match: re.Match[str]) -> str:
+    """The gauge of a cable and its wires: "twelve two"."""
+    return f"{cardinal(match['gauge'])} {cardinal(match['strands'])}"
+
+
+def _room(match: re.Match[str]) -> str:
+    lead = match["lead"].strip(" .#")
+    return f"{_ROOMS.get(lead.lower(), lead)} {code(match['floor'])} {code(match['number'])}"
+
+
+def _part(match: re.Match[str]) -> str | None:
+    """Hyphens between two names are silent; those before a figure are left to the readers of figures."""
+    return None if _ENDS.fullmatch(match.group()) else _JOINT.sub(" ", match.group())
+
+
+def _case(match: re.Match[str]) -> str:
+    """The number of a case in court: its year, its kind by letters, its number."""
+    office = f"{cardinal(match['office'])}, " if match["office"] else ""
+    judge = ", " + " ".join(match["judge"].replace("-", "")) if match["judge"] else ""
+    figures = match["number"]
+    digits = spelled(figures) if len(figures) > 3 else code(figures)
+    label = "number " if match["label"] else ""
+    return f"{label}{office}{code(match['year'])} {'.'.join(match['kind'].upper())} {digits}{judge}"
+
+
+def _thread(match: re.Match[str]) -> str:
+    """The size of a screw and its threads to the inch: "one quarter twenty"."""
+    return f"{amount(match['size'])} {cardinal(match['threads'])}"
+
+
+def _fiscal(match: re.Match[str]) -> str | None:
+    """ "4Q", "1H24": the part of a year before its year."""
+    if match["kind"] == "H" and (int(match["part"]) > 2 or not match["year"]):
+        return None
+    last = match["year"] or match["fiscal"]
+    behind = f" {'fiscal ' if match['fiscal'] else ''}{year(2000 + int(last))}" if last else ""
+    return f"{ordinal(match['part'])} {'quarter' if match['kind'] == 'Q' else 'half'}{behind}"
+
+
+def _home(match: re.Match[str]) -> str:
+    """ "2BR/1.5BA"."""
+    return f"{cardinal(match['bedrooms'])} bedroom, {number(match['baths'])} bath"
+
+
+def _tyre(match: re.Match[str]) -> str:
+    """ "225/65R17": width, profile, radial, rim."""
+    kind = f"{match['kind']} " if match["kind"] else ""
+    return f"{kind}{code(match['width'])} {cardinal(match['profile'])} {match['radial']} {cardinal(match['rim'])}"
+
+
+def _candidate(match: re.Match[str]) -> str:
+    stage, count = match["stage"], match["number"]
+    return f" {_STAGES.get(stage, stage)}" + (f" {cardinal(count)}" if count else "")
+
+
+def _lumber(match: re.Match[str]) -> str:
+    wide = cardinal(match["wide"])
+    return f"{cardinal(match['thick'])} by {wide}{'es' if wide.endswith('x') else 's'}"
