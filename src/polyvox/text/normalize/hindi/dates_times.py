@@ -34,6 +34,7 @@ _TIME: Final = re.compile(
     r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
     r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
 )
+_DASH_SIGN: Final = re.compile("[-–—]")
 _DAY_TO_DAY: Final = re.compile(rf"(?P<first>{_ANY_MONTH}) ?[-–—] ?(?=\d{{1,2}} (?:{_ANY_MONTH})(?![\u0900-\u0963]))")
 _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
@@ -47,7 +48,8 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, the day first; years; times with minutes or with a.m. and p.m."""
     if _DIGIT.search(text.text) is None:
         return text
-    text = text.sub(_DAY_TO_DAY, r"\g<first> से ")
+    if _DASH_SIGN.search(text.text):
+        text = text.sub(_DAY_TO_DAY, r"\g<first> से ")
     if _PARTED.search(text.text):
         text = (
             text.sub(_ISO, _date)

@@ -90,6 +90,9 @@ _COUNT: Final = re.compile(
 _ACCOUNT: Final = re.compile(r"(?<![A-Za-z])[Aa]/[Cc](?: ?[nN]o\.?)?(?: ?[.…Xx*]{2,8})?(?=[ \d])")
 _TIMES: Final = re.compile(r"(?<=\d\.\d)[xX](?![A-Za-z0-9])")
 _HALF: Final = re.compile(r"(?<=[AaPp][Mm]) ?[-–—] ?(?=\d)")
+_ABBREVIATED: Final = re.compile(r"[A-Za-z]\.|#\d|[DMPSAECLGTI][a-z]{1,3} |/[cC]")
+_CALENDAR: Final = re.compile("Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun")
+_LETTERED: Final = re.compile("[0-9] ?[kKLlCcMBbNxXAaPp]")
 _LETTER: Final = re.compile("[A-Za-z#]")
 
 
@@ -97,10 +100,15 @@ def read(text: TrackedText) -> TrackedText:
     """Titles, dates with an English month, weekdays, and scales behind figures, which stay in figures."""
     if _LETTER.search(text.text) is None:
         return text
-    text = text.sub(_TITLE, lambda match: _TITLES[match["title"]] + " ").sub(_NUMBER, "नंबर ")
-    text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]} से {_WEEKDAYS[match[2]]}")
-    text = text.sub(_DATE, _date).sub(_MONTH_YEAR, lambda match: f"{_month(match)} {match['year']}")
-    text = text.sub(_NIGHTS, r"\1 रात \2 दिन").sub(_HALF, " से ").sub(_TIMES, " गुना").sub(_ACCOUNT, "खाता ")
+    if _ABBREVIATED.search(text.text):
+        text = text.sub(_TITLE, lambda match: _TITLES[match["title"]] + " ").sub(_NUMBER, "नंबर ")
+        text = text.sub(_ACCOUNT, "खाता ")
+    if _CALENDAR.search(text.text):
+        text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]} से {_WEEKDAYS[match[2]]}")
+        text = text.sub(_DATE, _date).sub(_MONTH_YEAR, lambda match: f"{_month(match)} {match['year']}")
+    if _LETTERED.search(text.text) is None:
+        return text
+    text = text.sub(_NIGHTS, r"\1 रात \2 दिन").sub(_HALF, " से ").sub(_TIMES, " गुना")
     text = text.sub(_SUM, lambda match: f"{match['sum']} {SCALES[match['scale']]}")
     return text.sub(_COUNT, lambda match: f"{match['count']} {SCALES[match['scale'].strip()]}")
 

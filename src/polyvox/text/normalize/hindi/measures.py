@@ -134,6 +134,8 @@ _EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
 _LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
 _OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|पर|को)(?![\u0900-\u0963])")
 _INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
+_QUOTE: Final = re.compile("['\"′″]")
+_DEGREE: Final = re.compile("[°℃℉]")
 _ROOM: Final = re.compile(r"(?<![\d.])(\d{1,3})['′] ?[x×] ?(\d{1,3})['′](?![\d\"])")
 _RATE: Final = re.compile(
     r"(?<=[\u0900-\u0963]) ?/ ?(?=(?:सप्ताह|हफ़्ता|हफ्ता|दिन|माह|महीना|महीने|घंटा|घंटे|व्यक्ति|किलो|लीटर|साल"
@@ -178,9 +180,13 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if "/" in text.text:
         text = text.sub(_RATE, " प्रति ")
-    text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
-    text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-    return text.sub(_INCHES, " इंच").sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    if _QUOTE.search(text.text):
+        text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
+        text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
+        text = text.sub(_INCHES, " इंच")
+    if _DEGREE.search(text.text):
+        text = text.sub(_DEGREES, _degrees)
+    return text.sub(_MEASURE, _measure)
 
 
 def _amounts(match: re.Match[str]) -> str:

@@ -17,7 +17,8 @@ _RUN: Final = re.compile(
 )
 _SMALL: Final = re.compile("[a-z]")
 _SPELLED: Final = frozenset(
-    "api aws cd ci cli cpu css csv db dns ftp gpu html http https id ip js jwt kvm npm npx os pdf php pnpm pr "
+    "api aws cd docx md pptx xlsx ci cli cpu css csv db dns ftp gpu html http https id ip js jwt kvm npm npx os "
+    "pdf php pnpm pr "
     "sdk sql ssh ssl svg "
     "tcp tls ts udp ui uri url ux vm vpn xml yml ls cp mv rm wsl".split()
 )
