@@ -1,6 +1,6 @@
 """The Hindi normaliser; words in Latin letters are left alone, apart from units and currencies."""
 
-from polyvox.text.normalize.hindi import addresses, dates_times, figures, measures
+from polyvox.text.normalize.hindi import addresses, dates_times, figures, halves, latin, measures
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -18,7 +18,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_emails(text)
     if options.url_normalization:
         text = addresses.read_urls(text)
-    text = dates_times.read(measures.read_money(text))
+    text = dates_times.read(measures.read_money(latin.read(text)))
+    text = halves.read(text)
     text = figures.read_abbreviations(text)
     if options.phone_normalization:
         text = figures.read_phones(text)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.japanese import addresses, dates_times, figures, latin, measures
+from polyvox.text.normalize.japanese import addresses, dates_times, figures, latin, loanwords, measures
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -27,7 +27,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         urls=options.url_normalization,
         phones=options.phone_normalization,
     )
-    text = latin.read_names(text)
+    text = loanwords.read(latin.read_names(text))
     text = measures.read_shares(measures.read_money(dates_times.read(text)))
     if options.unit_normalization:
         text = measures.read_units(text)

@@ -13,6 +13,12 @@ _DATE: Final = re.compile(
 )
 _ISO: Final = re.compile(r"(?<![\d./-])(?P<year>\d{4})([-/])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d/-])")
 _SHORT: Final = re.compile(r"(?<![\d./-])(?P<day>\d{1,2})/(?P<month>\d{1,2})(?= (?:को|तक|से|के दिन)(?!\w))(?![\d/])")
+_DUE: Final = re.compile(
+    r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:))"
+    r"(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0?[1-9])(?![\d/])"
+)
+_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d\.\d{1,3})(?![\d:.])")
+_LASTING: Final = re.compile(r"(?<![\d:.])(\d{1,3}):([0-5]\d) मिनट")
 _NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
 _YEAR: Final = re.compile(
     r"(?:(?<=सन )|(?<=सन् )|(?<=वर्ष ))(?P<year>1[1-9]\d\d)(?!\d|[.,]\d)"
@@ -28,6 +34,8 @@ _TIME: Final = re.compile(
     r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
     r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
 )
+_DASH_SIGN: Final = re.compile("[-–—]")
+_DAY_TO_DAY: Final = re.compile(rf"(?P<first>{_ANY_MONTH}) ?[-–—] ?(?=\d{{1,2}} (?:{_ANY_MONTH})(?![\u0900-\u0963]))")
 _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
 _DIGIT: Final = re.compile("[0-9]")
@@ -40,11 +48,22 @@ def read(text: TrackedText) -> TrackedText:
     """Dates in figures, the day first; years; times with minutes or with a.m. and p.m."""
     if _DIGIT.search(text.text) is None:
         return text
+    if _DASH_SIGN.search(text.text):
+        text = text.sub(_DAY_TO_DAY, r"\g<first> से ")
     if _PARTED.search(text.text):
-        text = text.sub(_ISO, _date).sub(_DATE, _date).sub(_SHORT, _date).sub(_YEARS, _years).sub(_FISCAL, _fiscal)
+        text = (
+            text.sub(_ISO, _date)
+            .sub(_DATE, _date)
+            .sub(_SHORT, _date)
+            .sub(_DUE, _date)
+            .sub(_YEARS, _years)
+            .sub(_FISCAL, _fiscal)
+        )
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
     text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
     if ":" in text.text:
+        text = text.sub(_LASTING, r"\1 मिनट \2 सेकंड") if "मिनट" in text.text else text
+        text = text.sub(_LAP, r"\1 मिनट \2 सेकंड")
         text = text.sub(_OPENING, r" से \1 तक").sub(_SPAN, " से ").sub(_TIME, _time)
     return text.sub(_HOUR, _hour)
 

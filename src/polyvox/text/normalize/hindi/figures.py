@@ -127,7 +127,7 @@ _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
     r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
     r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
-    r"(?P<digits>\d{4,})(?![\d%]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
+    r"(?P<digits>\d{4,})(?![\d%/]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
 # Lakhs are written with commas; six digits without them that end a clause are a post code.
 _POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
@@ -148,7 +148,10 @@ _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
 _SCORE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
-    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
+    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
+)
+_POINTS: Final = re.compile(
+    r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
 )
 _POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
 _MAJORITY: Final = re.compile(r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत|बढ़त|अंतर|स्कोर))")
@@ -160,15 +163,16 @@ _PLATE: Final = re.compile(
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
+_LONG: Final = re.compile(r"(?<![\d.,₹$])\d{10,20}(?![\d.,%])")
 _LATIN: Final = re.compile("[A-Za-z×]")
 _DIGIT: Final = re.compile("[0-9½¼¾]")
 _DASHED: Final = re.compile("[-–—~]")
 _PART: Final = re.compile("[/½¼¾]")
 _ENGLISH_ORDINAL: Final = re.compile(r"(?<![\d.,A-Za-z])(\d{1,2})(?:st|nd|rd|th)(?![A-Za-z])")
 _ENGLISH_ORDINALS: Final = dict(enumerate("फ़र्स्ट सेकंड थर्ड फ़ोर्थ फ़िफ़्थ सिक्स्थ सेवेंथ एट्थ नाइंथ टेंथ इलेवेंथ ट्वेल्थ".split(), start=1))
-_GENERATION: Final = re.compile(r"(?<![\dA-Za-z.,])([2-6])([GDK])(?![A-Za-z\d])")
+_GENERATION: Final = re.compile(r"(?<![\dA-Za-z.,])([2-6])([GD])(?![A-Za-z\d])")
 _GENERATIONS: Final = dict(zip("23456", "टू थ्री फ़ोर फ़ाइव सिक्स".split(), strict=True))
-_GENERATION_LETTERS: Final = {"G": "जी", "D": "डी", "K": "के"}
+_GENERATION_LETTERS: Final = {"G": "जी", "D": "डी"}
 # Two or three of something: both numbers, and no word between them.
 _A_FEW: Final = re.compile(r"(?<![\d./,₹$-])([1-9]\d?)-([1-9]\d?)(?= [\u0900-\u097f])(?! से(?![\u0900-\u0963]))")
 _SIGNS: Final = {
@@ -204,7 +208,14 @@ def read_abbreviations(text: TrackedText) -> TrackedText:
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, fixed and toll-free numbers, and those of emergencies."""
     text = text.sub(_PHONE, _phone).sub(_EMERGENCY, lambda match: spelled(match.group()))
-    return text.sub(_GROUPED, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
+    return text.sub(_GROUPED, _grouped)
+
+
+def _grouped(match: re.Match[str]) -> str:
+    """Digit by digit, apart from the overs, maidens, runs and wickets of a bowler."""
+    groups = _SPACES.findall(match.group())
+    bowled = len(groups) == 4 and all(len(group) < 3 and (group[0] != "0" or group == "0") for group in groups)
+    return ", ".join(map(cardinal if bowled else spelled, groups))
 
 
 def read_powers(text: TrackedText) -> TrackedText:
@@ -221,6 +232,7 @@ def read(text: TrackedText) -> TrackedText:
     if "=" in text.text:
         text = text.sub(_MINUS, " माइनस ")
     text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_LONG, lambda match: None if match.group().endswith("000") else in_groups(match.group(), 4))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ").sub(_VERSION, _version)
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
@@ -250,8 +262,9 @@ def _read_pairs(text: TrackedText) -> TrackedText:
     if not dashed:
         return text
     text = text.sub(_POINTS_LIST, lambda match: match.group().replace("-", " ")).sub(_A_FEW, _a_few)
+    text = text.sub(_POINTS, lambda match: f"{cardinal(match[1] or match[3])} {cardinal(match[2] or match[4])}")
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
-    return text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
+    return text.sub(_RANGE, _range).sub(_NEGATIVE, "माइनस ")
 
 
 def read_signs(text: TrackedText) -> TrackedText:
@@ -284,6 +297,12 @@ def _english_ordinal(match: re.Match[str]) -> str:
 def _a_few(match: re.Match[str]) -> str | None:
     """None unless the second number is the next."""
     return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[2]) == int(match[1]) + 1 else None
+
+
+def _range(match: re.Match[str]) -> str:
+    """From one number to another; the same number twice is so much for each."""
+    between = " " if match[1] == match[2] else " से "
+    return number(match[1]) + between + number(match[2])
 
 
 def _plate(match: re.Match[str]) -> str:

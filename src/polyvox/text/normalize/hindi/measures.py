@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.hindi.halves import half
 from polyvox.text.normalize.hindi.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, number
 from polyvox.text.tracked import TrackedText
 
@@ -73,6 +74,10 @@ _UNITS: Final = {
     "min": "मिनट",
     "sec": "सेकंड",
     "kmph": "किलोमीटर प्रति घंटा",
+    "yr": "साल",
+    "yrs": "साल",
+    "s": "सेकंड",
+    "sqft": "वर्ग फ़ुट",
     "sq ft": "वर्ग फ़ुट",
     "sq.ft.": "वर्ग फ़ुट",
     "मिमी": "मिलीमीटर",
@@ -112,11 +117,30 @@ _EACH: Final = {
     "min": "प्रति मिनट",
     "m³": "प्रति घन मीटर",
 }
+_PER: Final = {
+    "month": "महीना",
+    "mo": "महीना",
+    "day": "दिन",
+    "year": "साल",
+    "yr": "साल",
+    "night": "रात",
+    "person": "व्यक्ति",
+    "unit": "यूनिट",
+    "hour": "घंटा",
+    "sqft": "वर्ग फ़ुट",
+}
 _ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items()} | _UNITS
 _EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
 _LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
 _OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|पर|को)(?![\u0900-\u0963])")
 _INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
+_QUOTE: Final = re.compile("['\"′″]")
+_DEGREE: Final = re.compile("[°℃℉]")
+_ROOM: Final = re.compile(r"(?<![\d.])(\d{1,3})['′] ?[x×] ?(\d{1,3})['′](?![\d\"])")
+_RATE: Final = re.compile(
+    r"(?<=[\u0900-\u0963]) ?/ ?(?=(?:सप्ताह|हफ़्ता|हफ्ता|दिन|माह|महीना|महीने|घंटा|घंटे|व्यक्ति|किलो|लीटर|साल"
+    r"|वर्ष|रात|यूनिट|सेकंड|मिनट)(?![\u0900-\u0963]))"
+)
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
@@ -125,8 +149,9 @@ _MINUS: Final = r"(?P<minus>(?<![\w])-)?"
 _MONEY: Final = re.compile(
     rf"(?<![A-Za-z\u0900-\u097f]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
-    r"(?: ?(?P<scale>हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन|बिलियन|ट्रिलियन))?"
-    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u097f]{1,12})?"
+    r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
+    r"|बिलियन|ट्रिलियन))?"
+    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
 )
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
@@ -153,8 +178,15 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
-    text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-    return text.sub(_INCHES, " इंच").sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    if "/" in text.text:
+        text = text.sub(_RATE, " प्रति ")
+    if _QUOTE.search(text.text):
+        text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
+        text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
+        text = text.sub(_INCHES, " इंच")
+    if _DEGREE.search(text.text):
+        text = text.sub(_DEGREES, _degrees)
+    return text.sub(_MEASURE, _measure)
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -165,10 +197,13 @@ def _amounts(match: re.Match[str]) -> str:
 def _money(match: re.Match[str]) -> str:
     name, part = _CURRENCIES[match["sign"]]
     whole, _, decimals = match["amount"].replace(",", "").partition(".")
-    each = f" प्रति {_UNITS.get(match['each'][1:], match['each'][1:])}" if match["each"] else ""
+    per = match["each"][1:] if match["each"] else ""
+    each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if per else ""
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
         scale = f" {match['scale']}" if match["scale"] else ""
-        return f"{_amounts(match)}{scale} {name}{each}"
+        halved = scale and not match["upto"] and decimals == "5" and len(whole) < 4
+        said = ("माइनस " if match["minus"] else "") + half(match["amount"]) if halved else _amounts(match)
+        return f"{said}{scale} {name}{each}"
     words = [
         cardinal(whole),
         "रुपया" if whole == "1" and name == "रुपये" and not _OBLIQUE.match(match.string, match.end()) else name,

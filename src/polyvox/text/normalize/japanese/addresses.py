@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.japanese import loanwords
 from polyvox.text.normalize.japanese.numbers import room, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -32,7 +33,7 @@ _MARKS: Final = {
 }
 _SPELLED: Final = frozenset("www jp co or ne ac go ed ad gr lg tv io uk us".split())
 _FILE: Final = re.compile(
-    r"(?<![A-Za-z0-9_@./\\-])(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)*+[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
+    r"(?<![A-Za-z0-9_@./\\-])(?!(?:[Nn]ode|[Vv]ue|[Nn]ext|[Rr]eact|[Nn]uxt|[Tt]hree)\.js)(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)*+[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
     r"(?:json|py|js|tsx?|jsx|html?|css|txt|pdf|docx?|xlsx?|pptx?|csv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|md|"
     r"ya?ml|xml|sh|java|cpp|rs|rb|go|kt|php|sql|log|ini|cfg|conf|toml|lock|env|iso|apk|dll|jar|gradle|vue|swift|ipynb)"
     r"(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])"
@@ -47,7 +48,9 @@ _FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
 _POLICE: Final = re.compile(r"(?<![\d])(?<!\d[.,])110(?=番(?![地目線号]))")
 _POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
 _ROOM: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号室)")
-_SHORT_NUMBER: Final = re.compile(r"(?<=[#＃])\d{3,4}(?!\d)|(?<=桁[はが])\d{2,4}(?![\d.,]\d|\d)")
+_SHORT_NUMBER: Final = re.compile(
+    r"(?<=[#＃])\d{3,4}(?!\d)|(?<=桁[はが])\d{2,4}(?![\d.,]\d|\d)|(?<=桁)\d{4}(?![\d.,]\d|\d)"
+)
 _CODE: Final = re.compile(
     r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
@@ -84,7 +87,9 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
 def _landmark(match: re.Match[str]) -> str | None:
     """None for a score, which stands behind a particle or its name."""
     before = match.string[max(0, match.start() - 4) : match.start()]
-    if match[3] is None and before.endswith(("が", "は", "に", "を", "も", "で", "カウント", "スコア", "結果", "戦")):
+    if match[3] is None and before.endswith(
+        ("て", "が", "は", "に", "を", "も", "で", "カウント", "スコア", "結果", "戦")
+    ):
         return None
     return "の".join(part for part in match.groups() if part)
 
@@ -107,4 +112,4 @@ def _aloud(address: str) -> str:
 
 
 def _word(piece: str) -> str:
-    return " ".join(piece.upper()) if piece.lower() in _SPELLED else piece
+    return " ".join(piece.upper()) if piece.lower() in _SPELLED else loanwords.kana(piece) or piece

@@ -10,7 +10,7 @@ _WEEKDAY: Final = "月火水木金土日祝"
 _DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-]|\.\d)")
 # A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
 _SHORT_DATE: Final = re.compile(
-    rf"(?<![\d./と-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
+    rf"(?<![\d./と×÷+=-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
     rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/]|\.\d)"
 )
 _OF_MANY: Final = re.compile("(?:約|およそ|ほぼ|さじ|カップ|うち|残り|[者員人体民部数額量費生りち]の)\\Z")
@@ -28,8 +28,8 @@ _WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([
 _LISTED_DAYS: Final = re.compile(
     rf"(?:(?<![\u4e00-\u9fff\d])|(?<=毎週))[{_WEEKDAY}](?:[・、][{_WEEKDAY}])+(?=曜|[^\u4e00-\u9fff\d]|$)"
 )
-_IDLE_NOUGHT: Final = re.compile(r"(?<=時)0(?=\d分)")
-_HUNDREDTHS: Final = re.compile(r"(?<=\d秒)\d\d(?!\d|[.,]\d)")
+_IDLE_NOUGHT: Final = re.compile(r"(?<=時)0(?=\d分)|(?<=分)0(?=\d秒)")
+_HUNDREDTHS: Final = re.compile(r"(?<![分\d]\d秒)(?<=\d秒)\d\d(?!\d|[.,]\d)")
 _WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
 _WRITTEN_DIGITS: Final = str.maketrans("〇一二三四五六七八九", "0123456789")
 _MONTHS: Final = re.compile(r"(?<![\d./-])(1[0-2]|[1-9])[-–~～〜](?=(?:1[0-2]|[1-9])月(?!\d))")
@@ -39,6 +39,15 @@ _FEW: Final = {
 }  # fmt: skip
 _A_FEW: Final = re.compile(f"(?<![\\d月.、一二三四五六七八九十])(?:{'|'.join(_FEW)})(?!間?、)")
 _PARTED: Final = re.compile("[0-9][-/.][0-9]")
+# Hours of a range are said with their name at both ends.
+_HOURS: Final = re.compile(r"(?<![\d.,:時分])(\d{1,2})[-–~～〜](?=(\d{1,2})時(?!間))")
+# What takes place on a day, or is due on it, and the one that it does.
+_DUE: Final = re.compile(
+    r"(?P<head>(?:[期納]限|期日|[締〆]め?切り?|納期|納品|開催|[日試会式]|試験|テスト|ライブ|公演|面接|予約|発売"
+    r"|公開|リリース|出発|支払い?|引き?落と?し)[はがも:：]? ?)"
+    r"(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])(?![\d/.%]|の[ごお\d]|[点人個])"
+)
+_PART_OF_MONTH: Final = re.compile(r"(?<![\d/.])(1[0-2]|0?[1-9])/(?=末|上旬|中旬|下旬|初旬)")
 _DASHED: Final = re.compile("[-–—~～〜]")
 _DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
@@ -53,13 +62,15 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_WRITTEN_YEAR, lambda match: match.group().translate(_WRITTEN_DIGITS))
     text = text.sub(_A_FEW, lambda match: _FEW[match.group()])
     if _PARTED.search(text.text):
-        text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date)
+        text = text.sub(_DATE, _date).sub(_SHORT_DATE, _short_date).sub(_DUE, _due)
+    if "/" in text.text:
+        text = text.sub(_PART_OF_MONTH, r"\1月")
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     if "・" in text.text:
         text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))
     text = text.sub(_IDLE_NOUGHT, "").sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
     if _DASHED.search(text.text):
-        text = text.sub(_MONTHS, r"\1月から")
+        text = text.sub(_MONTHS, r"\1月から").sub(_HOURS, r"\1時から")
         text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]}から{_WEEKDAYS[match[2]]}")
         text = text.sub(_SPAN, "から").sub(_UNTIL, "から").sub(_SINCE, "から")
     return text.sub(_TIME, _time) if ":" in text.text else text
@@ -73,6 +84,10 @@ def _short_date(match: re.Match[str]) -> str | None:
     ):
         return None
     return f"{int(match['month'])}月{int(match['day'])}日"
+
+
+def _due(match: re.Match[str]) -> str:
+    return f"{match['head']}{int(match['month'])}月{int(match['day'])}日"
 
 
 def _date(match: re.Match[str]) -> str | None:

@@ -1,6 +1,7 @@
 """Fractions, scores, ranges, versions and signs."""
 
 import re
+import unicodedata
 from typing import Final
 
 from polyvox.text.normalize.japanese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number, spelled
@@ -9,11 +10,22 @@ from polyvox.text.tracked import TrackedText
 _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
 _PRESSURE: Final = re.compile(r"(?<=血圧)(?P<gap>[はが:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\d/])")
 _FEVER: Final = re.compile(r"(?<=\d度)(\d)分(?![の間])")
+# A tenth, as of milling, sleeves, cream and interest, and no minute; and figures before a word that begins with 分.
+_TENTH: Final = re.compile(
+    "(?<=[0-9一二三四五六七八九])分(?=づき|搗き|丈|袖|目(?![にでを立])|刈り|がゆ|通り|どおり|音符|休符|の入り)"
+    "|(?<=割[0-9一二三四五六七八九])分|(?<=割[0-9]\\.[0-9])分|(?<=年[0-9一二三四五六七八九])分(?=の(?:割合|利|遅延)|厘)"
+)
+_SOUNDED: Final = re.compile("(?<=[0-9一二三四五六七八九])分(立て|仕立て|咲き|粥)")
+_SOUNDS: Final = {"立て": "ブダテ", "仕立て": "ブジタテ", "咲き": "ブザキ", "粥": "ブガユ"}
+_PARTED: Final = re.compile("(?<=[0-9一二三四五六七八九])分([野割類冊岐裂])(?!引|高|安|り)")
+_PARTS: Final = {"野": "ブンヤ", "割": "ブンカツ", "類": "ブンルイ", "冊": "ブンサツ", "岐": "ブンキ", "裂": "ブンレツ"}
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _SCORE: Final = re.compile(
-    rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引)|と|に(?:終|持))"
+    rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引|ドロー|タイ|まま|末|僅差)|と|に(?:終|持))"
 )
-_SET: Final = re.compile(r"(?<=[トムアー半][はを])(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)")
+_SET: Final = re.compile(
+    r"(?:(?<=[トムアー半][はを])|(?<=[めれげしっ]て))(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)"
+)
 _SETS: Final = re.compile(r"(?<![\d.,])\d{1,2}[-–]\d{1,2}(?:[、,] ?\d{1,2}[-–]\d{1,2})++(?![\d.,%])")
 _POINTS_DASH: Final = re.compile("[-–]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
@@ -23,7 +35,17 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 # Days are counted at both ends, as are one person and two.
 _DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
+_UNIT_PRICE: Final = re.compile(r"@(?=[\d,]{1,11}円)")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
+# Numerals of Rome, whose letters no other letter touches; a single one only behind a word that is counted by them.
+_ROMAN: Final = re.compile(
+    "(?<=[\u3041-\u30ff\u4e00-\u9fff])(?:(?:II|III|IV|VI{1,3}|IX|XI{1,3})(?=[ab]?(?![A-Za-z0-9]))|(?<=[第章数節部型度])[IVX](?![A-Za-z0-9.&'-]))"
+    "|(?<![A-Za-z0-9.&'-])(?:II|III|IV|VI{1,3}|IX|XI{1,3})(?=[型度期種類世](?![A-Za-z]))|[\u2160-\u216b\u2170-\u217b]"
+)
+_NUMERAL_LETTER: Final = re.compile("[IVX\u2160-\u217b]")
+_ROMAN_VALUES: Final = dict(zip("I II III IV V VI VII VIII IX X XI XII XIII".split(), range(1, 14), strict=True))
+# A model of two figures: Core i7-13700.
+_MODEL: Final = re.compile(r"(?<=[A-Z])-(?=\d{1,5}[A-Z])|(?<=[A-Za-z]\d)-(?=\d{3,5}(?![\d円]))")
 _GENERATION: Final = re.compile(r"(?<![\dA-Za-z])(?P<figure>[2-6])(?P<letter>[GD])(?![A-Za-z\d])")
 _ENGLISH: Final = {"2": "ツー", "3": "スリー", "4": "フォー", "5": "ファイブ", "6": "シックス"}
 _LETTERS: Final = {"G": "ジー", "D": "ディー"}
@@ -61,7 +83,9 @@ _SIGNS: Final = {
     "√": "ルート",
 }
 _MINUS: Final = re.compile(r"(?<=[\dA-Za-z)²³]) ?[-−] ?(?=\d?[\dA-Za-z.]{0,12}[^\n=。、]{0,12}=)")
-_AVERAGE: Final = re.compile(r"(?<=率)(?P<gap>[はが]?)0?\.(?P<tenths>\d)(?P<hundredths>\d)(?P<thousandths>\d)(?!\d)")
+_AVERAGE: Final = re.compile(
+    r"(?<=[率打])(?P<gap>[はがをもの、,:： ]{0,2})0?\.(?P<tenths>\d)(?P<hundredths>\d)(?P<thousandths>\d)(?!\d)"
+)
 _ASSISTANT: Final = re.compile("準(?=\\d)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 
@@ -74,13 +98,21 @@ def read_firms(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left, without its commas."""
     text = text.sub(_DESERTED, "ひとけ")
+    if "分" in text.text:
+        text = (
+            text.sub(_TENTH, "ブ")
+            .sub(_SOUNDED, lambda match: _SOUNDS[match[1]])
+            .sub(_PARTED, lambda match: _PARTS[match[1]])
+        )
+    if _NUMERAL_LETTER.search(text.text):
+        text = text.sub(_ROMAN, _roman)
     if _DIGIT.search(text.text) is None:
         return text.sub(_TYPE, "がた")
     if "=" in text.text:
         text = text.sub(_MINUS, "マイナス")
     text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
     if _LETTER.search(text.text):
-        text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_GENERATION, _generation).sub(_TYPE, "がた")
+        text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_MODEL, " ").sub(_GENERATION, _generation).sub(_TYPE, "がた")
     if "/" in text.text:
         text = text.sub(_PRESSURE, r"\g<gap>\g<high>の\g<low>")
         text = text.sub(_FRACTION, lambda match: f"{match['bottom']}分の{match['top']}")
@@ -103,8 +135,8 @@ def _read_pairs(text: TrackedText) -> TrackedText:
 
 
 def read_signs(text: TrackedText) -> TrackedText:
-    """Signs of arithmetic and of the keyboard as words."""
-    return text.sub(_SIGN, lambda match: _SIGNS[match[1]])
+    """Signs of arithmetic and of the keyboard as words; that of a price apiece is not said."""
+    return text.sub(_UNIT_PRICE, "").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
 
 def _power(match: re.Match[str]) -> str:
@@ -123,6 +155,10 @@ def _range(match: re.Match[str]) -> str:
     first, last = match[1], match[2]
     points = first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) > int(last)
     return f"{number(first)}{'対' if points else 'から'}{number(last)}"
+
+
+def _roman(match: re.Match[str]) -> str:
+    return str(_ROMAN_VALUES[unicodedata.normalize("NFKC", match.group()).upper()])
 
 
 def _generation(match: re.Match[str]) -> str:

@@ -40,7 +40,10 @@ _SAID: Final = _table(
 )
 # With other letters than capitals, or with figures in them.
 _NAMES: Final = _table(
-    "iPhone:アイフォーン iPad:アイパッド iPod:アイポッド iMac:アイマック iCloud:アイクラウド iOS:アイオーエス "
+    "Node.js:ノードジェーエス Vue.js:ビュージェーエス Next.js:ネクストジェーエス React.js:リアクトジェーエス "
+    "Nuxt.js:ナクストジェーエス "
+    "Three.js:スリージェーエス iPhone:アイフォーン iPad:アイパッド iPod:アイポッド iMac:アイマック "
+    "iCloud:アイクラウド iOS:アイオーエス "
     "macOS:マックオーエス Mac:マック MacBook:マックブック AirPods:エアポッズ Apple:アップル Google:グーグル "
     "Amazon:アマゾン Microsoft:マイクロソフト Facebook:フェイスブック Meta:メタ Twitter:ツイッター "
     "Instagram:インスタグラム YouTube:ユーチューブ TikTok:ティックトック Netflix:ネットフリックス "
@@ -60,6 +63,11 @@ _NAMES: Final = _table(
     "MP4:エムピーフォー F1:エフワン J1:ジェーワン M1:エムワン M2:エムツー M3:エムスリー M4:エムフォー "
     "J2:ジェーツー J3:ジェースリー G7:ジーセブン G20:ジートゥエンティー PS4:ピーエスフォー PS5:ピーエスファイブ "
     "M-1:エムワン R-1:アールワン K-POP:ケーポップ J-POP:ジェーポップ HbA1c:エイチビーエーワンシー Jr:ジュニア "
+    "SpO2:エスピーオーツー PaO2:ピーエーオーツー O2:オーツー NOx:ノックス PM2.5:ピーエムニーテンゴ "
+    "CH4:シーエイチフォー "
+    "γ-GTP:ガンマジーティーピー eGFR:イージーエフアール mRNA:エムアールエヌエー iPS:アイピーエス "
+    "IoT:アイオーティー SaaS:サース "
+    "Q1:キューワン Q2:キューツー Q3:キュースリー Q4:キューフォー U-NEXT:ユーネクスト ETC:イーティーシー "
     "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
 )
 # Capitals that are English words.
@@ -74,7 +82,15 @@ _NAME: Final = re.compile(
     + "|".join(re.escape(name) for name in sorted(_NAMES, key=len, reverse=True))
     + ")(?![A-Za-z0-9@_]|\\.[A-Za-z])"
 )
-_LABEL: Final = re.compile(r"(?<![A-Za-z0-9])(?:[Vv]ol|(?P<version>[Vv]er))\.? ?(?=\d)")
+_LABEL: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:[Vv]ol\.?|(?P<version>[Vv]er\.?|[vV](?=\.?\d++\.\d)\.?|Version|version)"
+    r"|(?P<figure>[Ff]ig\.)) ?(?=\d)"
+)
+# Pages, from one to another: p.86〜p.121, pp. 45-52.
+_PAGES: Final = re.compile(
+    r"(?<![A-Za-z0-9])[Pp]{1,2}\.? ?(?P<first>\d{1,4})(?:[-–~～〜](?:[Pp]\.? ?)?(?P<last>\d{1,4}))?(?![\dA-Za-z]"
+    r"|[.,]\d)"
+)
 _INITIALS: Final = re.compile(
     r"(?<![A-Za-z@_/\\])(?<![A-Za-z][-'’])(?:[A-Z]{1,6}(?:-[A-Z]{1,6})?|[a-z])(?![A-Za-z@_]|['’][A-Za-z]|\.[A-Za-z]|-[a-z])"
 )
@@ -101,8 +117,15 @@ def read_names(text: TrackedText) -> TrackedText:
         return text
     text = text.sub(_MAGNITUDE, "マグニチュード").sub(_ROOMS, "ワン")
     text = text.sub(_FLOOR, lambda match: f"{'地下' if match['below'] else ''}{match['floor']}階")
-    text = text.sub(_LABEL, lambda match: "バージョン" if match["version"] else "ボリューム")
+    text = text.sub(
+        _LABEL, lambda match: "バージョン" if match["version"] else "図" if match["figure"] else "ボリューム"
+    )
+    text = text.sub(_PAGES, _pages)
     return text.sub(_NAME, lambda match: _NAMES[match.group()])
+
+
+def _pages(match: re.Match[str]) -> str:
+    return f"{match['first']}ページ" + (f"から{match['last']}ページ" if match["last"] else "")
 
 
 def read_initials(text: TrackedText) -> TrackedText:

@@ -51,6 +51,9 @@ _SCORES: Final = frozenset(
     "agregat beraksi berkesudahan jaringan kalah kekalahan kemenangan keputusan memimpin menang mendahului menewaskan "
     "mengalahkan mengatasi mengikat menumpaskan menundukkan seri skor terikat ternoktah tewas tumbang".split()
 )
+_LASTING: Final = frozenset(
+    "cooldown dalam delay had interval latency masa selama setiap sleep tempoh timeout ttl tunggu".split()
+)
 _RATINGS: Final = frozenset("bagi dapat markah mendapat nilai rating skor".split())
 _ROAD_NAME: Final = re.compile(
     r"\b(?:jalan|jln|kompleks|lebuh|lorong|lrg|persiaran|seksyen)\.?(?: [A-Z][\w'.]{0,15}){0,3} $", re.IGNORECASE
@@ -77,7 +80,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     text = text.sub(_PLAN, lambda match: f"Rancangan Malaysia {ordinal(match['figure'])}")
     text = text.sub(_TOGETHER, lambda match: match["ber"] + cardinal(match["figure"]))
     text = text.sub(_DECADE, lambda match: cardinal(match["figure"]) + "an")
-    text = text.sub(_ENGLISH_DECADE, lambda match: cardinal(match["figure"]) + "an")
+    text = text.sub(_ENGLISH_DECADE, _decade)
     return text.sub(_ENGLISH_ORDINAL, lambda match: english.ordinal(match["figure"]))
 
 
@@ -100,6 +103,12 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RATIO, _ratio).sub(_RANGE, _range).sub(_NEGATIVE, "negatif ")
     return text.sub(_NUMBER, _number)
+
+
+def _decade(match: re.Match[str]) -> str:
+    """A decade, or seconds behind what lasts."""
+    lasting = word_before(match).lower() in _LASTING and len(match["figure"]) < 4
+    return cardinal(match["figure"]) + (" saat" if lasting else "an")
 
 
 def _spaced(match: re.Match[str]) -> str | None:

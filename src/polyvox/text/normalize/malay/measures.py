@@ -22,6 +22,7 @@ _UNITS: Final = {
     "inch": "inci",
     "ft": "kaki",
     "yd": "ela",
+    "dm": "desimeter",
     "ha": "hektar",
     "px": "piksel",
     # mass
@@ -122,6 +123,7 @@ _UNITS: Final = {
     "hPa": "hektopascal",
     "mmHg": "milimeter raksa",
     "mmol": "milimol",
+    "mol": "mol",
     "dB": "desibel",
     "Nm": "newton meter",
     # what receipts and orders count
@@ -222,10 +224,12 @@ _EACH: Final = {
     "ekar": "seekar",
     "kelas": "satu kelas",
     "sesi": "satu sesi",
+    "kps": "sekaki persegi",
+    "auns": "seauns",
 }
 PER: Final = r" ?/ ?(?:[A-Za-z]{1,12}[²2]?|sq ?ft)(?![\w/])| ?psf\b"
 _POWERS: Final = {"²": "persegi", "2": "persegi", "^2": "persegi", "³": "padu", "3": "padu", "^3": "padu"}
-_POWERED: Final = frozenset(("mm", "cm", "m", "km", "in", "ft"))
+_POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft"))
 _NETWORK_WORDS: Final = frozenset(
     "data internet jalur lebar line liputan pelan plan rangkaian signal talian telefon".split()
 )
@@ -254,6 +258,7 @@ _BARE_CELSIUS: Final = re.compile(
 _DURATION: Final = re.compile(
     r"(?<![\w.])(?<!\d,)(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
 )
+_SHORT_DURATION: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<minutes>\d{1,3})m(?:ins?)? ?(?P<seconds>[0-5]?\d)s(?!\w)")
 # Seconds, unless a nought ends the figure: 90s is a decade.
 _SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
@@ -292,6 +297,9 @@ def read_shares(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Heights, temperatures, angles and measures."""
     text = text.sub(_MILESTONE, "kilometer ").sub(_DURATION, _duration)
+    text = text.sub(
+        _SHORT_DURATION, lambda match: f"{cardinal(match['minutes'])} minit {cardinal(str(int(match['seconds'])))} saat"
+    )
     text = text.sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
     text = text.sub(_PLOT, _plot).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)

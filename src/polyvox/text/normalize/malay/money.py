@@ -103,7 +103,8 @@ _SCALE: Final = (
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _CODE: Final = "|".join(CODES)
 _BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z])(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
+    rf"(?<![A-Za-z])(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?!PHP ?[3-9](?![\d,]))(?:{_CODE})(?=[ \d])) "
+    rf"?(?P<amount>{_SUM})"
     rf"(?:(?P<low>{_SCALE})?(?:{DASH}| (?:hingga|sampai|to) )(?:(?P=sign)) ?(?P<upto>{NUMBER})"
     rf"|(?P<low2>{_SCALE})?{DASH}(?P<upto2>{NUMBER}))?{NUMBER_END}"
     rf"(?P<scale>{_SCALE})?(?:/[-=](?!\w))?(?P<per>{PER})?"
@@ -113,15 +114,21 @@ _BEHIND: Final = re.compile(
     rf" ?(?P<sign>[€£¥₹₩₱₫฿]|(?:RM|rm|{_CODE})(?![A-Za-z]))(?! ?\d)(?P<per>{PER})?"
 )
 _EXCHANGE_RATES: Final = re.compile(r"(?<![\w./])(?<!\d,)(?P<bid>\d\.\d{4})/(?P<ask>\d{4})(?![\w/.])")
-_PAIR: Final = re.compile(rf"(?<![\w/])(?P<base>{_CODE})/(?P<quote>{_CODE}) ?(?P<rate>{NUMBER}){NUMBER_END}(?!\w)")
-_SEN: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?: ?¢|sen\b)")
+_PAIR: Final = re.compile(
+    rf"(?<![\w/])(?P<base>RM|{_CODE})/(?P<quote>RM|{_CODE}) ?(?P<rate>{NUMBER}){NUMBER_END}(?!\w)"
+)
+_SEN: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?: ?¢|(?:sen\b| sen(?= ?/))(?P<per>{PER})?)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, sen, and the two prices of a currency."""
     text = text.sub(_PAIR, lambda match: f"{match['base']} {match['quote']} {number(match['rate'])}")
     text = text.sub(_EXCHANGE_RATES, lambda match: f"{number(match['bid'])}, {spelled(match['ask'])}")
-    return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_SEN, lambda match: f"{number(match['amount'])} sen")
+    return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_SEN, _sen)
+
+
+def _sen(match: re.Match[str]) -> str:
+    return f"{number(match['amount'])} sen" + (f" {per(match['per'])}" if match["per"] else "")
 
 
 def _sum(match: re.Match[str]) -> str:

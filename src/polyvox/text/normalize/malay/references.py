@@ -21,16 +21,29 @@ _REFERENCE: Final = re.compile(
 _DECIMAL: Final = re.compile(rf"(?<![^\W_]){_NO_SUM}(?P<letters>[A-Z]{{2,4}})(?P<figure>\d{{1,3}}\.\d{{1,3}})(?![\w.])")
 _HOUSE: Final = re.compile(r"(?<![\w./-])(?<!\d,)\d{1,4}[A-Z]?(?:-(?:\d{1,4}[A-Z]?|[A-Z])){1,4}(?![\w/-]|[.,]\d)")
 _LOT: Final = re.compile(r"(?<=\b[Ll]ot )\d{1,3}\.0\d(?![\w.])")
+# Parts of a law and of a question: 39B(1)(a), 5(b).
+_BRACKETED: Final = re.compile(
+    r"(?<![A-Za-z])(?P<figure>\d{1,4}[A-Z]{0,2})(?P<parts>(?:\((?:\d{1,3}[A-Z]?|[a-z]|[ivx]{1,4})\))++)(?!\w)"
+)
 _HOUSES: Final = frozenset("apartmen blok block lot no nombor pangsapuri rumah unit".split())
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+|[-./]")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_ROMAN: Final = dict(zip("ii iii iv vi vii viii ix".split(), "2 3 4 6 7 8 9".split(), strict=True))
+_INSIDE: Final = re.compile(r"\w+")
 _DIGIT: Final = re.compile(r"\d")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Reads every part by itself; a slash between figures is "per", as on road signs."""
+    if "(" in text.text:
+        text = text.sub(_BRACKETED, _bracketed)
     text = text.sub(_SERIES, _series).sub(_DECIMAL, lambda match: f"{match['letters']} {number(match['figure'])}")
     return text.sub(_REFERENCE, _reference).sub(_HOUSE, _house).sub(_LOT, _lot)
+
+
+def _bracketed(match: re.Match[str]) -> str:
+    parts = _INSIDE.findall(match["parts"])
+    return " ".join((match["figure"], *(_ROMAN.get(part) or part.upper() for part in parts)))
 
 
 def _series(match: re.Match[str]) -> str:

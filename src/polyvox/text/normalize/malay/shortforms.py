@@ -30,6 +30,9 @@ SHORT_FORMS: Final = _by_short_form(
         "orang": "org orng",
         "budak": "bdk bdak",
         "adik": "adk",
+        "maghrib": "mghrb mgrb",
+        "zohor": "zhr",
+        "asar": "asr",
         "abang": "abg",
         "kawan": "kwn kwan",
         "saudara": "sdra",
@@ -254,6 +257,7 @@ _NAMES_IN_CAPITALS: Final = frozenset("BLK BSR LPS MLS MMG MST SDG SNG SPE SPT".
 _SHORTEST_IN_CAPITALS: Final = 3
 
 _BEFORE: Final = re.compile(r"(?<![\w'@#.-])[bB]4(?![\w'@.-])")
+_APART: Final = re.compile(r"(?<![\w'@#.-])([xX]) (?=(?:pe|pa|pyh|yah)(?!\w))")
 _WORD: Final = re.compile(r"(?<![\w'@#.-])[A-Za-z]{2,12}(?![\w'@]|\.\w|-\w)")
 _SUFFIXED: Final = re.compile(r"(?P<base>[A-Za-z]{2,8}?)(?P<suffix>nya|nye|lah|la|kah|kan)")
 _NEGATED: Final = re.compile(r"(?<![\w'@#.-])(?P<x>[xX])(?P<word>[a-z]{2,10})(?![\w'@])")
@@ -275,7 +279,7 @@ _NEGATIONS: Final = {
 _NEGATABLE: Final = frozenset("best kisah larat mau payah perasan puas reti sempat tahan".split())
 _LETTER: Final = re.compile(
     r"(?<![\w'@#./=+*^²³-])(?<![=+*/<>^-] )"
-    r"(?:(?<!\d )[xX](?= (?P<next>[a-z]{1,12})|[?!,]|\.(?!\w)|$)|[dp](?= [a-z])|n(?= [A-Za-z\d]))"
+    r"(?:(?<=\d )x(?=\?)|(?<!\d )[xX](?= (?P<next>[a-z]{1,12})|[?!,]|\.(?!\w)|$)|[dp](?= [a-z])|n(?= [A-Za-z\d]))"
 )
 _LETTERS: Final = {"d": "di", "n": "dan", "p": "pergi"}
 # A lone letter behind one of these is a letter.
@@ -298,6 +302,7 @@ _WHENCE: Final = frozenset(
 
 def read(text: TrackedText) -> TrackedText:
     """Short forms, negations with x, and the lone letters of chat."""
+    text = text.sub(_APART, lambda match: match[1])
     text = text.sub(_BEFORE, lambda match: capitalised_like(match.group(), "before"))
     return text.sub(_WORD, _word).sub(_NEGATED, _negated).sub(_LETTER, _letter)
 

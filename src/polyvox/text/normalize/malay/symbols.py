@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.malay.context import word_before
+from polyvox.text.normalize.malay.measures import per
 from polyvox.text.normalize.malay.numbers import cardinal
 from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
@@ -66,13 +68,20 @@ _ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
 _AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
 _OR: Final = re.compile(r"(?<=[a-z)]) ?/ ?(?=[A-Za-z(])|(?<=[A-Z]) ?/ ?(?=[a-z])")
+# So many of something in a time, or to a distance: "req/min", "jam/hari".
+_RATE: Final = re.compile(
+    r"(?<=[a-z\d]) ?/ ?(?P<each>km|kg|min|minit|jam|j|saat|sec|hari|minggu|bulan|bln|tahun|thn|orang|org|sesi"
+    r"|kelas)(?![\w/])"
+)
+_PATH: Final = re.compile(r"(?<!\S)(?:/[a-z][a-z\d_-]*)++(?!\w)")
+_NO_RATE: Final = frozenset("hari minggu bulan tahun jam minit orang".split())
 _PARTNERS: Final = re.compile(
-    r"(?<=[a-z])/(?=[A-Z][a-z]+ [A-Z][a-z]|[A-Z][a-z]+ (?:menang|tewas|mara|menewaskan|tumpas))"
+    r"(?<=[a-z])/(?=[A-Z][a-z]+ [A-Z][a-z]|[A-Z][a-z]+ (?:menang|kalah|tewas|mara|menewaskan|tumpas))"
 )
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r" ?/+ ?")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
-_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)")
+_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) {1,2}- (?=[\w(][^\n=]{0,24}=)")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■►▶]+ ?")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -110,9 +119,22 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_ALIAS, " alias ")
         .sub(_AT_PLACE, " di ")
     )
-    text = text.sub(_AND_OR, " ").sub(_DIVISION, " bahagi ").sub(_PARTNERS, ", ").sub(_OR, " atau ").sub(_SLASH, " ")
+    text = text.sub(_PATH, lambda match: match.group().replace("/", " slash ").lstrip())
+    text = (
+        text.sub(_RATE, _rate)
+        .sub(_AND_OR, " ")
+        .sub(_DIVISION, " bahagi ")
+        .sub(_PARTNERS, ", ")
+        .sub(_OR, " atau ")
+        .sub(_SLASH, " ")
+    )
     text = text.sub(_PRODUCT, " kali ").sub(_DIFFERENCE, " tolak ").sub(_SEPARATOR, ", ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
+
+
+def _rate(match: re.Match[str]) -> str | None:
+    """None for two names of time side by side, of which one or the other holds, as in "hari/bulan"."""
+    return f" {per(match.group())}" if word_before(match).lower() not in _NO_RATE else None
 
 
 def _superscript(match: re.Match[str]) -> str:

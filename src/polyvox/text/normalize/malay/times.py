@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.context import ends_sentence, last_words, word_before
-from polyvox.text.normalize.malay.numbers import DASH, cardinal
+from polyvox.text.normalize.malay.context import ends_sentence, last_words, word_after, word_before
+from polyvox.text.normalize.malay.numbers import DASH, cardinal, number
 from polyvox.text.tracked import TrackedText
 
 _PARTS: Final = {
@@ -35,6 +35,21 @@ _STOP_BEFORE_PART: Final = re.compile(rf"(?<![\w:/])(?<!\d[.,])(\d{{1,2}})\.([0-
 _STOP_BEHIND_WORD: Final = re.compile(rf"{_CLOCK_WORD}(\d{{1,2}})\.([0-5]\d)(?![\w:]|[.,]\d)")
 _STOP_IN_SPAN: Final = re.compile(rf"{_START}(\d{{1,2}})\.([0-5]\d)(?={_TO}\d{{1,2}}(?::[0-5]\d)?(?: ?{_PART}))")
 _STOP_BEHIND_SPAN: Final = re.compile(rf"(?<=:)([0-5]\d)({_TO})(\d{{1,2}})\.([0-5]\d)(?![\w:]|[.,]\d)")
+# Behind a day or its part, and behind what happens at a time, round minutes are a time and no decimals.
+_CHAT_TIME: Final = re.compile(
+    r"(?i:\b(?P<word>pagi|petang|malam|esok|lusa|tadi|nanti|semalam|isnin|selasa|rabu|khamis|jumaat|sabtu|ahad"
+    r"|hari ini|hari ni"
+    r"|mula|bermula|start|jumpa|gerak|bertolak|berlepas|tiba|sampai|buka|tutup|habis|mesyuarat|meeting|kelas|sebelum|selepas|lepas"
+    r"|check-in|check-out|rehat|boarding|masuk|pulang|balik|berbuka|sahur|imsak|subuh|zohor|asar|maghrib|isyak"
+    r"|azan|kickoff|tayangan|wayang|majlis|kenduri)(?: (?:ni|tu|ini|itu|nanti|pada|kul))?) "
+    r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5][05])(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
+)
+_MEASURED: Final = frozenset(
+    "mata juta bilion ribu peratus ringgit kg km meter kilometer kilogram liter saat darjah gram cm mm tan kali "
+    "gb sen".split()
+)
+_LAP: Final = re.compile(r"(?<![\w.:])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)(?P<part>\.\d{1,2})?(?![\w:]|[.,]\d)")
+_RUNNING: Final = frozenset("dalam masa catat catatan mencatat pace rekod".split())
 _SPAN: Final = re.compile(rf"(?<=:)([0-5]\d)( ?{_PART})?{DASH}(?=\d{{1,2}}:[0-5]\d(?!\d)|\d{{1,2}} ?{_PART})")
 _SPAN_OF_PARTS: Final = re.compile(rf"(?<=\d)(?P<gap> ?)(?P<part>{_PART}){DASH}(?=\d{{1,2}})")
 _TIME: Final = re.compile(
@@ -75,9 +90,28 @@ def read(text: TrackedText) -> TrackedText:
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
+    if "." in text.text:
+        text = text.sub(_CHAT_TIME, _chat_time)
+    if ":" in text.text:
+        text = text.sub(_LAP, _lap)
     text = text.sub(_SPAN, lambda match: f"{match[1]}{match[2] or ''} hingga ").sub(_SPAN_OF_PARTS, _span_of_parts)
     text = text.sub(_CLOCK_SPAN, _clock_span)
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military).sub(_CLOCK_ALONE, _clock_alone)
+
+
+def _chat_time(match: re.Match[str]) -> str | None:
+    if word_after(match).lower() in _MEASURED:
+        return None
+    minute = int(match["minute"])
+    words = [match.group()[: match.start("hour") - match.start() - 1], "pukul", cardinal(match["hour"])]
+    return " ".join((*words, cardinal(str(minute))) if minute else words)
+
+
+def _lap(match: re.Match[str]) -> str | None:
+    """Minutes and seconds of a race."""
+    if word_before(match).lower() not in _RUNNING or match.group().startswith("0"):
+        return None
+    return f"{cardinal(match['minute'])} minit {number(str(int(match['second'])) + (match['part'] or ''))} saat"
 
 
 def _span_of_parts(match: re.Match[str]) -> str:
