@@ -9,6 +9,7 @@ from polyvox.text.normalize.english.abbreviations import setting_words, short_fo
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
+from polyvox.text.normalize.romance.languages import french_truncated, italian_truncated
 
 _REACH: Final = 32
 _LONGEST_PREFIX: Final = 3
@@ -90,7 +91,17 @@ _NUMERALS: Final = frozenset(
     "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
 )
 # Short words of the Romance languages: before a small letter, before a figure, before a name.
-_ROMANCE_INSIDE: Final = frozenset(
+# Cut words of French and Italian that are words of English too, which end sentences.
+_ALSO_ENGLISH: Final = frozenset(
+    "act add arch art bass cat cons cont cult est fin fig form imp import lab mess mil mis normal offer person post "
+    "prod sign stat sal test tit unit rap pat pan par pen pop pos per oriental special general prof pros quest rid rig "
+    "gin mar sim temp term dip dis doc com dens ill".split()
+)
+_CUT: Final = (
+    frozenset(form[:-1] for form in french_truncated.TRUNCATED | italian_truncated.TRUNCATED if len(form) > 3)
+    - _ALSO_ENGLISH
+)
+_ROMANCE_INSIDE: Final = _CUT | frozenset(
     "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
     "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
     "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
@@ -98,7 +109,8 @@ _ROMANCE_INSIDE: Final = frozenset(
 )
 _ROMANCE_FIGURES: Final = frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
-    "prezzo rif stag arr dép déj part j".split()
+    "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
+    "loc fatt T surf larg haut prec prél éch cott".split()
 )
 _ROMANCE_NAMES: Final = frozenset(
     "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "

@@ -25,7 +25,7 @@ _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _RANKED: Final = re.compile(r"(?:\d|[\dIVX]\.?[ºª°e]|;)(?: de)? ?\Z")
 # Behind a short form that is a word too, but no word here: no sentence begins with these.
-_UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?![\w'’])")
+_UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;€$£]| (?:[IVX]{{2,}}|[B-DF-HJ-NP-XZ])(?![\w'’])")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
@@ -36,6 +36,7 @@ _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 _NAME_BEHIND: Final = re.compile(_NAME)
 
 # A word with the mark that may shorten it: what a text must hold before the long patterns are worth a search.
+_PARTS: Final = ("_", ".", "/", "-")
 _BEGINNING: Final = re.compile(r"[^\W\d_]+[.ºª°/-]?")
 
 
@@ -45,12 +46,16 @@ class Forms:
 
     beginnings: frozenset[str]
     pattern: re.Pattern[str]
+    words: frozenset[str] = frozenset()  # forms of one word and a full stop, which need no pattern
 
     def finditer(self, string: str, /) -> Iterator[re.Match[str]]:
         end = 0
         for beginning in _BEGINNING.finditer(string):
             if beginning.start() >= end and beginning.group() in self.beginnings:
                 match = self.pattern.match(string, beginning.start())
+                longer = match is None or match.end() < beginning.end()
+                if longer and beginning.group() in self.words and _stands_alone(beginning):
+                    match = beginning
                 if match is not None:
                     end = match.end()
                     yield match
@@ -61,6 +66,7 @@ class AbbreviationRules:
     """The patterns of one language."""
 
     units: Mapping[str, Noun]
+    stop: str  # of an address, between spaces
     groups: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...]  # a sentence may end with the last
     forms: Forms
     before_names: frozenset[str]
@@ -81,21 +87,25 @@ class AbbreviationRules:
             (with_capitals(table.leading), _LEADING),
             (with_capitals(table.anywhere), r"(?![\w/])"),
         )
+        words = frozenset(form for form in groups[-1][0] if form[-1] == "." and _BEGINNING.fullmatch(form))
+        patterns = (*groups[:-1], ({form: form for form in groups[-1][0] if form not in words}, groups[-1][1]))
+        beginnings = _beginnings(form for words, _ in groups for form in words)
         return cls(
             language.units,
+            f" {language.stop} ",
             tuple((words, re.compile(behind)) for words, behind in groups),
-            Forms(_beginnings(form for words, _ in groups for form in words), re.compile(_by_first_letter(groups))),
+            Forms(beginnings, re.compile(_by_first_letter(patterns)), words),
             frozenset(table.before_names),
             {word: frozenset(before.split()) for word, before in with_capitals(table.also_words).items()},
             CalendarNames.of(language),
             table.compass,
-            tuple((frozenset(words.split()), pattern, meaning) for words, pattern, meaning in table.by_word),
-            frozenset(word for words, _, _ in table.by_word for word in words.split()),
+            tuple((_with_stops(words), pattern, meaning) for words, pattern, meaning in table.by_word),
+            frozenset(word for words, _, _ in table.by_word for word in _with_stops(words)),
             table.in_context,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
-        beginnings = _BEGINNING.findall(text.text)
+        beginnings = set(_BEGINNING.findall(text.text))
         if not self.context_words.isdisjoint(beginnings):
             for known, pattern, words in self.by_word:
                 if not known.isdisjoint(beginnings):
@@ -116,10 +126,10 @@ class AbbreviationRules:
         unit = self.units.get(match.group().rstrip("."))
         words, may_end = self._meaning(match)
         counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
-        if counted and unit is not None and words not in (unit.one, unit.many):
+        if counted and unit is not None:
             return None
-        if not self._stands(match):
-            return None
+        if not self._stands(match) or match.string.endswith(self.stop, 0, match.start()):
+            return None  # the end of an address or of a file's name
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
         return words + ("." if ends else " " if glued else "")
@@ -251,6 +261,18 @@ def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
     """Return whether a text, a line or a sentence ends behind a match."""
     rest = match.string[match.end() : match.end() + 4].lstrip(' »”")*')
     return not rest or rest[0] == "\n" or (rest[0].isupper() and before_capitals)
+
+
+def _with_stops(words: str) -> frozenset[str]:
+    """Words as they stand inside a sentence, and those of letters alone as one ends with them."""
+    return frozenset(form for word in words.split() for form in (word, f"{word}." if word[-1].isalpha() else word))
+
+
+def _stands_alone(match: re.Match[str]) -> bool:
+    """Return whether a word with its full stop is no part of anything: of an address, of a path."""
+    text, start, end = match.string, match.start(), match.end()
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    return not (before.isalnum() or before in _PARTS) and not (after.isalnum() or after in ("_", "/"))
 
 
 def _beginnings(forms: Iterable[str]) -> frozenset[str]:

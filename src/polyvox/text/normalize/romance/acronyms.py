@@ -25,9 +25,15 @@ _MIXED_CASE: Final = {
     "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
 }  # fmt: skip
 _MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")
-_CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
+_CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]|Hb")
 _LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
 _REACH: Final = 16
+# Consonants alone are no word, but the sounds of people and bees: "php", and not "pff".
+_CLUSTER: Final = (
+    r"(?!(?:m{3}|hm+|br+|gr+|pf+|ps+t|zz+|ss?h+|bz+|vr+|ts+)(?<!ssh)(?!\w))[b-df-hj-np-tv-xz]{3,5}(?![\w'’])"
+)
+_CONSONANTS: Final = re.compile(rf"[ (/\"“«-]{_CLUSTER}")
+_FIRST: Final = re.compile(rf"\A{_CLUSTER}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,8 @@ class Acronyms:
             text = text.sub(_MIXED_NAME, lambda match: _MIXED_CASE[match.group()])
         if "." in text.text:
             text = text.sub(_DOTTED, self._dotted).sub(_INITIAL, self._initial)
-        return text.sub(_CAPITALS, self._read)
+        text = text.sub(_CAPITALS, self._read).sub(_CONSONANTS, _letters)
+        return text.sub(_FIRST, _letters) if _FIRST.match(text.text) else text
 
     def _initial(self, match: re.Match[str]) -> str | None:
         """The letter of a name without its stop; None where a sentence may end with it."""
@@ -79,6 +86,12 @@ class Acronyms:
         if capitals in self.habits.spelled or len(capitals) < self.habits.shortest_said:
             return False
         return _SAID.fullmatch(capitals) is not None
+
+
+def _letters(match: re.Match[str]) -> str:
+    """Consonants as letters, behind what stood before them."""
+    before, word = ("", match.group()) if match.group()[0].isalpha() else (match.group()[0], match.group()[1:])
+    return before + " ".join(word.upper())
 
 
 def _is_shouted(match: re.Match[str]) -> bool:

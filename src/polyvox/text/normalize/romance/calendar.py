@@ -78,6 +78,10 @@ _EARLIER_DAY = re.compile(
     r"([^\W\d_]+)(?: ?:)? (?:\d{1,2}(?:, \d{1,2})* (?:[eya]|et) |(?P<dates>(?:\d{1,2}/\d{1,2}(?:, | et | [eya] ))+))\Z"
 )
 _EARLIER_REACH = 32
+_SHORT_YEAR_DIGITS = 2
+# A name, or a version and the word behind it: "PHP 8", "da 7.4 a".
+_VERSIONED = re.compile(r"(?:(?<!\w)(?=[A-Z])|\d\.\d+ )([^\W\d_]+) \Z")
+_ONE_DAY = frozenset(("le", "il"))
 _COMMON_PARTS = range(3, 6)
 _SHARE_REACH = 20
 _OVER = re.compile(r"(?<=\d)(?P<sign>[/x])(?=(?P<low>\d{1,3})(?![\d/]|[.,]\d))")
@@ -128,7 +132,7 @@ class Calendar:
         text = text.sub(_SHORT_YEAR, "")
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
-        text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
+        text = text.sub(_SLASHED, self._slashed)
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
             text = text.sub(_NEXT_TIME, ", ")
@@ -153,6 +157,15 @@ class Calendar:
             text = text.sub(self.hours, self._hours)
         return text.sub(self.time, self._time)
 
+    def _slashed(self, match: re.Match[str]) -> str | None:
+        """None for a version: "PHP 8.2.12"."""
+        bare = match[2] == "." and len(match[4]) == _SHORT_YEAR_DIGITS and "0" not in (match[1][0], match[3][0])
+        if bare and (before := _VERSIONED.search(match.string, max(0, match.start() - 20), match.start())) is not None:
+            word = before[1].lower()
+            if word not in self.language.before_date and word not in self.language.before_marked_date:
+                return None
+        return self._date(match[1], match[3], match[4])
+
     def _date(self, day: str, month: str, year: str | None) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):
             return None
@@ -164,13 +177,10 @@ class Calendar:
     def _day_month(self, match: re.Match[str]) -> str | None:
         found = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
         day, month = int(match[1]), int(match[2])
-        if (
-            found is None
-            or not (self._dates(found) or self._follows_a_day(match))
-            or not (1 <= day <= 31 and 1 <= month <= 12)
-        ):
+        dated = (found is not None and self._dates(found)) or self._follows_a_day(match)
+        if not dated or not (1 <= day <= 31 and 1 <= month <= 12):
             return None
-        if self._is_share(match, found[1].lower()):
+        if self._is_share(match, found[1].lower() if found else ""):
             return None
         behind = _NOUN_BEHIND.match(match.string, match.end(), match.end() + 24)
         counted = behind is not None and behind[1] not in self.language.function_words
@@ -193,7 +203,7 @@ class Calendar:
             return False
         word = earlier[1].lower()
         if earlier["dates"] and int(match[1]) < int(match[2]):
-            return word in self.language.before_marked_date
+            return word in self.language.before_marked_date or word in _ONE_DAY
         return word in self.language.before_date
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:

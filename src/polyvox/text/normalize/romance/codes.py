@@ -10,7 +10,8 @@ from polyvox.text.tracked import TrackedText
 
 _END: Final = r"(?![\w/]|[.,]\d)"
 _DOTTED: Final = re.compile(
-    r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?P<port>:\d{2,5})?(?!\w|[.,]\d)"
+    r"(?<![\w.,])(?P<version>[vV])?(?P<parts>\d{1,4}(?:\.\d{1,4}){2,7}+)(?P<port>:\d{2,5})?"
+    r"(?:-(?P<stage>alpha|beta|rc|pre|dev|preview|snapshot|SNAPSHOT)[.-]?(?P<build>\d{1,4})?)?(?!\w|[.,]\d)"
 )
 _VERSION: Final = re.compile(r"(?<![\w.,])[vV](?P<whole>\d{1,4})(?:\.(?P<part>\d{1,4}))?(?!\w|[.,]\d)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
@@ -30,16 +31,21 @@ _FILE: Final = re.compile(
     r"md|ya?ml|xml|sh|java|cpp|hpp|cs|rs|rb|go|kts?|php|sql|log|ini|cfg|conf|toml|lock|env|bak|iso|apk|dll|jar|gradle|"
     r"vue|swift|dart|lua|bat|ps1|ipynb|webp|mov|avi|mkv|flac|ogg|rar|7z|msi|dmg|deb|rpm|odt|ods|rtf|epub|psd|tex|"
     r"properties|parquet|onnx|safetensors|sqlite|db|(?<=\w\w\.)[ch])"
-    r"|\.(?:gitignore|env|bashrc|zshrc|dockerignore|npmrc|htaccess|vimrc|profile|ssh))(?![\w@-]|\.\w)"
+    r"|\.(?:gitignore|env|bashrc|zshrc|dockerignore|npmrc|htaccess|vimrc|profile|ssh))(?![\w@-]|\.\w)(?::\d{1,5}+(?::\d{1,4}+)?)?"
+)
+_BRANCH: Final = re.compile(
+    r"(?<![\w@./\\-])(?:feat|feature|fix|hotfix|bugfix|release|chore|refactor|origin|upstream)/(?:[\w-]++|[./](?=\w))++(?!\w)"
 )
 _NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 _DIGITS: Final = re.compile(r"\d+")
+_CAPITALS_APART: Final = re.compile(" [A-Z]{4}")
 _GROUP: Final = re.compile(r"[^\W_]+")
 _CODE_NUMBERS: Final = frozenset("número numéro numero números numéros numeri".split())
 _FEW: Final = 3
 _MANY: Final = 5
+_LONGEST_COUNT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ class Codes:
 
     def read_files(self, text: TrackedText) -> TrackedText:
         """Names of files with the folders before them, part by part."""
+        if "/" in text.text:
+            text = text.sub(_BRANCH, self._file)
         return text.sub(_FILE, self._file) if _NAMED_END.search(text.text) else text
 
     def _labelled(self, match: re.Match[str]) -> str | None:
@@ -90,9 +98,15 @@ class Codes:
             return None
         if last and last[1].lower() in self.language.labels.numbers - _CODE_NUMBERS:
             return None
+        if _CAPITALS_APART.search(match["code"]):
+            return None
         groups = _DIGITS.findall(match["code"])
         is_code = match["label"].lower() in self.language.labels.codes
-        if sum(map(len, groups)) < _FEW or (not is_code and max(map(len, groups)) < _MANY):
+        if sum(map(len, groups)) < _FEW or (
+            not is_code
+            and max(map(len, groups)) < _MANY
+            and not (last and last[1].lower() in _CODE_NUMBERS and sum(map(len, groups)) >= _LONGEST_COUNT)
+        ):
             return None
         return match.group().removesuffix(match["code"]) + self._spelled(match["code"])
 
@@ -112,6 +126,9 @@ class Codes:
         words = letter + f" {self.language.stop} ".join(whole_number(part, self.language) for part in parts)
         if match["port"]:
             words += f" {self.language.web[':']} {whole_number(match['port'][1:], self.language)}"
+        if match["stage"]:
+            stage = "R C" if match["stage"] == "rc" else match["stage"].lower()
+            words += f" {stage} {whole_number(match['build'], self.language) if match['build'] else ''}".rstrip()
         return words
 
     def _version(self, match: re.Match[str]) -> str:

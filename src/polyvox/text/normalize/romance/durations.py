@@ -14,10 +14,13 @@ _PRIMES: Final = re.compile(
     rf"(?P<minutes>\d(?<![\w.,:/].)\d{{0,2}}){_PRIME} ?(?P<seconds>\d\d?){_DOUBLE}(?P<rest>\d{{1,3}})?(?!\d)"
     r"(?P<per>/km(?!\w))?"
 )
-_HOURS: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}|s)(?!\w)")
+_HOURS: Final = re.compile(
+    rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}(?P<rest>\d{{1,3}})?|s)(?!\w)"
+)
 _GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
 _GLUED_SECONDS: Final = re.compile(r"(?P<seconds>\d(?<![\w.,:/].)\d?)s(?P<rest>\d{2,3})(?!\w)")
 _SECONDS: Final = re.compile(rf"(?P<seconds>\d(?<![\w.,:/].)\d?){_DOUBLE}(?P<rest>\d{{1,3}})(?!\d)")
+_PACE: Final = re.compile(rf"(?P<minutes>\d(?<![\w.,:/].)\d?){_PRIME}(?P<seconds>[0-5]\d)(?P<rest>)(?P<per>/km)(?!\w)")
 _LAP: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?):(?P<seconds>[0-5]\d)[.,](?P<rest>\d{1,3})(?![\w:]|[.,]\d)")
 _LONG: Final = re.compile(
     r"(?P<minutes>(?:2[5-9]|[3-9]\d)(?<![\w.,:/]..)):(?P<seconds>[0-5]\d)(?P<rest>)(?![\w:]|[.,]\d)"
@@ -29,9 +32,11 @@ _MINUTE: Final = re.compile(
 )
 _ARTICLE: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _QUOTED: Final = re.compile(r"(?:\A|[\s(¿¡«])['‘’](?=\S)[^'’]*\Z")
+_SCORED: Final = re.compile(rf"(?:(?:,| e| y| et) \d{{1,3}}{_PRIME}(?:\+\d)?){{0,4}} [A-ZÀ-Ý][a-zà-ÿ]{{2}}")
 _REACH: Final = 12
 _QUOTE_REACH: Final = 160
-_JOINED: Final = re.compile(r",? (?:(?:e|y|et|ed|o|ou) )?")
+# Between minutes of a match nothing stands, or who scored, and how.
+_LISTED: Final = re.compile(r"(?: [^\W\d_'’.]{2,16}\.?){0,3}(?: \(?[^\W\d_]{1,8}\.?\)?)?,? (?:(?:e|y|et|ed|o|ou) )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Durations:
         if _AFTER_DIGIT.search(text.text) is None:
             return text
         text = text.sub(_HOURS, self._of_hours).sub(_COUNTED, self._of_hours)
-        for pattern in (_GLUED, _GLUED_SECONDS, _PRIMES, _SECONDS, _LAP, _LONG):
+        for pattern in (_GLUED, _GLUED_SECONDS, _PACE, _PRIMES, _SECONDS, _LAP, _LONG):
             text = text.sub(pattern, self._clocked)
         return text.sub(_HOURS_PRIME, self._hours).sub(_MINUTE, _Minutes(self.language))
 
@@ -56,7 +61,8 @@ class Durations:
         hour = self.language.units["h"]
         hours = f"{self.language.cardinal(int(match[1]), hour.gender)} {hour.one if int(match[1]) == 1 else hour.many}"
         minutes = f" {int(match[2])} min" if int(match[2]) else ""
-        return f"{hours}{minutes} {self.language.and_minutes}{int(match[3])} s"
+        rest = f" {self.language.and_minutes}{match['rest']}" if match.groupdict().get("rest") else ""
+        return f"{hours}{minutes} {self.language.and_minutes}{int(match[3])} s{rest}"
 
     def _clocked(self, match: re.Match[str]) -> str:
         """Minutes and seconds as measures, with the parts of a second behind them."""
@@ -83,9 +89,9 @@ class _Minutes:
             return None
         added = match["added"] or match["more"] or ""
         article = _ARTICLE.search(match.string[max(0, match.start() - _REACH) : match.start()])
-        listed = self._last >= 0 and _JOINED.fullmatch(match.string, self._last, match.start()) is not None
+        listed = self._last >= 0 and _LISTED.fullmatch(match.string, self._last, match.start()) is not None
         of_match = article is not None and article[1].lower() in self._language.before_minute
-        if not (of_match or listed):
+        if not (of_match or listed or _SCORED.match(match.string, match.end())):
             return f"{match['minute']}{added or ' min'}"
         self._last = match.end()
         return self._language.minute_of(int(match["minute"])) + added

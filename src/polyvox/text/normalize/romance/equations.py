@@ -14,9 +14,15 @@ _MINUS: Final = re.compile(
     rf"(?<![\w.,/-])(?P<left>{_TERM}|(?<=\)))(?P<sign> [-–−] |[-–−])(?=(?:{_TERM}|\()(?![\w/-]|\.\d))"
 )
 _FUNCTION: Final = re.compile(r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>[a-z]|\d{1,3})\)(?!\w)")
+_QUOTIENT: Final = re.compile(
+    r"(?<![\w/])(?<!\d )(?:(?<=[=≈] )(?P<first>[A-Za-zΔ]{1,2})/(?P<below>[A-Za-z]{1,2})(?![\w/²³])"
+    r"|(?P<top>[A-Za-zΔ]{1,2})/(?P<bottom>[A-Za-z]{1,2})(?= ?[=≈]))"
+)
 _COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>≤≥²³^)]|[.,;:]?(?:\s|$))")
 _AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
 _NEAR: Final = 40
+_COMPARISONS: Final = "=≈≠≤≥<>"
+_PARTED: Final = re.compile(rf"[{_COMPARISONS}]|[^\W\d_]{{2,}}|[;,](?!\d)|[.:](?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,19 @@ class Equations:
         if _COMPARISON.search(text.text) is None:
             return text
         text = text.sub(_FUNCTION, lambda match: f"{match.group()[0]} {self.language.function_of} {match['variable']}")
+        if "/" in text.text:
+            text = text.sub(_QUOTIENT, self._quotient)
         return text.sub(_AGE, self._age).sub(_COEFFICIENT, self._coefficient).sub(_MINUS, self._minus)
 
+    def _quotient(self, match: re.Match[str]) -> str:
+        top, bottom = match["first"] or match["top"], match["below"] or match["bottom"]
+        return f"{top} {self.language.over} {bottom}"
+
     def _minus(self, match: re.Match[str]) -> str | None:
-        """None where no equation is near."""
-        return f"{match['left']} {self.language.minus} " if _is_near(match) else None
+        """None where no equation is near, or where words part two figures with a hyphen from it."""
+        if not _is_near(match) or (match["sign"] in "-–−" and _is_apart(match)):
+            return None
+        return f"{match['left']} {self.language.minus} "
 
     def _coefficient(self, match: re.Match[str]) -> str | None:
         """None where no equation is near: "3x" may say how often."""
@@ -43,6 +57,14 @@ class Equations:
         sign = match["sign"] or match["bracketed"][1:]
         words = self.language.less_than if sign == "<" else self.language.more_than
         return f"{'(' if match['bracketed'] else ''}{words} "
+
+
+def _is_apart(match: re.Match[str]) -> bool:
+    """Return whether a word or a mark of a sentence stands on both sides before any sign of an equation."""
+    text = match.string
+    before = _PARTED.findall(text[max(0, match.start() - _NEAR) : match.start()])
+    behind = _PARTED.search(text, match.end(), match.end() + _NEAR)
+    return (not before or before[-1] not in _COMPARISONS) and (behind is None or behind.group() not in _COMPARISONS)
 
 
 def _is_near(match: re.Match[str]) -> bool:

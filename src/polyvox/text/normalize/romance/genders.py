@@ -69,11 +69,15 @@ _ITALIAN_MASCULINE: Final = frozenset(
 )
 _ITALIAN_FEMININE: Final = frozenset(
     (
-        "notte chiave parte classe legge luce voce croce pace nave neve febbre carne fine gente mente morte sede rete "
-        "siepe valle pelle madre moglie mano radio foto moto auto serie specie email mail app password crisi analisi "
-        "tesi dose frase base fase torre fonte corte sorte arte nube fame sete tosse polvere cenere lente corrente "
-        "sorgente patente tangente stampante unghia ape volpe tigre vite estate stirpe prole indole immagine origine "
-        "pagina vertigine ruggine lavatrice attrice calcolatrice radice cornice forbice pernice vernice appendice"
+        "noce salute gioventù riunione opinione unione comunione religione prigione regione ragione stagione canzone "
+        "finale filiale succursale cattedrale spirale cambiale semifinale capitale tessile emulsione eccezione "
+        "arteria azione fronte gru estate tribù virtù città quiete neve mole bile sezione parete cenere carie "
+        "superficie effigie moglie notte chiave parte classe legge luce voce croce pace nave febbre carne fine gente "
+        "mente morte sede rete siepe valle pelle madre mano radio foto moto auto serie specie email mail app password "
+        "crisi analisi tesi dose frase base fase torre fonte corte sorte arte nube fame sete tosse polvere lente "
+        "corrente sorgente patente tangente stampante unghia ape volpe tigre vite stirpe prole indole immagine "
+        "origine pagina vertigine ruggine lavatrice attrice calcolatrice radice cornice forbice pernice vernice "
+        "appendice"
     ).split()
 )
 _PORTUGUESE_MASCULINE: Final = frozenset(

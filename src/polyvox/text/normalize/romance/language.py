@@ -156,3 +156,6 @@ class RomanceLanguage:
     feminine_plurals: tuple[str, ...] = ()  # endings, where those of the singular do not tell
     before_guesses: frozenset[str] = frozenset()  # words between which and a range no other stands
     before_hours: frozenset[str] = frozenset()  # words behind which "9-13" are hours
+    ordered_labels: frozenset[str] = frozenset()  # of the labels of Roman numerals those that are numbered by ordinals
+    measures_one_below_two: bool = False  # "1,5 litre"
+    decimal_comma: bool = False  # "1,085 $" is one dollar and some: no comma parts thousands

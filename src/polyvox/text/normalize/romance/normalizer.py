@@ -23,7 +23,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
-_PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%)]) x (?=[A-Z$€£]{0,3} ?\d)")
+_PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%°)]) x (?=[A-Z$€£]{0,3} ?\d)")
 _DIGIT: Final = re.compile(r"\d")
 
 

@@ -27,6 +27,8 @@ _DASH = re.compile("[-–−]")
 _DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
 _METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
 _BEHIND_AREA: Final = frozenset("de di en in con com et ed per par por al".split())
+_HEATED = frozenset("ventilato statico preriscaldato forno grill".split())
+_NAMED = re.compile(r" (?!Celsius|Fahrenheit|Kelvin|Nord|Sud|Est|Ovest|Ouest)[A-ZÀ-Ý][a-zà-ÿ]")
 _CLAUSE_END = re.compile(r" ?(?:$|[.,;:!?)])")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "sto", "rso")
@@ -36,6 +38,9 @@ _SIDE_BEFORE: Final = r"(?:(?<=\d)|(?<=\dm)|(?<=\d m)|(?<=\d[ckm]m)|(?<=\d [ckm]
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
 _ISO_CODE: Final = 3
 _HUNDRED: Final = 100
+_POWERS: Final = {"2": "²", "3": "³"}
+_ROUND: Final = frozenset(("1", "10", "100", "1000"))
+_OF_DEVICES: Final = ("V", "A", "Ah", "W", "Wh", "Hz", "B", "o")  # units that nothing is for so many of
 _THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
@@ -64,6 +69,7 @@ class Quantities:
     percent: re.Pattern[str]
     degrees: re.Pattern[str]
     measure: re.Pattern[str]
+    each: re.Pattern[str]
     place: re.Pattern[str]
     product: re.Pattern[str]
     many: re.Pattern[str]
@@ -96,9 +102,11 @@ class Quantities:
             re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
                 rf"{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
-                rf"(?:/(?P<per_amount>\d{{1,3}} ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
-                rf"(?:/(?P<each>{unit}|{rates}))?)?(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
+                rf"(?:/(?P<per_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
+                rf"(?:/(?P<each_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<each>{unit}|{rates})(?P<each_power>[²³])?)?)?"
+                rf"(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
+            re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
             re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
             re.compile(
@@ -118,6 +126,8 @@ class Quantities:
         text = text.sub(_INCHES, self._inches)
         if "./" in text.text:
             text = text.sub(_SHORT_RATE, "")
+        if "/" in text.text:
+            text = text.sub(self.each, self._for_each)
         text = text.sub(self.place, self._place).sub(_METRES_GLUED, r"\1 m \2")
         if _DASH.search(text.text):
             text = text.sub(NEGATIVE, f"{self.language.minus} ")
@@ -181,6 +191,15 @@ class Quantities:
         side = match["unit"].endswith("m") or match["unit"] in "″"
         return f" {self.language.by if side else self.language.signs['×']} "
 
+    def _for_each(self, match: re.Match[str]) -> str | None:
+        """Units that a bare count is for: "245.000/mm³"; None for a metre, which is a letter more often."""
+        unit = self.language.units.get(match["per"])
+        if unit is None or (match["per"] in ("m", "mm", "cm") and not match["power"]):
+            return None
+        power = _POWERS.get(match["power"] or "", match["power"])
+        words = f"{unit.one} {self.language.powers[power][0]}" if power else unit.one
+        return f" {self.language.per(words)}"
+
     def _place(self, match: re.Match[str]) -> str:
         """The unit in front of a figure, which is a place on a road."""
         return f"{self.language.units['km'].one} "
@@ -209,6 +228,8 @@ class Quantities:
             return None
         noun = _NOUN.match(match.string, match.end())
         counted = noun is not None and noun[1] not in self.language.function_words
+        counted = counted and noun is not None and noun[1] not in _HEATED
+        counted = counted or _NAMED.match(match.string, match.end()) is not None
         negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
         if match["scale"] is None and not negative and (match.group().endswith("º") or counted):
             return None
@@ -237,11 +258,13 @@ class Quantities:
         unit = self.language.units.get(written)
         return self.language.per(written if unit is None else unit.one)
 
-    def _for_several(self, count: int, written: str) -> str:
+    def _for_several(self, amount: str, written: str, power: str | None) -> str:
         """Several units that a measure is for: "cada doce horas", "por cien kilómetros"."""
         unit = self.language.units.get(written) or Noun(written, written)
-        many = f"{self.language.cardinal(count, unit.gender)} {unit.many}"
-        return self.language.per(many) if count == _HUNDRED else f"{self.language.every} {many}"
+        many = f"{number(amount, self.language, unit.gender, measured=True)} {unit.many}"
+        if power:
+            many += f" {self.language.powers[power][1]}"
+        return self.language.per(many) if amount == str(_HUNDRED) else f"{self.language.every} {many}"
 
     def _scaled(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         scale = self.language.scales[match["scale"]]
@@ -253,7 +276,7 @@ class Quantities:
 
     def _exact(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         whole, decimals = parts(match["amount"])
-        in_euros = match["sign"] in ("€", "EUR") and "," in match["amount"]
+        in_euros = "," in match["amount"] and (match["sign"] in ("€", "EUR") or self.language.decimal_comma)
         if len(decimals) == _THOUSANDS and len(whole) <= _THOUSANDS and whole != "0" and not in_euros:
             whole, decimals = whole + decimals, ""
         if decimals.strip("0") and (len(decimals) != 2 or currency.cent is None):
@@ -283,13 +306,29 @@ class Quantities:
         if match["unit"] == "ha" and self._is_verb(match):
             return None
         unit = self.language.units[match["unit"]]
-        one = is_one(match["amount"]) and not match["upto"]
+        one = (is_one(match["amount"]) or self._is_below_two(match["amount"])) and not match["upto"]
         amount = self._amount(match, unit.gender, unit.many)
-        if match["per_amount"] and match["per"] == match["unit"]:
-            return f"{amount} {unit.many}, {match['per_amount'].strip()} {unit.many}"
+        if match["per_amount"] and self._stand_apart(match["unit"], match["per"], match["per_amount"].strip()):
+            count, other = match["per_amount"].strip(), self.language.units.get(match["per"], unit)
+            return (
+                f"{amount} {unit.one if one else unit.many}, "
+                f"{self._measured(count, other.gender)} {other.one if is_one(count) else other.many}"
+            )
         if match["per_amount"]:
-            several = self._for_several(int(match["per_amount"]), match["per"])
+            several = self._for_several(match["per_amount"].strip(), match["per"], match["per_power"])
             return f"{amount} {unit.one if one else unit.many} {several}"
         name = self._unit(match, one=one)
         words = f"{amount} {self.language.of(name) if in_millions(match['upto'] or match['amount']) else name}"
+        if match["each_amount"]:
+            return f"{words} {self._for_several(match['each_amount'].strip(), match['each'], match['each_power'])}"
         return f"{words} {self._for(match['each'])}" if match["each"] else words
+
+    def _is_below_two(self, amount: str) -> bool:
+        """Return whether a part, or one and a part, is counted as one: "1,5 litre"."""
+        whole, decimals = parts(amount)
+        return self.language.measures_one_below_two and decimals != "" and whole in ("0", "1")
+
+    def _stand_apart(self, unit: str, per: str, amount: str) -> bool:
+        """Return whether two measures with a slash are of one thing: "36 V/13 Ah", "1 g/125 mg"."""
+        doses = unit.endswith("g") and per.endswith("g") and amount not in _ROUND
+        return per == unit or doses or per.endswith(_OF_DEVICES)

@@ -19,8 +19,8 @@ _AMONG: Final = frozenset(("tra", "fra", "entre"))
 _AHEAD: Final = frozenset("secondi minuti ore giorni settimane mesi anni".split())
 _PARTS_OF_BOOKS: Final = frozenset(
     (
-        "pagine capitoli articoli versetti camere stanze righe posti páginas capítulos artículos artigos versículos "
-        "pages chapitres articles"
+        "paragrafi esercizi figure tabelle commi paragraphes exercices figures lignes pagine capitoli articoli "
+        "versetti camere stanze righe posti páginas capítulos artículos artigos versículos pages chapitres articles"
     ).split()
 )
 

@@ -59,7 +59,7 @@ _DOMAIN: Final = re.compile(
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
 _PATH: Final = re.compile(
-    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+/?(?!\w)"
+    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
 )
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
@@ -215,7 +215,7 @@ class Words:
         if before.lower() in _CENTURIES and self.language.century is not None:
             return self.language.century(value)
         if before.lower() in self.language.roman_labels and (len(numeral) > 1 or numeral in "IVX"):
-            return self.language.cardinal(value, Gender.ALONE)
+            return self._labelled(value, before.lower())
         if before in self.language.rulers | self.language.queens and (len(numeral) > 1 or numeral in "IVX"):
             gender = Gender.FEMININE if before in self.language.queens else Gender.MASCULINE
             return self.language.ruler_number(value, gender)
@@ -230,6 +230,11 @@ class Words:
             feminine = self.language.is_feminine(behind.lower())
             return self.language.ordinal(value, Gender.FEMININE if feminine else Gender.MASCULINE)
         return self.language.cardinal(value, Gender.ALONE) if len(numeral) > 1 else None
+
+    def _labelled(self, value: int, label: str) -> str:
+        if label not in self.language.ordered_labels:
+            return self.language.cardinal(value, Gender.ALONE)
+        return self.language.ordinal(value, Gender.FEMININE if self.language.is_feminine(label) else Gender.MASCULINE)
 
     def _ordinal(self, match: re.Match[str]) -> str:
         feminine = any(value for name, value in match.groupdict().items() if name.startswith("feminine"))
@@ -260,7 +265,7 @@ class Words:
 
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
-        gender = self._gender(match)
+        gender = Gender.ALONE if _is_score(match) else self._gender(match)
         first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
         if serial or (match[1] == match[2] and len(match[1]) > 2):
@@ -332,6 +337,11 @@ class Words:
         if part is None or not whole.isdigit() or len(whole) > 3 or int(part[1]) > int(whole):
             return Gender.ALONE
         return Gender.FEMININE if self.language.is_feminine(part[2]) else Gender.ALONE
+
+
+def _is_score(match: re.Match[str]) -> bool:
+    """Return whether few and fewer stand beside each other: "1-0"."""
+    return match[1].isdigit() and match[2].isdigit() and _GOALS > int(match[1]) > int(match[2])
 
 
 def _value(numeral: str) -> int:

@@ -150,7 +150,10 @@ FRENCH: Final = RomanceLanguage(
     more_than="plus de",
     function_of="de",
     rates=frozenset(
-        ("jour jours semaine mois an heure nuit personne j kilo litre minute seconde pers unité min h").split()
+        (
+            "jour jours semaine mois trimestre an heure nuit personne j kilo litre minute seconde pers unité "
+            "baril min h"
+        ).split()
     ),
     upto="à",
     either=lambda _: "ou",
@@ -250,7 +253,19 @@ FRENCH: Final = RomanceLanguage(
         "§": "paragraphe",
     },
     keys={"#": "dièse", "*": "étoile"},
-    web={".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux points", "=": "égale"},
+    web={
+        ".": "point",
+        "/": "slash",
+        "-": "tiret",
+        "_": "tiret bas",
+        "@": "arobase",
+        ":": "deux points",
+        "=": "égale",
+        "?": "point d'interrogation",
+        "&": "et commercial",
+        "~": "tilde",
+        "+": "plus",
+    },
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
     labels=LABELS,
@@ -281,6 +296,8 @@ FRENCH: Final = RomanceLanguage(
     and_half=lambda gender: "et demie" if gender is Gender.FEMININE else "et demi",
     degrees=Noun("degré", "degrés"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    decimal_comma=True,
+    measures_one_below_two=True,
     before_hours=frozenset(
         (
             "lundi mardi mercredi jeudi vendredi samedi dimanche "

@@ -25,6 +25,7 @@ PLAIN_UNITS: Final = {
     "Wh": Noun("wattheure", "wattheures"),
     "V": Noun("volt", "volts"),
     "A": Noun("ampère", "ampères"),
+    "mUI": Noun("milliunité internationale", "milliunités internationales", feminine=True),
     "Ah": Noun("ampère-heure", "ampères-heures"),
     "Hz": Noun("hertz", "hertz"),
     "B": Noun("byte", "bytes"),
@@ -40,6 +41,45 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohms"),
 }
 OTHER_UNITS: Final = {
+    "Ah": Noun("ampère-heure", "ampères-heures"),
+    "U": Noun("unité", "unités", feminine=True),
+    "pl": Noun("place", "places", feminine=True),
+    "art": Noun("article", "articles"),
+    "enf": Noun("enfant", "enfants"),
+    "ad": Noun("adulte", "adultes"),
+    "appl": Noun("application", "applications", feminine=True),
+    "batt": Noun("batterie", "batteries", feminine=True),
+    "abst": Noun("abstention", "abstentions", feminine=True),
+    "sem": Noun("semaine", "semaines", feminine=True),
+    "abs": Noun("absence", "absences", feminine=True),
+    "bouff": Noun("bouffée", "bouffées", feminine=True),
+    "pinc": Noun("pincée", "pincées", feminine=True),
+    "oign": Noun("oignon", "oignons"),
+    "inj": Noun("injection", "injections", feminine=True),
+    "gouss": Noun("gousse", "gousses", feminine=True),
+    "tr": Noun("tranche", "tranches", feminine=True),
+    "br": Noun("brin", "brins"),
+    "feuil": Noun("feuille", "feuilles", feminine=True),
+    "mens": Noun("mensualité", "mensualités", feminine=True),
+    "éch": Noun("échéance", "échéances", feminine=True),
+    "étud": Noun("étudiant", "étudiants"),
+    "cand": Noun("candidat", "candidats"),
+    "bl": Noun("blessé", "blessés"),
+    "vict": Noun("victime", "victimes", feminine=True),
+    "véh": Noun("véhicule", "véhicules"),
+    "jrs": Noun("jour", "jours"),
+    "jr": Noun("jour", "jours"),
+    "ptes": Noun("porte", "portes", feminine=True),
+    "empl": Noun("emplacement", "emplacements"),
+    "doss": Noun("dossier", "dossiers"),
+    "sal": Noun("salarié", "salariés"),
+    "adh": Noun("adhérent", "adhérents"),
+    "réf": Noun("référence", "références", feminine=True),
+    "exempl": Noun("exemplaire", "exemplaires"),
+    "cpr": Noun("comprimé", "comprimés"),
+    "gel": Noun("gélule", "gélules", feminine=True),
+    "supp": Noun("suppositoire", "suppositoires"),
+    "bts": Noun("boîte", "boîtes", feminine=True),
     "j": Noun("jour", "jours"),
     "cp": Noun("comprimé", "comprimés"),
     "pers": Noun("personne", "personnes", feminine=True),
@@ -132,7 +172,6 @@ OTHER_UNITS: Final = {
     "kVA": Noun("kilovoltampère", "kilovoltampères"),
     "kWc": Noun("kilowatt-crête", "kilowatts-crêtes"),
     "UA": Noun("unité astronomique", "unités astronomiques", feminine=True),
-    "al": Noun("année-lumière", "années-lumière", feminine=True),
     "lx": Noun("lux", "lux"),
     "mph": Noun("mille à l'heure", "milles à l'heure"),
     "tr/mn": Noun("tour par minute", "tours par minute"),
@@ -158,13 +197,13 @@ ACRONYMS: Final = AcronymHabits(
             "GIF SMIC SMUR FNAC CNIL PACS CERN OVNI EHPAD SPIP UNE VIP TIP WIFI OK SIDA BIC ZOO POST PATCH"
         ).split()
     ),
-    spelled=frozenset(),
+    spelled=frozenset(("ASSE", "AOMI")),
     short_words=frozenset(
         (
             "LE LA LES UN UNE DE DU DES ET EN AU AUX IL ILS ELLE ON JE TU ME TE NE NI OU OÙ SI CE ÇA PAS NON OUI "
             "EST SUR PAR QUI QUE SON SES MES TES NOS VOS LUI MOI TOI MON TON ÉTÉ EAU MAI MER AIR BAS BON CAS CAR CES "
             "DIT DIX FIN JEU LOI MAL MOT NOM NUL SEL SIX SOL TÔT VIE VIN TOP VU OK AH OH DEUX TROP TRÈS PLUS SANS ÊTRE "
-            "ROI"
+            "ROI WHERE LIMIT ORDER GROUP JOIN"
         ).split()
     ),
 )

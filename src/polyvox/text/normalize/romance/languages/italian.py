@@ -132,7 +132,7 @@ _DOLLAR: Final = RomanceCurrency(Noun("dollaro", "dollari"), _CENT)
 
 _DATED: Final = (
     "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
-    "scade termine consegna prevista ritiro chiusura inizio limite"
+    "scade termine appello consegna prevista ritiro chiusura inizio limite"
 )
 
 ITALIAN: Final = RomanceLanguage(
@@ -150,7 +150,10 @@ ITALIAN: Final = RomanceLanguage(
     more_than="più di",
     function_of="di",
     rates=frozenset(
-        ("die giorno giorni settimana mese anno ora notte persona chilo litro minuto secondo pezzo gg min h").split()
+        (
+            "die giorno giorni settimana mese trimestre anno ora notte persona chilo litro minuto secondo "
+            "pezzo barile gg min h"
+        ).split()
     ),
     upto="a",
     either=lambda _: "o",
@@ -167,7 +170,7 @@ ITALIAN: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
     month_of=lambda month, year: f"{month} {year}",
-    before_date=frozenset(f"il dal al del entro {_DATED}".split()),
+    before_date=frozenset(f"il dal al del entro l dell all dall nell sull {_DATED}".split()),
     before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("alle dalle delle ore h le arrivo partenza".split()),
     time=_time,
@@ -196,6 +199,7 @@ ITALIAN: Final = RomanceLanguage(
         "miliardi": Scale("miliardo", "miliardi", counted_of=True),
         "mld": Scale("miliardo", "miliardi", counted_of=True),
         "M": Scale("milione", "milioni", counted_of=True),
+        "k": Scale("mila", "mila", counted_of=False),
     },
     units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
     powers={"²": ("quadrato", "quadrati"), "³": ("cubo", "cubi")},
@@ -245,7 +249,19 @@ ITALIAN: Final = RomanceLanguage(
         "§": "paragrafo",
     },
     keys={"#": "cancelletto", "*": "asterisco"},
-    web={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
+    web={
+        ".": "punto",
+        "/": "barra",
+        "-": "trattino",
+        "_": "trattino basso",
+        "@": "chiocciola",
+        ":": "due punti",
+        "=": "uguale",
+        "?": "punto interrogativo",
+        "&": "e commerciale",
+        "~": "tilde",
+        "+": "più",
+    },
     abbreviations=ABBREVIATIONS,
     acronyms=ACRONYMS,
     labels=LABELS,
@@ -281,6 +297,8 @@ ITALIAN: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     from_upto=_from_upto,
     days_upto=lambda first, last: " ".join((_with_article("da", first), _with_article("a", last))),
+    ordered_labels=frozenset("sezione parte libro titolo capo classe atto scena tomo volume grado categoria".split()),
+    decimal_comma=True,
     feminine_plurals=("e", "uova", "paia"),
     before_guesses=frozenset(
         "per ogni circa in entro dopo di a del dei delle dai ai al alla su sui oltre con almeno quasi il i le gli nel "

@@ -1,13 +1,16 @@
 """The abbreviations of Italian, by what must follow them or stand beside them."""
 
-import re
 from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.languages.italian_contexts import BY_WORD, IN_CONTEXT
+from polyvox.text.normalize.romance.languages.italian_truncated import CHAT, TRUNCATED
 
 ABBREVIATIONS: Final = Abbreviations(
-    anywhere={
+    anywhere=TRUNCATED
+    | CHAT
+    | {
         "s.l.m.": "sul livello del mare",
         "ecc.": "eccetera",
         "etc.": "eccetera",
@@ -465,98 +468,6 @@ ABBREVIATIONS: Final = Abbreviations(
         },
         frozenset("da dal a di venti vento".split()),
     ),
-    by_word=(
-        ("p. pag.", re.compile(r"(?<!\w)p(?:ag)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "pagine"),
-        ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capitoli"),
-        ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumi"),
-        (
-            "S.",
-            re.compile(
-                r"(?<!\w)S\.(?= ?(?:Maria|Lucia|Chiara|Caterina|Teresa|Rita|Cecilia|Barbara|Croce|Giulia|Monica|Marta"
-                r"|Margherita|Sofia|Giustina|Francesca|Bernadette|Rosalia|Cristina|Marinella|Severa|Giovanna)(?!\w))"
-            ),
-            "Santa",
-        ),
-        ("S.", re.compile(r"(?<!\w)S\. ?(?=[AEIOU][a-zà-ÿ]{2})"), "Sant'"),
-        ("S.", re.compile(r"(?<!\w)S\.(?= ?S[bcdfgmptv][a-zà-ÿ]{2})"), "Santo"),
-        ("ppm ppm.", re.compile(r"(\b(?:i|dei|ai|sui|quei) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
-        ("ss.", re.compile(r"(?<= e )ss\.(?!\w)"), "seguenti"),
-        ("min", re.compile(r"(?<!\d )(?<!\w)[Mm]in(?= -?\d+ ?°)"), "minima"),
-        ("min.", re.compile(r"(?<!\d )(?<!\w)[Mm]in\.(?= -?\d+ ?°)"), "minima"),
-        ("max.", re.compile(r"(?<!\w)[Mm]ax\.(?= -?\d+ ?°)"), "massima"),
-        ("max", re.compile(r"(?<!\w)[Mm]ax(?= -?\d+ ?°)"), "massima"),
-        ("max max.", re.compile(r"(?<!\w)max(?![\w.])"), "massimo"),
-        ("sen.", re.compile(r"(?<=[Ll]a )sen\.(?!\w)"), "senatrice"),
-        ("Sig. sig.", re.compile(r"(?<=[Ll]a )[Ss]ig\.(?= ?[A-Z])"), "signora"),
-        ("Dott. dott.", re.compile(r"(?<=[Ll]a )[Dd]ott\.(?= ?[A-Z])"), "dottoressa"),
-        ("prof.", re.compile(r"(?<=[Ll]a )prof\.(?!\w)"), "professoressa"),
-        ("min.", re.compile(r"(?<=[aei]l )min\.(?= \d)"), "minuto"),
-        ("p.", re.compile(r"(?<=[°ºI] )p\.(?!\w)"), "piano"),
-        ("g.", re.compile(r"(?<=ª )g\.(?!\w)"), "giornata"),
-        ("ed.", re.compile(r"(?<=[ªa] )ed\.(?!\w)"), "edizione"),
-        ("col.", re.compile(r"(?<=, )col\.(?= [a-z])"), "colore"),
-        ("v/", re.compile(r"(?<=\d )v/die"), "volte al giorno"),
-        ("Sc. sc.", re.compile(r"(?<!\w)[Ss]c\.(?= ?-?\d+ ?%)"), "sconto"),
-        ("Vs Vs.", re.compile(r"(?<!\w)Vs\.?(?= [a-z])"), "vostra"),
-        ("Ns Ns.", re.compile(r"(?<!\w)Ns\.?(?= [a-z])"), "nostra"),
-        ("prof.", re.compile(r"(?<=di )prof\.(?!\w)"), "profondità"),
-        ("loc.", re.compile(r"(?<=\d )loc\.(?!\w)"), "locali"),
-        ("bar.", re.compile(r"(?<=/)bar\.(?!\w)"), "barile"),
-        ("mln mln.", re.compile(r"(?<=\d )mln(?!\w| d| [a-z])"), "milioni"),
-        ("mld mld.", re.compile(r"(?<=\d )mld(?!\w| d| [a-z])"), "miliardi"),
-        ("lav.", re.compile(r"(?<!\w)lav\.(?= a \d)"), "lavaggio"),
-        ("un.", re.compile(r"(?<=prezzo )un\.(?!\w)"), "unitario"),
-        ("sez.", re.compile(r"(?<!\w)sez\. civ\."), "sezione civile"),
-        ("civ.", re.compile(r"(?<=Cass\. )civ\."), "civile"),
-        ("pen.", re.compile(r"(?<=Cass\. )pen\."), "penale"),
-        ("trim trim.", re.compile(r"(?<=[°º] )trim\.?(?!\w)"), "trimestre"),
-        ("sett sett.", re.compile(r"(?<=/)sett\.?(?!\w)"), "settimana"),
-        ("dì dì.", re.compile(r"(?<=x/)dì(?!\w)"), "giorno"),
-        ("n.", re.compile(r"(?<!\w)n\.(?= è )"), "numero"),
-        ("lett.", re.compile(r"(?<!\w)lett\.(?= [a-z]\b)"), "lettera"),
-        ("IV EV IV. EV.", re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "endovenosa"),
-        ("sec.", re.compile(r"(?<=[IVX] )sec\.(?!\w)"), "secolo"),
-        ("e/", re.compile(r"(?<!\w)e/o(?!\w)"), "e o"),
-        *(
-            (
-                short,
-                re.compile(
-                    rf"(?<!\w){short}(?= e (?:lun|mar|mer|gio|ven|sab|dom)(?!\w))|(?<=dì e ){short}(?!\w)"
-                    rf"|(?<![\w-]){short}(?= \d{{1,2}}(?::\d\d|\.\d\d|[-–]\d\d)(?!\d))"
-                ),
-                weekday,
-            )
-            for short, weekday in (
-                ("lun", "lunedì"),
-                ("mar", "martedì"),
-                ("mer", "mercoledì"),
-                ("gio", "giovedì"),
-                ("ven", "venerdì"),
-            )
-        ),
-        ("cl.", re.compile(r"(?<!\w)cl\.(?= energetica)"), "classe"),
-        ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
-    ),
-    in_context=(
-        ("ett", re.compile(r"(?<!\w)([Ss])ett\.?/(?=(?:20)?\d\d(?![\w/]))"), r"\1ettembre/"),
-        ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
-        ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
-        ("'1/", re.compile(r"(?<!\w)([Ll])'1/(?=(?:0?[1-9]|1[0-2])(?![\d/]))"), "il 1/"),
-        (
-            "/",
-            re.compile(
-                r"(?<![\w/.,-])(?<!dal )([0-3]?\d)[-–]((?:[12]\d|3[01]|0?[1-9])/(?:0?[1-9]|1[0-2]))(?![\w/]|[.,]\d)"
-            ),
-            r"dal \1 al \2",
-        ),
-        ("'15", re.compile(r"'15-'18"), "15 18"),
-        ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 stelle"),
-        ("° ", re.compile(r"(\d)° (?=piano|p\.)"), r"\1º "),
-        (" x ", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?= [a-zà-ÿ]{2})"), "per"),
-        ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 valvole"),
-        ("€", re.compile(r"(?<=\bl')€"), "euro"),
-        ("ore ", re.compile(r"(?<=ore )(\d{1,2})[.,](\d\d)(?!\d)"), r"\1:\2"),
-        ("' di", re.compile(r"(?<=\d)'(?= di )"), " minuti"),
-        ("h", re.compile(r"(?<!\w)h(?= ?(?:[01]?\d|2[0-4])[:.][0-5]\d)"), "ore"),
-    ),
+    by_word=BY_WORD,
+    in_context=IN_CONTEXT,
 )

@@ -40,6 +40,41 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohm"),
 }
 OTHER_UNITS: Final = {
+    "Ah": Noun("amperora", "amperora"),
+    "U": Noun("unità", "unità", feminine=True),
+    "gg": Noun("giorno", "giorni"),
+    "mUI": Noun("milliunità internazionale", "milliunità internazionali", feminine=True),
+    "part": Noun("partita", "partite", feminine=True),
+    "dom": Noun("domanda", "domande", feminine=True),
+    "ep": Noun("episodio", "episodi"),
+    "mon": Noun("monitor", "monitor"),
+    "bg": Noun("bagno", "bagni"),
+    "aliq": Noun("aliquota", "aliquote", feminine=True),
+    "Smc": Noun("standard metro cubo", "standard metri cubi"),
+    "cam": Noun("camera", "camere", feminine=True),
+    "risp": Noun("risposta", "risposte", feminine=True),
+    "pizz": Noun("pizzico", "pizzichi"),
+    "cip": Noun("cipolla", "cipolle", feminine=True),
+    "spicc": Noun("spicchio", "spicchi"),
+    "fett": Noun("fetta", "fette", feminine=True),
+    "mis": Noun("misurino", "misurini"),
+    "mens": Noun("mensilità", "mensilità", feminine=True),
+    "ass": Noun("assenza", "assenze", feminine=True),
+    "insuff": Noun("insufficienza", "insufficienze", feminine=True),
+    "fer": Noun("ferito", "feriti"),
+    "cand": Noun("candidato", "candidati"),
+    "iscr": Noun("iscritto", "iscritti"),
+    "partec": Noun("partecipante", "partecipanti"),
+    "stud": Noun("studente", "studenti"),
+    "bam": Noun("bambino", "bambini"),
+    "somm": Noun("somministrazione", "somministrazioni", feminine=True),
+    "inal": Noun("inalazione", "inalazioni", feminine=True),
+    "appl": Noun("applicazione", "applicazioni", feminine=True),
+    "supp": Noun("supposta", "supposte", feminine=True),
+    "tav": Noun("tavoletta", "tavolette", feminine=True),
+    "vas": Noun("vasetto", "vasetti"),
+    "lat": Noun("lattina", "lattine", feminine=True),
+    "dip": Noun("dipendente", "dipendenti"),
     "cpr": Noun("compressa", "compresse", feminine=True),
     "″": Noun("pollice", "pollici"),
     "km/h": Noun("chilometro orario", "chilometri orari"),
@@ -139,11 +174,11 @@ OTHER_UNITS: Final = {
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("POST PATCH INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
-    spelled=frozenset("SOS DVD CEO BYD".split()),
+    spelled=frozenset("SOS DVD CEO BYD ALT VES TIM".split()),
     short_words=frozenset(
         (
             "LA LE LO IL UN DI DA IN SU SE SI NO MA ED AL IO TU HO HA MI TI CI VI NE SÌ PO OK NON PER CON CHE CHI GLI "
-            "DEL UNA DUE TRE PIÙ"
+            "DEL UNA DUE TRE PIÙ WHERE LIMIT ORDER GROUP JOIN"
         ).split()
     ),
 )
@@ -154,7 +189,7 @@ LABELS: Final = Labels(
             "pagina pagine versione tipo livello gruppo fase giorno canale via autobus bus treno opzione passo figura "
             "tabella domanda esercizio tema unità lezione episodio stagione tomo volume tavolo posto fila terminal "
             "zona blocco edificio lotto formula anno distretto sezione parte allegato legge decreto fattura errore "
-            "taglia comma interno scala uscita letto box"
+            "taglia comma costituzionale cassazione unite interno scala uscita letto box"
         ).split()
     ),
     codes=frozenset(
