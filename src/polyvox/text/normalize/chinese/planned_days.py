@@ -45,7 +45,8 @@ _OPENING: Final = re.compile(
 _OTHERS: Final = re.compile(_OPENING.pattern.replace(rf"(?:3[01]|[12]\d)|{DAY}(?=-)", DAY))
 _LABELLED_DAY: Final = re.compile(
     rf"(?:(?<=日期)|(?<=期限)|(?<=入住)|(?<=退房)|(?<=离店)|(?<=生日)|(?<=预产期)|(?<=档期)|(?<={WEEKDAY}))"
-    rf"(?P<gap>[是为:： (（]{{0,2}})(?P<month>{MONTH})\.(?P<day>{DAY})(?P<upto>{DASH}(?:{MONTH}\.)?{DAY})?(?![\d%万亿元倍]|"
+    rf"(?P<gap>[是为:： (（]{{0,2}})(?P<month>{MONTH})\.(?P<day>{DAY})(?P<upto>{DASH}(?:{MONTH}\.)?{DAY})?"
+    rf"(?![\d%万亿元倍]|"
     rf"\.\d)"
 )
 _FIGURES: Final = re.compile(r"\d+")
