@@ -47,6 +47,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         return speakable(text)
     if _DIGIT.search(text.text):
         text = figures.read_guesses(_unspaced(text))
+    text = figures.read_changes(text)
     text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
     text = medicine.read_findings(text)
     if options.email_normalization:

@@ -3,12 +3,11 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.chinese import planned_days
 from polyvox.text.normalize.chinese.numbers import DASH, cardinal, counted, spelled
+from polyvox.text.normalize.chinese.planned_days import DAY, MONTH, WEEKDAY, month_day
 from polyvox.text.tracked import TrackedText
 
-_MONTH: Final = r"(?:1[0-2]|0?[1-9])"
-_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
-_WEEKDAY: Final = "[周期][一二三四五六日天末]"
 _PARTS_OF_DAY: Final = "(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|次日|当晚|早|晚)"
 _DATE: Final = re.compile(r"(?<![\d.-])([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?![\d-]|\.\d)")
 _DATES: Final = re.compile(
@@ -35,7 +34,7 @@ _YEAR: Final = re.compile(
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
 # A month and a day of a log, before a time of day or a day of the week: 11-03 02:14.
 _LOGGED: Final = re.compile(
-    rf"(?<![\d./:-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{{2}}:[0-5]\d(?!\d)| ?\(?(?:{_WEEKDAY})"
+    rf"(?<![\d./:-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{{2}}:[0-5]\d(?!\d)| ?\(?(?:{WEEKDAY})"
     r"|(?:之?前|起|截止|到期|当天|有效|[早晚]上|[上下]午|开[始奖播售抢]|发[车货布]|出发|还款|扣款|放榜)(?!\d))"
 )
 _LOGGED_SIGN: Final = re.compile(r"\d-\d\d[ (周星之前起截到当有早晚上下开发出还扣放]")
@@ -62,29 +61,29 @@ _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计)|(?<=截止)|(?<=截止[:： ]))"
-    rf"(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/%]|\.\d)"
-    rf"|(?<![\d./])(?<!\d:)(?P<month7>{_MONTH})/(?P<day7>{_DAY})(?=[日号](?![线楼院门]))"
-    rf"|(?<![\d./])(?<!\d:)(?P<month2>{_MONTH})/(?P<day2>{_DAY})"
+    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%]|\.\d)"
+    rf"|(?<![\d./])(?<!\d:)(?P<month7>{MONTH})/(?P<day7>{DAY})(?=[日号](?![线楼院门]))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month2>{MONTH})/(?P<day2>{DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
-    rf"|(?<![\d./])(?<!\d:)(?P<month6>{_MONTH})/(?P<day6>{_DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
-    rf"|(?<![\d./])(?<!\d:)(?P<month3>{_MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
-    rf"|(?<![\d./])(?<!\d:)(?P<month5>{_MONTH})/(?P<day5>{_DAY})"
+    rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month3>{MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
+    rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
-    rf"|(?:(?<={_WEEKDAY})|(?<={_WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
-    rf"(?P<month4>{_MONTH})/(?P<day4>{_DAY})(?![\d/%]|\.\d|的)"
+    rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
+    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%]|\.\d|的)"
 )
 # Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
-_LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){_MONTH}/{_DAY}(?:(?:, |和|及|与){_MONTH}/{_DAY})+(?![\d/%]|\.\d|的)")
+_LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){MONTH}/{DAY}(?:(?:, |和|及|与){MONTH}/{DAY})+(?![\d/%]|\.\d|的)")
 # No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
-_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({_MONTH})/({_DAY})(?![\d/%A-Za-z拍]|\.\d)")
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
-    rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{_MONTH}\.{_DAY})"
-    rf"{DASH}(?P<last>{_MONTH}\.{_DAY})(?![\d%]|\.\d)"
+    rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{MONTH}\.{DAY})"
+    rf"{DASH}(?P<last>{MONTH}\.{DAY})(?![\d%]|\.\d)"
 )
 _OFFER_DAYS: Final = re.compile(
-    rf"(?<![\d./-])(?P<first>{_MONTH}\.{_DAY}){DASH}(?P<last>{_MONTH}\.{_DAY})"
+    rf"(?<![\d./-])(?P<first>{MONTH}\.{DAY}){DASH}(?P<last>{MONTH}\.{DAY})"
     r"(?P<gap>)(?=[期使]用|期间|有效|活动|放假|截止|开抢|报名|休息|开放|展出|停)"
 )
 _INCIDENT: Final = re.compile(
@@ -93,10 +92,10 @@ _INCIDENT: Final = re.compile(
 _INCIDENT_SIGN: Final = re.compile(r"\d[·•・.]\d")
 # A month and a day with a stop between, where the words around cannot belong to a number.
 _DOTTED_DAY: Final = re.compile(
-    rf"(?<![\d.:/-])(?P<month>{_MONTH})\.(?P<day>{_DAY})"
+    rf"(?<![\d.:/¥￥$到价至仅-])(?P<month>{MONTH})\.(?P<day>{DAY})"
     r"(?=[早晚](?:上|间)?\d{1,2}[点:]|[上下]午\d|凌晨|零点|0点|当[天日晚]|期间|国庆|元旦|劳动节|放假|假期|开抢|开售|预售|狂欢|促销|大促|特惠"
     r"|[起前](?:正式|发货|付款|下单|送达|完成|提交|交稿|报名|回复|实施|执行|恢复|生效|施行|开放|停止|[,，。.!]|$))"
-    rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{_MONTH})\.(?P<day2>{_DAY})(?![\d.%万亿元个倍])"
+    rf"|(?:(?<=仅限)|(?<=定于)|(?<=将于)|(?<=截至)|(?<=截止))(?P<month2>{MONTH})\.(?P<day2>{DAY})(?![\d.%万亿元个倍])"
 )
 _IDLE_NOUGHT: Final = re.compile(
     "(?<![\\d.])0(?=[1-9] ?月)|(?:(?<=月)|(?<=月 ))0(?=[1-9] ?[日号])|(?<=[日号])0(?=[1-9][时点])"
@@ -130,7 +129,7 @@ _DAWN: Final = 5
 _EVENING: Final = 7
 _LABELLED: Final = re.compile("[码号编][是为:： ]{0,2}\\Z")
 _SALE: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])(?:618(?=”?(?:大促|购物|活动|期间|年中|促销|电商))|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼)))"
+    r"(?<![\d])(?<!\d[.,])(?:618(?=”?(?:大促|购物|活动|期间|年中|促销|电商))|(?:520|1314)(?=”?(?:[那当这]天|快乐|表白|情人|礼|[给送][我你他她]|收到|当晚|晚上|红包)))"
 )
 _SALE_SIGN: Final = re.compile("618|520|1314")
 _UNTIL: Final = re.compile(
@@ -146,7 +145,7 @@ _BARE_YEAR: Final = re.compile(
     r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
     r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
 )
-_FULL_DATES: Final = re.compile(rf"(?<![\d./-])({_MONTH})/({_DAY}){DASH}({_MONTH})/({_DAY})(?![\d/%]|\.\d)")
+_FULL_DATES: Final = re.compile(rf"(?<![\d./-])({MONTH})/({DAY}){DASH}({MONTH})/({DAY})(?![\d/%]|\.\d)")
 _TAKES: Final = re.compile(
     " ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创|处(?![理于置分]))"
 )
@@ -196,20 +195,21 @@ def read(text: TrackedText) -> TrackedText:
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
     if _LOGGED_SIGN.search(text.text):
-        text = text.sub(_LOGGED, lambda match: _month_day(match[1], match[2]))
+        text = text.sub(_LOGGED, lambda match: month_day(match[1], match[2]))
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
     if "." in text.text:
         text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
         text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
+        text = planned_days.read(text)
     if "/" not in text.text:
         return text
     text = text.sub(_FULL_DATES, _full_dates).sub(_LISTED_DATES, _listed_dates).sub(_SHORT_DATE, _short_date)
     months = {match[1] for match in _SLASHED.finditer(text.text) if int(match[1]) > int(match[2])}
     if not months:
         return text
-    return text.sub(_SLASHED, lambda match: _month_day(match[1], match[2]) if match[1] in months else None)
+    return text.sub(_SLASHED, lambda match: month_day(match[1], match[2]) if match[1] in months else None)
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -225,14 +225,14 @@ def _date(match: re.Match[str]) -> str | None:
     month, day = int(match[3]), int(match[4])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
-    return f"{spelled(match[1])}年{_month_day(match[3], match[4])}"
+    return f"{spelled(match[1])}年{month_day(match[3], match[4])}"
 
 
 def _dates(match: re.Match[str]) -> str | None:
     if any(not 1 <= int(match[month]) <= 12 or not 1 <= int(match[month + 1]) <= 31 for month in (3, 6)):
         return None
     last_year = f"{spelled(match[5])}年" if match[5] else ""
-    return f"{spelled(match[1])}年{_month_day(match[3], match[4])}到{last_year}{_month_day(match[6], match[7])}"
+    return f"{spelled(match[1])}年{month_day(match[3], match[4])}到{last_year}{month_day(match[6], match[7])}"
 
 
 def _date_behind(match: re.Match[str]) -> str | None:
@@ -242,7 +242,7 @@ def _date_behind(match: re.Match[str]) -> str | None:
     day, month = (match[1], match[3]) if int(match[3]) <= 12 else (match[3], match[1])
     if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
         return None
-    return f"{spelled(match[4])}年{_month_day(month, day)}"
+    return f"{spelled(match[4])}年{month_day(month, day)}"
 
 
 def _season(match: re.Match[str]) -> str | None:
@@ -260,7 +260,7 @@ def _dotted_month(match: re.Match[str]) -> str:
 
 
 def _full_dates(match: re.Match[str]) -> str:
-    return f"{_month_day(match[1], match[2])}到{_month_day(match[3], match[4])}"
+    return f"{month_day(match[1], match[2])}到{month_day(match[3], match[4])}"
 
 
 def _listed_dates(match: re.Match[str]) -> str | None:
@@ -268,18 +268,18 @@ def _listed_dates(match: re.Match[str]) -> str | None:
     days = [int(day) for _, day in _LISTED_DATE.findall(match.group())]
     if max(days) <= _LARGEST_PART or set(days) <= _HALVES:
         return None
-    return _LISTED_DATE.sub(lambda date: _month_day(date[1], date[2]), match.group())
+    return _LISTED_DATE.sub(lambda date: month_day(date[1], date[2]), match.group())
 
 
 def _short_date(match: re.Match[str]) -> str:
     found = [part for part in match.groups() if part]
-    said = _month_day(*found)
+    said = month_day(*found)
     return said.removesuffix("日") if match.string[match.end() : match.end() + 1] in ("日", "号") else said
 
 
 def _dotted_day(match: re.Match[str]) -> str:
     month, day = match["month"] or match["month2"], match["day"] or match["day2"]
-    return _DOUBLE_SALES[month] if month == day and month in _DOUBLE_SALES else _month_day(month, day)
+    return _DOUBLE_SALES[month] if month == day and month in _DOUBLE_SALES else month_day(month, day)
 
 
 def _reign(match: re.Match[str]) -> str | None:
@@ -303,11 +303,7 @@ def _score(match: re.Match[str]) -> str | None:
 
 
 def _holiday(match: re.Match[str]) -> str:
-    return match["gap"] + "到".join(_month_day(*match[end].split(".")) for end in ("first", "last"))
-
-
-def _month_day(month: str, day: str) -> str:
-    return f"{cardinal(str(int(month)))}月{cardinal(str(int(day)))}日"
+    return match["gap"] + "到".join(month_day(*match[end].split(".")) for end in ("first", "last"))
 
 
 def _years(match: re.Match[str]) -> str:

@@ -18,13 +18,15 @@ from polyvox.text.normalize.chinese.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(
-    r"(?<![\d./])(?P<minus>(?<![\dA-Za-z)²³%零一二两三四五六七八九十百千万])[-−](?=\d))?(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)"
+    r"(?<![\d./])(?P<minus>(?<![\dA-Za-z)²³%零一二两三四五六七八九十百千万])[-−](?=\d))?(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|"
+    r"\.\d)"
 )
 _POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
 _SCORES: Final = re.compile(
     rf"(?:(?<=[分以了])|(?<=[第决][一二三四五六七胜][局盘])|(?<=[分为][:： ]))"
     rf"{_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
-    rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
+    rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|"
+    rf"大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
 )
 _SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
 _PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
@@ -42,9 +44,16 @@ _UNTIL: Final = re.compile(
     r" ?[-–—~～] ?(?=第?[\d一二两三四五六七八九])"
 )
 _DISCOUNT: Final = re.compile(r"(?:(?<=满\d{2})|(?<=满\d{3})|(?<=满\d{4}))-(?=\d)")
+# Lines added and taken away: +1,284 −37.
+_CHANGES: Final = re.compile(
+    r"(?<![A-Za-z0-9)])(?P<added>\+ ?\d{1,7}(?:,\d{3}){0,2}(?:行|个文件)?)(?: ?[/,，、] ?|"
+    r" )[-–−] ?(?=\d{1,7}(?:[,，]\d{3}){0,2}(?![\d.%℃°]))"
+)
+_TRUE_MINUS: Final = re.compile(r"(?<=\d) −(?=\d{1,9}(?![\d.]* ?[+*/×÷=−]))")
 _BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
 _POWER: Final = re.compile(
-    r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
+    r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|"
+    r"(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
 _TIMES_TEN: Final = re.compile("(?<=×10)[²³]")
 # Letters in proportion, before the figures of it: a:b=3:4.
@@ -59,7 +68,8 @@ _LENGTHS: Final = frozenset("米克升秒瓦焦伏帕毫厘千公")
 # Points of an examination out of so many: 数学118/150.
 _MARKS: Final = re.compile(
     r"(?=[\d是为了得考:： ])(?:(?<=语文)|(?<=[数科理化大]学)|(?<=[英日俄法德]语)|(?<=物理)|(?<=地理)|(?<=生物)"
-    r"|(?<=历史)|(?<=政治)|(?<=[理文]综)|(?<=[听口]力)|(?<=阅读)|(?<=写作)|(?<=作文)|(?<=总分)|(?<=成绩)|(?<=得分)|(?<=考了))"
+    r"|(?<=历史)|(?<=政治)|(?<=[理文]综)|(?<=[听口]力)|(?<=阅读)|(?<=写作)|(?<=作文)|(?<=总分)|"
+    r"(?<=成绩)|(?<=得分)|(?<=考了))"
     r"(?P<gap>[是为了得考:： ]{0,2})(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
 )
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
@@ -68,7 +78,8 @@ _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
 _HEIGHT: Final = re.compile(
-    r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|(?<=\d秒)\d{2,3}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
+    r"(?<=\d米)\d{2}(?![\d年月个人多余秒分]|[.:]\d)|"
+    r"(?<=\d秒)\d{2,3}(?![\d个人名位次下张帧米圈转万千百分公毫步]|[.:]\d)"
 )
 # Laughter, love, and what is nearly new in hundredths: 2333, 1314, 95新.
 _CHEER: Final = re.compile(
@@ -106,9 +117,13 @@ _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\
 _MEASURE_WORD: Final = (
     "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
-    "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
-    "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
-    "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|[一二两三四五六七八九十])|处(?=景|古|伤|错|遗|住|房|改|修|工|地)|成(?=以[上下]|左右|的|多|首付|[,，。]|$)"
+    "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|"
+    "尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
+    "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|"
+    "行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
+    "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|"
+    "[一二两三四五六七八九十])|处(?=景|古|伤|错|遗|住|房|改|修|工|地)|成(?=以[上下]|左右|的|多|"
+    "首付|[,，。]|$)"
     "|室(?=[\\d一两三]|厅)|[厅卫](?=[\\d一两三带,，。 的朝精]|$)|居室|房(?=[\\d一两三]厅)"
     "|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
@@ -247,7 +262,8 @@ _EACH: Final = re.compile(
 )
 # So much in so long: 15度/24小时.
 _IN_TIME: Final = re.compile(
-    "(?<=[\u4e00-\u9fff])/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|[天秒年周]|公里|千克|毫升))"
+    "(?<=[\u4e00-\u9fff])/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
+    "[天秒年周]|公里|千克|毫升))"
 )
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
@@ -314,6 +330,13 @@ def read_guesses(text: TrackedText) -> TrackedText:
     if "∶" in text.text:
         text = text.sub(_RATIO_SIGN, ":")
     return text.sub(_A_FEW, _a_few) if "、" in text.text else text
+
+
+def read_changes(text: TrackedText) -> TrackedText:
+    """Lines added and taken away, and a true minus behind a space, which is no dash of a range."""
+    if "+" in text.text:
+        text = text.sub(_CHANGES, lambda match: f"{match['added']}, 减")
+    return text.sub(_TRUE_MINUS, ", 负") if "−" in text.text else text
 
 
 def read_menus(text: TrackedText) -> TrackedText:

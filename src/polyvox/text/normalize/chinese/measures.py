@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number, spelled
+from polyvox.text.normalize.chinese.storage import is_room
 from polyvox.text.tracked import TrackedText
 
 _CURRENCIES: Final = {
@@ -302,7 +303,10 @@ _MEASURE: Final = re.compile(
 )
 
 # So many months' pay, which is written as N: 赔偿金(2N).
-_SEVERANCE: Final = re.compile("赔偿|补偿|裁员|离职|[Nn]\\+\\d")
+_SEVERANCE: Final = re.compile("赔|补偿|裁员|离职|辞退|遣散|解除|解雇|工龄|[Nn]\\+\\d")
+# What is pulled, pressed or borne; elsewhere the letter is no newton.
+_FORCE_REACH: Final = 80
+_FORCE: Final = re.compile("力|[拉推压扭提顶]|牛|物体|弹簧|重|载|荷|静摩擦|[FG]\\d? ?=|k?N/|m/s")
 _GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
 # Of how many nobody knows yet: 还剩多少mL.
 _ASKED_UNIT: Final = re.compile("(?:(?<=多少)|(?<=[几每]))(?:[km]?g|[kcm]m|m?[lL]|kcal|k[Ww]h?|dB|Hz)(?![A-Za-z0-9])")
@@ -460,10 +464,18 @@ def _shutter(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
-    if match["unit"] == "N" and _SEVERANCE.search(match.string):
+    if match["unit"] == "N" and not match["per"] and not _is_force(match):
         return None
+    if match["unit"] in ("g", "m", "t") and not match["per"] and is_room(match):
+        return _amounts(match) + match["scale"] + match["unit"].upper()
     unit = "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
     return _amounts(match) + match["scale"] + unit if unit else None
+
+
+def _is_force(match: re.Match[str]) -> bool:
+    """Return whether N is for newtons, and not for months of pay or any number."""
+    near = match.string[max(0, match.start() - _FORCE_REACH) : match.end() + _FORCE_REACH]
+    return _SEVERANCE.search(near) is None and _FORCE.search(near) is not None
 
 
 def _raised(match: re.Match[str]) -> str | None:
