@@ -32,6 +32,7 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "The parseHTML method in utils.py throws a TypeError at line 310.",
     "gmbr tu cantik sgt, send kt wsap",
     "He plays bass and fishes for bass.",
+    "Add it to .env and .gitignore, then chmod 755 run.sh.",
     "She sat down, read the letter, and wept.",
     "Lg. apt., fin. bsmt., 2-car gar., hdwd flrs, rec rm., ht. incl.",
     "The soil tested positive for lead at 5 ppm; put it to use.",

@@ -7,6 +7,7 @@ from typing import Final
 
 from polyvox.text.normalize.english import (
     addresses,
+    airports,
     british,
     clinical,
     codes,
@@ -70,7 +71,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
-    text = addresses.read(courts.read_districts(text))
+    text = addresses.read(airports.read(courts.read_districts(text)))
     if _DIGIT.search(text.text):
         text = _quantities(courts.read_files(text), options, variant)
     if options.unit_normalization:

@@ -173,8 +173,13 @@ _BEFORE_POINT: Final = (
     "corner ",
 )
 _PARTY: Final = re.compile(
-    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\.)"
+    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\."
+    rf"|(?P<full>{'|'.join(_STATES.values())})(?=[),]))"
     r"|(?<=\()(?P<member>[DR])-(?P<home>[A-Z]{2})-(?P<district>\d{1,2})(?=\))"
+)
+# The seat of a member of Congress, behind letters that would be a word.
+_SEAT: Final = re.compile(
+    r"(?<![\w-])(?P<state>OH|HI|ME|IN|OR|PA|MA|LA|ID|AL|DE|MO|MI)-(?P<seat>\d{1,2})(?![\w-]|\.\d)"
 )
 _SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
 _TURN: Final = re.compile(
@@ -219,6 +224,7 @@ _FAR: Final = re.compile(
     rf"(?P<point>{_FINE_POINT})\.?"
     r"(?= (?:of|on|along|from)\b|[,;)])"
 )
+_BESIDE: Final = re.compile(r"(?<=[a-z\d.,] )(?P<side>[LR])(?= of (?:the|your|my|center)\b)")
 _HEADED: Final = re.compile(
     r"(?P<lead>\b(?:[Hh]ead(?:ed|ing|s)?|[Gg]o(?:ing|es)?|[Ff]ac(?:e|es|ing)|[Tt]urn(?:ed|ing)?|[Ff]l(?:y|ew|ying)"
     r"|[Ss]ail(?:ed|ing)?|[Ww]inds?|[Dd]rove|[Dd]riv(?:e|ing)) (?:due )?)(?P<point>[NS][EW])(?![\w'’&]|\.\w)"
@@ -231,6 +237,8 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if any(party in text.text for party in ("D-", "R-", "I-", "D–", "R–", "I–")):
         text = text.sub(_PARTY, _party)
+    if "-" in text.text:
+        text = text.sub(_SEAT, lambda match: f"{'.'.join(match['state'])} {cardinal(match['seat'])}")
     if ", " in text.text and "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state)
     if ". " in text.text:
@@ -245,6 +253,9 @@ def read(text: TrackedText) -> TrackedText:
     for pattern in (_FAR, _HEADED, _CORNER):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
+    if " of " not in text.text:
+        return text
+    text = text.sub(_BESIDE, lambda match: "left" if match["side"] == "L" else "right")
     return text.sub(_OF_PLACE, lambda match: _COMPASS[match["point"]].lower())
 
 
@@ -268,7 +279,7 @@ def _party(match: re.Match[str]) -> str | None:
     if match["member"]:
         home = _STATES.get(match["home"])
         return f"{match['member']}, {home} {match['district']}" if home else None
-    state = _STATES[match["state"]] if match["state"] else _state_by_stop(match["short"])
+    state = _STATES[match["state"]] if match["state"] else match["full"] or _state_by_stop(match["short"])
     return f"{match['party']}, {state}"
 
 

@@ -58,6 +58,7 @@ _REGION: Final = re.compile(
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
+_ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
     r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
@@ -88,6 +89,9 @@ _SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|
 _SUM: Final = re.compile(r"= ?[\d.,]+\Z")
 _RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
+_LOCATOR: Final = re.compile(
+    r"\b(?:[Cc]ode|PNR|[Cc]onf(?:irmation)?|[Bb]ooking|[Ll]ocator|[Rr]eservation|[Vv]oucher|[Tt]racking)\b"
+)
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
 _PROGRAMS: Final = frozenset(
@@ -308,6 +312,8 @@ def _times(match: re.Match[str]) -> str:
     """A multiple, of times or of size: "3x a day", "2-3x/week", "5x faster"; elsewhere the letter."""
     upto = f" to {number(match['upto'])}" if match["upto"] else ""
     ending = not match.string[match.end() : match.end() + 1].strip(".,;!?)") and not word_after(match)
+    if match["amount"] == "1" and not upto and (_ONCE.match(match.string, match.end()) or ending):
+        return "once"
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
     compared = (
@@ -318,11 +324,23 @@ def _times(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
-    if len(runs) >= _SERIAL_RUNS or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs):
+    if (
+        len(runs) >= _SERIAL_RUNS
+        or _is_locator(match, len(runs))
+        or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs)
+    ):
         return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
+
+
+def _is_locator(match: re.Match[str], runs: int) -> bool:
+    """Return whether capitals and figures mixed are the code of a booking or the like."""
+    written = match.group()
+    if runs < 3 or len(written) < 5 or written.upper() != written:
+        return False
+    return _LOCATOR.search(match.string, max(0, match.start() - _NEAR), match.start()) is not None
 
 
 def _plural(word: str) -> str:

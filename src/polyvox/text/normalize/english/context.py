@@ -58,6 +58,7 @@ _MEASURED: Final = frozenset(
         "glasses hike hikes hose hoses hurdles interval intervals jar jars jug jugs lap lease leases lens "
         "lenses lesson lessons loan loans medley meeting meetings monitor monitors mortgage mortgages motor "
         "motors mug pack package packages packet packets packs panel panels pill pills pipe pipes plate plates "
+        "binder binders bolt bolts dowels foam insulation lumber nail nails ply plywood screw screws "
         "adapter adapters breaker breakers bulb charger chargers circuit circuits dryer dryers feed fuse fuses grill "
         "heater heaters lithium outlet outlets oven plug plugs pole pump pumps receptacle receptacles service socket "
         "sockets stove supplies supply "

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from polyvox.text.normalize.english import month_days
-from polyvox.text.normalize.english.context import ends_sentence, has_word, word_before
+from polyvox.text.normalize.english.context import ends_sentence, final_stop, has_word, word_before
 from polyvox.text.normalize.english.month_days import MONTHS, day_words, is_day
 from polyvox.text.normalize.english.numbers import ITEM_END, ordinal, year
 from polyvox.text.tracked import TrackedText
@@ -48,6 +48,10 @@ _DAY_BESIDE: Final = re.compile(
 _LONE_MONTH: Final = re.compile(
     r"(?<![\w.'@#/-])(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
 )
+_PART_OF_MONTH: Final = re.compile(
+    r"(?P<part>\b(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost|[Ee]nd)-(?:to-(?:mid|late)-)?)"
+    r"(?P<month>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:\.(?!\w)|(?![\w.]))"
+)
 _BESIDE_MONTH: Final = re.compile(rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_MONTH}", re.IGNORECASE)
 _MONTH_BESIDE: Final = re.compile(rf"\b{_ANY_MONTH}(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE)
 _DOTTED_WEEKDAY: Final = re.compile(
@@ -78,6 +82,11 @@ _PART_OF_DAY: Final = re.compile(
     r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
     r"was|is|sounds|looks|at \d|@ ?\d)\b"
 )
+_SCORE: Final = re.compile(r" 1?\d{3}(?!\d)")
+_TYPED_SATURDAY: Final = re.compile(
+    r"(?<=\b(?:free|this|next) )sat(?=[?!,]| (?:\d|at\b|night\b|morning\b|afternoon\b|evening\b)|$)"
+    r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)"
+)
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(
     "in since by until till of late early mid last next this from to through and during each every".split()
@@ -101,8 +110,12 @@ def read_names(text: TrackedText) -> TrackedText:
     """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
     if "/" in text.text or "MWF" in text.text or "Th" in text.text:
         text = text.sub(_CLASS_DAYS, _class_days)
+    if " sat" in text.text:
+        text = text.sub(_TYPED_SATURDAY, "Saturday")
     if not has_word(text.text, _SHORT_NAMES):
         return text
+    if "-" in text.text:
+        text = text.sub(_PART_OF_MONTH, _part_of_month)
     if any(joint in text.text for joint in ("-", "–", "—", " to ")):
         text = text.sub(_WEEKDAYS, _weekdays).sub(_MONTH_RANGE, _months)
     if "." in text.text:
@@ -148,6 +161,8 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 
 def _weekday(match: re.Match[str]) -> str | None:
+    if match[1] == "SAT" and _SCORE.match(match.string, match.end()):
+        return None
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None
 
 
@@ -174,6 +189,11 @@ def _lone_month(match: re.Match[str]) -> str | None:
     led = word_before(match).lower() in _BEFORE_MONTH and not following[:1].isupper()
     known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _MONTH_BESIDE, _BESIDE_MONTH)
     return _month_name(match[1]) if known else None
+
+
+def _part_of_month(match: re.Match[str]) -> str:
+    """ "mid-Sept."."""
+    return match["part"] + _month_name(match["month"]) + final_stop(match)
 
 
 def _is_listed(match: re.Match[str], left: re.Pattern[str], right: re.Pattern[str]) -> bool:

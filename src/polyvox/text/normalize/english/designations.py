@@ -66,12 +66,12 @@ _ROOM: Final = re.compile(
     r"(?P<lead>\b(?:[Rr]m|[Rr]oom|[Aa]pt|[Uu]nit|[Ss]te|[Ss]uite|[Oo]ffice|[Ll]ocker|[Bb]ay)\.? #?)"
     r"(?P<floor>\d{1,2})-(?P<number>\d{2,4})(?![\w-])"
 )
-_LONG: Final = re.compile(r"\d{5}")
+_LONG: Final = re.compile(r"\d{5}|\d{3}-\d{3}")
 _GLUED: Final = re.compile(r"\d(?<=[a-z]\d)\d?\.\d")
 _ROOMS: Final = {"rm": "Room", "apt": "Apartment", "ste": "Suite"}
 _NUMBERED: Final = re.compile(
     r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
-    r"(?P<digits>\d{5,14})(?![\w-]|[.,]\d)"
+    r"(?P<digits>\d{5,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
 )
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
 
@@ -83,7 +83,7 @@ def read(text: TrackedText) -> TrackedText:
     if "Q" in text.text or "H" in text.text:
         text = text.sub(_FISCAL, _fiscal)
     if _LONG.search(text.text):
-        text = text.sub(_NUMBERED, lambda match: match["of"] + spelled_in_groups(match["digits"]))
+        text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
         text = text.sub(_HOME, _home)
     if "/" in text.text:
@@ -99,6 +99,10 @@ def _hyphened(text: TrackedText) -> TrackedText:
     text = text.sub(_THREAD, _thread).sub(_GROUNDED, _two).sub(_ROOM, _room)
     text = text.sub(_SUTURE, lambda match: f"{cardinal(match['size'])} oh")
     return text.sub(_CASE, _case).sub(_CANDIDATE, _candidate).sub(_TAG, " ").sub(_PART, _part)
+
+
+def _numbered(match: re.Match[str]) -> str:
+    return match["of"] + ", ".join(spelled_in_groups(part) for part in match["digits"].split("-"))
 
 
 def _two(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.letters import kept_apart
 from polyvox.text.normalize.english.numbers import cardinal
 from polyvox.text.tracked import TrackedText
 
@@ -126,9 +127,9 @@ def _spelled(units: list[tuple[str, str]]) -> str:
     for symbol, digits in units:
         letters += symbol.upper()
         if digits:
-            words += (".".join(letters), cardinal(digits))
+            words += (kept_apart(letters), cardinal(digits))
             letters = ""
-    return " ".join([*words, ".".join(letters)] if letters else words)
+    return " ".join([*words, kept_apart(letters)] if letters else words)
 
 
 def _side(match: re.Match[str]) -> str | None:

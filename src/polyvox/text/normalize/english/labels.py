@@ -35,7 +35,7 @@ _MEASURED: Final = re.compile(
     r" ?(?:mg|mcg|g|ng|mmol|mEq|IU|ms|mm|cm|mL|mmHg|bpm|ml|L|kg|lbs?|dpi|fps|Hz|[kMG]Hz|[KMGT]B|[kMG]?W|k?V|hp|mph|psi)"
     r"(?:/|(?!\w))"
 )
-_LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{6,12}(?!\w|[.,:/-]\d)")
+_LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")

@@ -23,6 +23,11 @@ def initials_as_capitals(word: str) -> str:
     return word.upper() if len(word) == 1 or unsayable else word
 
 
+def kept_apart(letters: str) -> str:
+    """Letters that stay letters whatever word they make; capitals with stops become one where they can ("N.A.T.O.")."""
+    return ".".join(letters.lower() if len(letters) > 2 else letters)
+
+
 def spelled_pair(letters: str) -> str:
     """Capitals that are to be spelled; a pair keeps a stop between, since it is often a word as well (US, AM, IT)."""
     return ".".join(letters) if len(letters) == 2 else letters

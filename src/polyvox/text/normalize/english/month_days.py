@@ -25,6 +25,10 @@ _SPAN: Final = re.compile(
     rf"{_START}(\d{{1,2}})/(\d{{1,2}})(?: ?[-–—] ?| (?P<joint>to|through|thru|until|and) )(\d{{1,2}})/(\d{{1,2}}){_END}"
 )
 _MONTH: Final = re.compile(r"(?<![\w/.,$-])(?P<month>0?[1-9]|1[0-2])/(?P<year>20\d\d)(?![\w/%]|[.,]\d)")
+_MONTH_IN: Final = re.compile(
+    r"(?P<lead>\b(?:in|since) )(?P<month>0?[1-9]|1[0-2])/(?P<year>1[7-9]|2\d|3[01])"
+    r"(?![\w/%\"″-]|[.,]\d| (?:in|inch|cup|of|[a-z]+s)\b)"
+)
 _LEAD: Final = re.compile(
     r"(?P<word>[A-Za-z'.]*[A-Za-z'])[.,:]?,? \(?(?:(?:about|around|approximately|roughly|approx\.|COB|EOD|EOB) )?\Z"
 )
@@ -155,6 +159,7 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Days as month and day, `day_first` as all but Americans write, and months with a year."""
     if "/" not in text.text:
         return text
+    text = text.sub(_MONTH_IN, lambda match: match["lead"] + _month(match))
     days = _Days(day_first)
     known = _Days(day_first, known=True) if days.are_in(text.text) else days
     spans = text.sub(_SPAN, known.span)
@@ -173,4 +178,4 @@ def day_words(month: int, day: int, full_year: int | None = None) -> str:
 
 
 def _month(match: re.Match[str]) -> str:
-    return f"{list(MONTHS.values())[int(match['month']) - 1]} {year(int(match['year']))}"
+    return f"{list(MONTHS.values())[int(match['month']) - 1]} {year(int(match['year']) % 2000 + 2000)}"

@@ -29,7 +29,7 @@ _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
 _PHONE: Final = re.compile(r"(?<!\w)Ph(?=[:.] ?[+(\d])\.?")
-_EXTENSION: Final = re.compile(r"(?<=\d{4}),? x\.? ?(?=\d{1,5}(?!\w))")
+_EXTENSION: Final = re.compile(r"(?<=\d{4}),? (?:x\.?|[Ee]xt\.?) ?(?=\d{1,5}(?!\w))")
 _DIGITS: Final = re.compile(r"\d+")
 _CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin".split())
 

@@ -42,6 +42,8 @@ _LED: Final = re.compile(
     r"fell to|fall(?:s|ing)? to|"
     r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
 )
+_OPENING: Final = re.compile(r"(?:\A|[;,.:] )[Aa]t \Z")
+_TEAM_BEHIND: Final = re.compile(",? (?:he|it|she|the|they|we|you) ")
 _LED_RECORD: Final = re.compile(r"(?<![\w./$€£-])\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?(?![\w/%-]|[.,]\d)")
 _BATTING: Final = re.compile(
     r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
@@ -62,6 +64,8 @@ _SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break point|breaks?
 _GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")
+_MARKED: Final = re.compile(r"(?<=\()(?:(?P<pen>pens?\.?|p\.)|o\.?g\.?)(?=\))", re.IGNORECASE)
+_ATTENDANCE: Final = re.compile(r"\bAtt(?=[.:])\.?(?=:? ?\d{1,3}(?:,\d{3}|\d\d))")
 _NEAR: Final = 80
 _LONGEST_MATCH: Final = 130
 _WICKETS: Final = 10
@@ -74,10 +78,12 @@ def read(text: TrackedText) -> TrackedText:
     if _CRICKET.search(text.text):
         text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
     if _MATCH.search(text.text):
-        text = text.sub(_MINUTE, _minute)
+        text = text.sub(_MINUTE, _minute).sub(_MARKED, lambda match: "penalty" if match["pen"] else "own goal")
     if _GAME.search(text.text):
         text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
         text = text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
+    if "Att" in text.text:
+        text = text.sub(_ATTENDANCE, "Attendance")
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
     text = _chances(text)
@@ -130,7 +136,8 @@ def _word_before_bracket(match: re.Match[str]) -> str:
 
 
 def _led_record(match: re.Match[str]) -> str | None:
-    led = _LED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    led = _LED.search(before) or (_OPENING.search(before) and _TEAM_BEHIND.match(match.string, match.end()))
     return _won_and_lost(match.group()) if led else None
 
 

@@ -145,7 +145,9 @@ _CONTRAST: Final = re.compile(
     r"product|service|style|brand|color|size|list|post|comment|section|chapter|char|character|term|phrase|date|time|one)",
     re.IGNORECASE,
 )
-_BELOW: Final = re.compile(r"(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)")
+_BELOW: Final = re.compile(
+    r"(?<=[a-z]\d)/(?=[a-z]²)|(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)"
+)
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
@@ -168,8 +170,10 @@ _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )<(?= )")
 _TAKEN: Final = re.compile(r"(?<=\([a-z])[-−](?=\d)|(?<=\(\d)[-−](?=[a-z]\))|(?<== [a-z])[-−](?=\d(?!\d))")
 _DIGITS_END: Final = re.compile(
-    r"(?P<lead>\b(?:PIN|[Pp]in|[Cc]ode|[Pp]asscode|ID|press|dial|enter)[: ]{1,2})(?P<digits>\d{1,10})#(?!\w)"
+    r"(?P<lead>\b(?:PIN|[Pp]in|[Cc]ode|[Pp]asscode|ID|press|dial|enter)(?:'s| is| was)?[: ]{1,2})"
+    r"(?P<digits>\d{1,10})#(?!\w)"
 )
+_KEYED: Final = re.compile(r"(?<![\w.,:#$€£*/-])\d{4,10}#(?!\w)")
 _VARIABLE: Final = re.compile(r"(?<![\w'’.])a(?= ?(?:[<>!=]=|\+(?!\d)|[<>=^²³≤≥≠≈∈]))")
 """The one letter that would be read as an article."""
 _MENU: Final = re.compile(r"(?<=[\w)\]…]) ?[>›»→] ?(?=[\"“*_]{0,2}[A-Z])")
@@ -182,7 +186,9 @@ _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )>(?= )")
 _RAISED: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
 _OPERATOR: Final = re.compile(r"(?<=[\w)])(?:\*(?=[A-Za-z0-9(](?![A-Za-z]))|//(?=\w(?![A-Za-z])))")
 _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
-_PRESSED: Final = re.compile(r"(?<=[a-z] )(?P<first>[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])")
+_PRESSED: Final = re.compile(
+    r"(?:(?<=[\w:,] )|(?<=[(“\"])|^)(?P<first>\*#|[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])"
+)
 _NUMBER_WORD: Final = re.compile(r"(?<=[a-z.] )#(?=[.,;:)]?(?:\s|$))")
 _POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
@@ -240,6 +246,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     text = text.sub(_PRESSED, _pressed).sub(_KEY, lambda match: _KEYS[match["key"]]).sub(_TILDE, _tilde)
     if "#" in text.text:
         text = text.sub(_DIGITS_END, lambda match: f"{match['lead']}{spelled(match['digits'])} pound")
+        text = text.sub(_KEYED, lambda match: f"{spelled(match.group()[:-1])} pound")
     if "=" in text.text:
         text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
@@ -300,9 +307,10 @@ def _operator(match: re.Match[str]) -> str:
 
 def _pressed(match: re.Match[str]) -> str | None:
     """A code that begins with a sign of the telephone: "dial star six seven"."""
-    if _DIALLED.search(match.string, max(0, match.start() - 3 * _NEAR), match.start()) is None:
+    closed = match["first"] != match["last"] == "#"
+    if not closed and _DIALLED.search(match.string, max(0, match.start() - 3 * _NEAR), match.start()) is None:
         return None
-    signs = {"*": "star", "#": "pound", None: ""}
+    signs = {"*": "star", "#": "pound", "*#": "star pound", None: ""}
     if match["first"] == "#" and not match["last"]:
         return None
     return f"{signs[match['first']]} {spelled(match['digits'])} {signs[match['last']]}".rstrip()

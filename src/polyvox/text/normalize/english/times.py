@@ -21,14 +21,15 @@ _PACE: Final = re.compile(
     r"(?P<time>(?<![\w:.])\d{1,2}:[0-5]\d(?:\.\d{1,2})?) ?/ ?(?P<of>mi|mile|km|k|lap|100 ?(?:m|yd|y)|500 ?m|400 ?m)\b"
     r"(?:\.(?= [a-z(]|[,;)]))?"
 )
+_UNDER: Final = re.compile(r"(?<=\b[Ss]ub)-(?P<time>\d{1,2}(?=:[0-5]\d(?!\d)))(?::00)?(?![\d:]\d{3})")
 _LISTED: Final = re.compile(r"(?<=\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d(?!\d))")
 _SHORT_HOUR: Final = re.compile(r"(?P<hour>[1-9](?<![\w.,:/$-].)[0-2]?)(?P<half>[ap])(?!\w|\.\w)")
 _BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@) ?\Z")
 _LENGTHS: Final = {"mi": "mile", "km": "kilometer", "k": "kilometer", "y": "yards", "yd": "yards", "m": "meters"}
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
-_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[ap](?!\w|\.\w)")
+_SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[apAP](?!\w|\.\w)")
 _SHORT_HALVES: Final = re.compile(
-    rf"{_START}(?P<first>\d{{1,2}})(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}})(?P<to>[ap])(?!\w)"
+    rf"{_START}(?P<first>\d{{1,2}}(?::\d\d)?)(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}}(?::\d\d)?)(?P<to>[ap])(?!\w)"
 )
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
@@ -56,6 +57,8 @@ def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
     if "ish" in text.text:
         text = text.sub(_ROUGHLY, "-ish")
+    if "ub-" in text.text:
+        text = text.sub(_UNDER, r" \g<time>")
     if "/" in text.text:
         text = text.sub(_PACE, _pace).sub(_LISTED, ", ")
     text = text.sub(_SHORT_HOUR, _short_hour)

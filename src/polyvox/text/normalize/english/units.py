@@ -100,11 +100,11 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
     rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?:(?= [a-z(=+@&]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
+    r"(?P<dot>\.(?:(?= [a-z(=+@&]| [A-Z]{2,4} [a-z]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
+    r"(?P<left>\d[x×]?|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
     r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )

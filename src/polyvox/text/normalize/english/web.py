@@ -42,6 +42,7 @@ _STORE: Final = re.compile(
 )
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
+_HEADQUARTERS: Final = re.compile(r"(?<=[a-z]{3})hq\Z")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
@@ -130,7 +131,7 @@ def _pieces(part: str) -> list[str]:
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
         elif piece[0].isalnum():
-            words.append("W W W" if piece == "www" else initials_as_capitals(piece))
+            words.append("W W W" if piece == "www" else initials_as_capitals(_HEADQUARTERS.sub(" HQ", piece)))
         elif piece in _MARKS:
             words.append(_MARKS[piece])
     return words

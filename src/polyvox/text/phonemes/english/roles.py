@@ -41,11 +41,14 @@ class Role(StrEnum):
 
 
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
+_LABELLED: Final = frozenset("equation figure table section model exhibit chapter article chart panel".split())
 NEAR: Final = 16  # words to either side that may tell the time of a sentence
 
 
 def general(words: Sequence[str], index: int) -> Role:
     left = left_of(words, index)
+    if at(words, index - 2) in _LABELLED and is_plural(words[index]) and not is_break(at(words, index + 1)):
+        return Role.VERB
     by_left = from_left(words, index, left)
     if by_left is not None:
         return by_left
@@ -61,7 +64,12 @@ def general(words: Sequence[str], index: int) -> Role:
 
 def from_left(words: Sequence[str], index: int, left: str) -> Role | None:
     """The role where the words to the left settle it."""
-    if left in MODALS or left.endswith("'ll") or is_bare_infinitive(words, index, left):
+    if (
+        left in MODALS
+        or at(words, index - 1) == "please"
+        or left.endswith("'ll")
+        or is_bare_infinitive(words, index, left)
+    ):
         return Role.VERB if not is_plural(words[index]) else Role.NOUN
     if left in HAVE or (left in SUBJECTS and at(words, index - 2) in HAVE):
         return Role.PAST if words[index] in PAST_FORMS else nominal(words, index)

@@ -48,7 +48,8 @@ _BEFORE_TINY: Final = frozenset("has have had show shows of with in these those 
 _COUNTING: Final = frozenset("one per last next every each th".split())
 _BEFORE_SMALL: Final = frozenset("is are was were so very almost seem seems".split())
 _OF_READING: Final = frozenset(
-    "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west".split()
+    "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west "
+    "terminal railroad phillies gaol berks line eagles".split()
 )
 _FILED: Final = frozenset("pdf doc docx pdfs attached attachment".split())
 _OF_CLOSERS: Final = frozenset("bullpen deal new star former as trusted elite".split())
@@ -67,6 +68,13 @@ _REAL_CLUBS: Final = frozenset(
 )
 _TESTED: Final = frozenset(
     "positive tested test tests traces micrograms milligrams deciliter levels screened blood soil paint".split()
+)
+_OF_NICE: Final = frozenset("airport ville côte cote riviera carnival".split())
+_NICE_THINGS: Final = frozenset(
+    "and guy guys girl girls people work day days weather clothes try one new big little house things".split()
+)
+_IN_WATER: Final = frozenset(
+    "water tap wells well soil paint blood toys dust samples pipes drinking air pottery spices".split()
 )
 _BEFORE_SURNAME: Final = frozenset("mayor mister missus miz doctor senator karen lance professor".split())
 
@@ -148,6 +156,8 @@ def _lead(words: Sequence[str], index: int) -> Role:
         return Role.PLAIN
     if following in LEADEN or (following == "out" and at(words, index - 2) in ("get", "gets", "got")):
         return Role.OTHER
+    if is_break(left) and following == "in" and not _IN_WATER.isdisjoint(words[index + 2 : index + 9]):
+        return Role.OTHER
     if not CONTEST.isdisjoint(words[max(0, index - NEAR) : index + NEAR]):
         return Role.PLAIN
     if is_hinted(words, index):
@@ -216,9 +226,13 @@ def _reading(words: Sequence[str], index: int) -> Role:
 
 def _nice(words: Sequence[str], index: int) -> Role:
     """The city, for the word with a capital: behind a preposition of place, with nothing that it could describe."""
-    following = at(words, index + 1)
+    left, following = at(words, index - 1), at(words, index + 1)
+    if following in _OF_NICE or (following == "," and at(words, index + 2) == "france"):
+        return Role.OTHER
+    if left in ("in", "to", "from", "near", "via", "outside"):
+        return Role.PLAIN if following in _NICE_THINGS else Role.OTHER
     ends = is_break(following) or following in CONJUNCTIONS or following in PREPOSITIONS or following in AUXILIARIES
-    return Role.OTHER if ends and at(words, index - 1) in ("in", "to", "from", "near", "via", "and") else Role.PLAIN
+    return Role.OTHER if ends and left == "and" else Role.PLAIN
 
 
 def _resume(words: Sequence[str], index: int) -> Role:

@@ -30,6 +30,8 @@ BEFORE_FIGURES: Final = {
     "Figs": "Figures",
     "Chs": "Chapters",
     "chs": "chapters",
+    "ext": "extension",
+    "Ext": "Extension",
     "ex": "exercise",
     "Exs": "Exercises",
     "exs": "exercises",
@@ -226,6 +228,10 @@ _EACH_UNITS: Final = {
     "sqft": "square foot",
     "pp": "person",
 }
+_BEFORE_LETTER: Final = re.compile(
+    r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
+)
+_LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
@@ -268,6 +274,13 @@ def read(text: TrackedText) -> TrackedText:
         _COUNTED_PARTS, lambda match: _PARTS[match["part"] or match["of"] or match["many"] or match["asked"]]
     )
     return text.sub(_BEFORE_FIGURE, _before_figure)
+
+
+def read_lettered(text: TrackedText) -> TrackedText:
+    """What a letter follows: "rev. C", "Ex. B"."""
+    if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
+        return text
+    return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
 
 
 def _before_figure(match: re.Match[str]) -> str | None:

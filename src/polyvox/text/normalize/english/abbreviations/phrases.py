@@ -31,14 +31,14 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
     r"(?P<study>Eng|Sci|Ed|Admin|Bio)\b\.?"
     r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
-    r"|\b(?P<according>[Aa]cc)\. (?=to\b)"
+    r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
     " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
-    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm",
+    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
@@ -88,6 +88,8 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return _studied(match, stop)
     if match["beat"] or match["revised"] or match["assorted"] or match["exclusions"] or match["room"]:
         return _sold_or_won(match, stop)
+    if match["ship"]:
+        return "shipping" + stop
     if match["according"]:
         return match["according"] + "ording "
     if match["estimate"]:

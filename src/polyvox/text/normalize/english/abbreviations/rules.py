@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import courts, phrases, settings, short_forms
+from polyvox.text.normalize.english.abbreviations import before_figures, courts, phrases, settings, short_forms
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.abbreviations.words import (
     ANYWHERE,
@@ -42,6 +42,22 @@ _AGAINST: Final = re.compile(r"(?<=[A-Za-z.,)] )v\.(?= [A-Z])")
 _OF_COUNTIES: Final = frozenset(
     "attorney clerk commissioner commissioners coroner court deputies executive jail judge prosecutor prosecutors "
     "sheriff sheriff's Sheriff Sheriff's Jail Court".split()
+)
+_SAINTED: Final = frozenset("Port Mount Mt East North South West Fort Ft Lake Bay Cape Sault Old New Upper".split())
+"""Before the saint of a place's name: "Port St. Lucie"."""
+_BEHIND_STREET: Final = frozenset(
+    (
+        "Apartment Apartments Apt Auto Bakery Bank Bar Bistro Books Bookstore Brewery Brewing Bridge Cafe Café "
+        "Capital Church Cleaners Clinic Coffee Condos Deli Dental Diner Elementary Exit Farmers Fire Friday Gallery "
+        "Garage Grill Grocery Hardware Holdings Inn Investments Journal LLC Library Lofts Management Market Methodist "
+        "Mission Monday Office Parking Partners Pharmacy Pier Pizza Place Plaza Post Properties Pub Realty Records "
+        "Rental Rentals Saturday School Self Shelter Shops Station Storage Studio Subway Suite Sunday Tavern Theater "
+        "Theatre Thursday Trust Tuesday Unit Ventures Wednesday YMCA"
+    ).split()
+)
+_STREET_BEFORE: Final = re.compile(
+    r"(?:\b\d{1,5}|\b(?:[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]ix|[Ss]even|[Ee]ight|[Nn]ine|[Tt]en)|teen|ty|twelve"
+    r"|eleven|hundred) (?:[A-Z][a-z]*\.? )?(?:[A-Z][a-z]+|\d{1,3}(?:st|nd|rd|th)) \Z"
 )
 _POINTS: Final = frozenset("North South East West Northeast Northwest Southeast Southwest".split())
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
@@ -92,7 +108,7 @@ _BEFORE_NUMERAL: Final = re.compile(
 _WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")
 _JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
 _GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
-_COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred) \Z")
+_COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred)[ -]\Z")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _ROAD: Final = re.compile(
     r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
@@ -151,7 +167,7 @@ def _initialled(text: TrackedText) -> TrackedText:
 
 def _stopped(text: TrackedText) -> TrackedText:
     """Numbered parts, universities, offices, initials and species."""
-    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
+    text = before_figures.read_lettered(text).sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
     if "U. " in text.text:
         text = text.sub(_UNIVERSITY, "University ")
     if ".-" in text.text:
@@ -212,6 +228,11 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 def _saint_or_street(match: re.Match[str]) -> str:
     if word_after(match) in _POINTS and word_before(match)[:1].isupper():
         return "Street"
+    before, following = word_before(match), word_after(match)
+    if before[:1].isupper() and before.rstrip(".") not in _SAINTED:
+        housed = _STREET_BEFORE.search(match.string, max(0, match.start() - 48), match.start())
+        if following in _BEHIND_STREET or housed:
+            return "Street" + final_stop(match)
     if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
         return "Saint"
     if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):

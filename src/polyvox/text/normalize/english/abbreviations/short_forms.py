@@ -109,6 +109,7 @@ SHORTENED: Final = {
     "txt": "text",
     "utd": "united",
     "wds": "words",
+    "wk": "week",
     "wkly": "weekly",
     "wknd": "weekend",
     "wks": "weeks",

@@ -1,0 +1,29 @@
+"""Airports by their three letters, on the way from one to another: "ATL-SEA"."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.letters import kept_apart
+from polyvox.text.tracked import TrackedText
+
+_CODES: Final = frozenset(
+    "ABQ ADL AKL AMS ANC ARN ATH ATL AUH AUS BCN BDL BER BHX BKK BLR BNA BNE BOG BOI BOM BOS BRU BUD BUF BUR BWI CAI "
+    "CAN CDG CGK CHS CLE CLT CMH CPH CPT CUN CVG DAL DCA DEL DEN DFW DOH DSM DTW DUB DUS DXB EDI ELP EWR EZE FCO FLL "
+    "FRA GDL GIG GLA GRR GRU GVA HAM HEL HKG HND HNL HOU IAD IAH ICN IND IST JAX JFK JNB KEF KIX KOA KUL LAS LAX LGA "
+    "LGW LHR LIH LIM LIS LTN LYS MAA MAD MAN MCI MCO MDW MEL MEM MEX MIA MKE MNL MSP MSY MUC MXP NCE NRT OAK OGG OKC "
+    "OMA ONT ORD ORF ORY OSL PBI PDX PEK PER PHL PHX PIT PRG PVD PVG PVR RDU RIC RNO RSW SAN SAT SAV SCL SEA SFO SIN "
+    "SJC SJD SJU SLC SMF SNA STL STN SVO SYD TLV TPA TPE TUL TUS TXL VCE VIE WAW WLG YEG YUL YVR YYC YYZ ZRH".split()
+)
+_ROUTE: Final = re.compile(r"(?<![\w/-])[A-Z]{3}(?:(?: ?[-–—→>] ?| to |/)[A-Z]{3}){1,4}(?![\w/-]|\.\w)")
+_ANY: Final = re.compile("[A-Z]{3}(?:[ -]|[–—→>/])")
+_CODE: Final = re.compile("[A-Z]{3}")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Each airport by its letters, "to" between them."""
+    return text.sub(_ROUTE, _route) if _ANY.search(text.text) else text
+
+
+def _route(match: re.Match[str]) -> str | None:
+    codes = _CODE.findall(match.group())
+    return " to ".join(kept_apart(code) for code in codes) if _CODES.issuperset(codes) else None
