@@ -10,7 +10,7 @@ from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’]))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’])| [a-z]\))"
 _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""

@@ -68,7 +68,7 @@ class Fractions:
     def _half(self, whole: str | None, noun: Noun) -> str:
         if not whole:
             return self.language.half(noun.one, noun.gender)
-        name = noun.one if int(whole) == 1 else noun.many
+        name = self.language.singular(noun.one) if int(whole) == 1 else noun.many
         return f"{self.language.cardinal(int(whole), noun.gender)} {name} {self.language.and_half(noun.gender)}"
 
     def _fraction(self, match: re.Match[str]) -> str | None:

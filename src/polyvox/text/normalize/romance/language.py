@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from polyvox.text.normalize.romance.compass import Compass
+from polyvox.text.tracked import TrackedText
 
 
 class Gender(Enum):
@@ -156,3 +157,6 @@ class RomanceLanguage:
     feminine_plurals: tuple[str, ...] = ()  # endings, where those of the singular do not tell
     before_guesses: frozenset[str] = frozenset()  # words between which and a range no other stands
     before_hours: frozenset[str] = frozenset()  # words behind which "9-13" are hours
+    before_hyphened_date: frozenset[str] = frozenset()  # words behind which "31-12" is a day
+    singular: Callable[[str], str] = str  # of a noun as it is counted: "tazas"
+    own_rules: tuple[Callable[[TrackedText], TrackedText], ...] = ()  # of this language alone, before the shared ones

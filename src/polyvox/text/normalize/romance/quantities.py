@@ -25,6 +25,7 @@ _QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
 _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
 _DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
+_SCALES_APART = re.compile(r"(?<=[°º][CF])/(?=\d)")
 _METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
 _BEHIND_AREA: Final = frozenset("de di en in con com et ed per par por al".split())
 _CLAUSE_END = re.compile(r" ?(?:$|[.,;:!?)])")
@@ -34,7 +35,10 @@ _RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
 _PART_OF = re.compile(r"\d/\d d[ei]$")
 _SIDE_BEFORE: Final = r"(?:(?<=\d)|(?<=\dm)|(?<=\d m)|(?<=\d[ckm]m)|(?<=\d [ckm]m))"
 _SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
+# The power of a length in a plain figure: "75 m2", "mg/m2".
+_PLAIN_POWER: Final = re.compile(r"(?:(?<=\d)|(?<=\d )|(?<=[lr] )|(?<=/))([kcdm]?m)([23])(?![\w]|[.,]\d)")
 _ISO_CODE: Final = 3
+_OF_AN_OVEN: Final = 3  # digits of degrees that nothing is ranked by
 _HUNDRED: Final = 100
 _THOUSANDS: Final = 3  # no sum has so many decimals
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
@@ -68,6 +72,7 @@ class Quantities:
     product: re.Pattern[str]
     many: re.Pattern[str]
     bare: re.Pattern[str]
+    rate: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Quantities":
@@ -109,6 +114,7 @@ class Quantities:
                 rf" (?=[ckmKMGT])(?<=[A-Za-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
                 r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
             ),
+            re.compile(r"/(?<=\w/) ?(?P<per>[km]?m(?=[²³])|[µmd][lL]|min)(?P<per_power>[²³])?(?!\w)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -127,11 +133,14 @@ class Quantities:
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:
-            text = text.sub(_DEGREES_APART, "°, ").sub(self.degrees, self._degrees)
-        return text.sub(self.measure, self._measure)
+            text = text.sub(_DEGREES_APART, "°, ").sub(_SCALES_APART, ", ").sub(self.degrees, self._degrees)
+        text = text.sub(self.measure, self._measure)
+        return text.sub(self.rate, lambda match: f" {self._each(match)}") if "/" in text.text else text
 
     def read_bare(self, text: TrackedText) -> TrackedText:
         """Units without a figure: "millones de km", "por kg"."""
+        if "m2" in text.text or "m3" in text.text:
+            text = text.sub(_PLAIN_POWER, lambda match: match[1] + ("²" if match[2] == "2" else "³"))
         return text.sub(self.many, self._counted_unit).sub(self.bare, self._bare)
 
     def _counted_unit(self, match: re.Match[str]) -> str:
@@ -210,7 +219,8 @@ class Quantities:
         noun = _NOUN.match(match.string, match.end())
         counted = noun is not None and noun[1] not in self.language.function_words
         negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
-        if match["scale"] is None and not negative and (match.group().endswith("º") or counted):
+        ranked = match.group().endswith("º") and len(match["upto"] or match["amount"]) < _OF_AN_OVEN
+        if match["scale"] is None and not negative and (ranked or counted):
             return None
         one = is_one(match["amount"]) and not match["upto"]
         name = self.language.degrees.one if one else self.language.degrees.many

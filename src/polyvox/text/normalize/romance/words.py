@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.file_endings import spelled_ending
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import (
     DASH,
@@ -65,10 +66,11 @@ _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
-_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
+_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))|(?<=[^\W\d_]{3})/(?=\d)(?!(?:19|20)\d\d(?!\d))")
 _LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
-_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
-_ASCII_SIGN: Final = re.compile("[<>]=")
+_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤", "!=": "≠", "&&": "&"}
+_ASCII_SIGN: Final = re.compile("[<>!]=(?!=)|&&")
+_EQUALS: Final = re.compile(" ?={2,3}(?!=) ?")
 # A star before figures is a key where none follows that would make them bold.
 _KEY: Final = re.compile(
     r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|"
@@ -162,6 +164,8 @@ class Words:
         if "/" in text.text:
             text = text.sub(self.rate, self._rate)
             text = text.sub(_LONE_SLASH, ", ")
+        if "==" in text.text:
+            text = text.sub(_EQUALS, lambda match: f" {self.language.web['=']}" * match.group().count("=") + " ")
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
@@ -187,6 +191,10 @@ class Words:
 
     def _aloud(self, address: str) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
+        name, _, ending = plain.rpartition(".")
+        letters = spelled_ending(ending) if name and "/" in name else None
+        if letters:
+            plain = f"{name}."
         words: list[str] = []
         for piece in _PIECE.findall(plain):
             if piece.isdecimal():
@@ -195,7 +203,7 @@ class Words:
                 words.append("W W W" if piece.lower() == "www" else piece)
             elif piece in self.language.web:
                 words.append(self.language.web[piece])
-        return " ".join(words)
+        return " ".join([*words, letters] if letters else words)
 
     def _century(self, match: re.Match[str]) -> str | None:
         value = _value(match["numeral"])
@@ -280,6 +288,8 @@ class Words:
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         whole = match[1].isdigit() and match[2].isdigit()
         descends = whole and int(match[1]) > (_SERIAL if int(match[2]) > 9 else 99) and int(match[1]) > int(match[2])
+        apart = whole and len(match[2]) > len(match[1]) + 1 and _AFTER.match(match.string, match.end()) is None
+        descends = descends or apart or match.string.endswith("#", 0, match.start())
         if label is None:
             return descends
         return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())

@@ -5,9 +5,16 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.languages.portuguese_chat import CHAT, CHAT_RULES
+from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
+    FIELD_RULES,
+    FIELDS,
+    FIELDS_BEFORE_FIGURES,
+)
 
 ABBREVIATIONS: Final = Abbreviations(
-    anywhere={
+    anywhere=CHAT
+    | {
         "etc.": "et cetera",
         "p. ex.": "por exemplo",
         "p.ex.": "por exemplo",
@@ -141,7 +148,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "inf.": "inferior",
         "bat.": "bateria",
     },
-    leading={
+    leading=FIELDS
+    | {
         "unit.": "unitário",
         "vl. unit.": "valor unitário",
         "cód.": "código",
@@ -159,6 +167,15 @@ ABBREVIATIONS: Final = Abbreviations(
         "Profª": "professora",
         "Prof.ª": "professora",
         "Eng.": "engenheiro",
+        "Eng.ª": "engenheira",
+        "Eng.º": "engenheiro",
+        "Engª": "engenheira",
+        "Engº": "engenheiro",
+        "Engª.": "engenheira",
+        "Dr.ª": "doutora",
+        "Drª": "doutora",
+        "Sr.ª": "senhora",
+        "Arq.ª": "arquiteta",
         "Exmo.": "excelentíssimo",
         "ex.:": "exemplo:",
         "nº": "número",
@@ -318,7 +335,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "assoc.": "associação",
         "resp.": "responsável",
     },
-    before_figures={
+    before_figures=FIELDS_BEFORE_FIGURES
+    | {
         "ag.": "agência",
         "pág.": "página",
         "p.": "página",
@@ -371,7 +389,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "nro.": "número",
         "insc.": "inscrição",
         "al.": "alínea",
-        "j.": "julgado em",
         "kms": "quilômetros",
     },
     before_names={
@@ -449,6 +466,8 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("vento ventos direção quadrante rumo".split()),
     ),
     by_word=(
+        *CHAT_RULES,
+        *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
@@ -535,7 +554,23 @@ ABBREVIATIONS: Final = Abbreviations(
         ("E =", re.compile(r"(?<!\w)E(?= =)"), "é"),
         ("A =", re.compile(r"(?<!\w)A(?= =)"), "á"),
         ("O =", re.compile(r"(?<!\w)O(?= =)"), "ó"),
-        ("/", re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"\1 em \1 horas"),
+        ("/", re.compile(r"(?<=\bde )(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"\1 em \1 horas"),
+        ("/", re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"de \1 em \1 horas"),
+        ("3ª", re.compile(r"(?<=\bna )3ª(?= \(| que vem|,|[.!?]?$)"), "terça"),
+        (">", re.compile(r"(\b(?:a|em|de|com|por|para|e) )> ?(?=\d)"), r"\1mais de "),
+        ("d", re.compile(r"(?<!\w)(\d{1,2})s ?(\d)d(?!\w)"), r"\1 semanas e \2 dias"),
+        (
+            "h",
+            re.compile(
+                r"(\b(?:atras(?:ou|ado|ada)|dur(?:ou|a)|demor(?:ou|a)|lev(?:ou|a)|esfriar|descansar|gelar|por|há|quase|após"
+                r"|durante|mais|cerca de|faltam) )(\d{1,2})h(\d\d)(?!\w| ?min)"
+            ),
+            r"\1\2h\3min",
+        ),
+        ("ºT", re.compile(r"(?<=[12]º)T(?!\w)"), " tempo"),
+        (" V", re.compile(r"(\d) V, (\d+) E (?:e|,) (\d+) D(?!\w)"), r"\1 vitórias, \2 empates e \3 derrotas"),
+        ("por MB", re.compile(r"(?<=por )MB(?=[:,.])"), "Multibanco"),
+        (", I", re.compile(r"((?:§ ?\d+|art\. \d+)\.?º?, )I(?=,| d)"), r"\1um"),
         ("x", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
         ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "vinte e quatro por sete"),
     ),

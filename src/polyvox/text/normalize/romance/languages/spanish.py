@@ -3,9 +3,12 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.spanish_chat import LETTERS
+from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos
 from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -29,7 +32,8 @@ _HUNDREDS: Final = (
 _MILLIONS: Final = (("un millón", "millones"), ("un billón", "billones"))
 _ORDINALS: Final = (
     "", "primero", "segundo", "tercero", "cuarto", "quinto", "sexto", "séptimo", "octavo", "noveno", "décimo",
-    "undécimo", "duodécimo",
+    "undécimo", "duodécimo", "decimotercero", "decimocuarto", "decimoquinto", "decimosexto", "decimoséptimo", "decimoctavo",
+    "decimonoveno",
 )  # fmt: skip
 _TENTHS: Final = {10: "décimo", 20: "vigésimo", 30: "trigésimo", 40: "cuadragésimo", 50: "quincuagésimo"}
 _MONTHS: Final = (
@@ -127,6 +131,13 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
             else "de la tarde"
         )
     return " ".join(words)
+
+
+def _singular(noun: str) -> str:
+    """One of a counted noun: "tazas", "meses", "unidades"."""
+    if noun.endswith(("as", "os")):
+        return noun[:-1]
+    return noun[:-2] if noun.endswith(("nes", "les", "ades", "ores", "eses", "meses")) else noun.removesuffix("s")
 
 
 def _ruler(value: int, gender: Gender) -> str:
@@ -268,7 +279,7 @@ SPANISH: Final = RomanceLanguage(
     labels=LABELS,
     roman_labels=frozenset(
         (
-            "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
+            "incisos artículos títulos anexos libros siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
             "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición "
             "grado estadio categoría bloque módulo matemáticas física"
         ).split()
@@ -293,6 +304,9 @@ SPANISH: Final = RomanceLanguage(
     and_half=lambda gender: "y media" if gender is Gender.FEMININE else "y medio",
     degrees=Noun("grado", "grados"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
+    singular=_singular,
+    own_rules=(as_pesos, LETTERS.read, Amperes("amperio", "amperios").read),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

@@ -5,9 +5,16 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.languages.spanish_chat import CHAT, CHAT_RULES
+from polyvox.text.normalize.romance.languages.spanish_short_forms import (
+    FIELD_RULES,
+    FIELDS,
+    FIELDS_BEFORE_FIGURES,
+)
 
 ABBREVIATIONS: Final = Abbreviations(
-    anywhere={
+    anywhere=CHAT
+    | {
         "c/u": "cada uno",
         "c/una": "cada una",
         "s. n. m.": "sobre el nivel del mar",
@@ -45,12 +52,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "S. A.": "S A",
         "S.L.": "S L",
         "S. L.": "S L",
-        "tb.": "también",
-        "tb": "también",
-        "xq": "porque",
-        "pq": "porque",
-        "q": "que",
-        "bs": "besos",
         "Ud.": "usted",
         "Uds.": "ustedes",
         "Vd.": "usted",
@@ -125,13 +126,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "precip.": "precipitaciones",
         "pobl.": "población",
         "alg.": "algodón",
-        "bss": "besos",
-        "bsos": "besos",
-        "tqm": "te quiero mucho",
-        "tmb": "también",
-        "xfa": "por favor",
-        "xfavor": "por favor",
-        "dnd": "donde",
         "k.o.": "nocaut",
         "S.M.": "Su Majestad",
         "SS. MM.": "Sus Majestades",
@@ -175,7 +169,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "inf.": "inferior",
         "bat.": "batería",
     },
-    leading={
+    leading=FIELDS
+    | {
         "cód.": "código",
         "ag.": "agencia",
         "n.º": "número",
@@ -237,7 +232,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "Pza.": "plaza",
         "esq.": "esquina",
         "edif.": "edificio",
-        "disp.": "disposición",
         "adic.": "adicional",
         "Excmo.": "excelentísimo",
         "Excma.": "excelentísima",
@@ -270,7 +264,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "tel": "teléfono",
         "pág.": "página",
         "vit.": "vitamina",
-        "exp.": "expediente",
         "Lcdo.": "licenciado",
         "Lcda.": "licenciada",
         "Ldo.": "licenciado",
@@ -338,7 +331,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "Alq. hab.": "alquilo habitación",
         "alq. hab.": "alquilo habitación",
         "art. cit.": "artículo citado",
-        "resp.": "responsable",
         "ger.": "gerente",
         "r.d.": "real decreto",
         "Fco.": "Francisco",
@@ -354,7 +346,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "supl.": "suplemento",
         "pob.": "población",
     },
-    before_figures={
+    before_figures=FIELDS_BEFORE_FIGURES
+    | {
         "cp": "código postal",
         "CP": "código postal",
         "pág.": "página",
@@ -511,6 +504,8 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        *CHAT_RULES,
+        *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),
@@ -577,6 +572,15 @@ ABBREVIATIONS: Final = Abbreviations(
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
     ),
     in_context=(
+        (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
+        (
+            "h",
+            re.compile(
+                r"(\b(?:dur[óae]|durante|durará|demor[óa]|tard[óa]|tardan|reposar|cocer|hornear|marinar|unas|casi|tras|faltan"
+                r"|llev[óa]) )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min)"
+            ),
+            r"\1\2 h \3 min",
+        ),
         ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("Ctrl", re.compile(r"(?<!\w)Ctrl(?=\+)"), "control"),
         (" V hasta", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),

@@ -73,6 +73,8 @@ OTHER_UNITS: Final = {
     "ppm": Noun("parte por millón", "partes por millón", feminine=True),
     "rpm": Noun("revolución por minuto", "revoluciones por minuto", feminine=True),
     "UI": Noun("unidad internacional", "unidades internacionales", feminine=True),
+    "µUI": Noun("microunidad internacional", "microunidades internacionales", feminine=True),
+    "mUI": Noun("miliunidad internacional", "miliunidades internacionales", feminine=True),
     "mmol": Noun("milimol", "milimoles"),
     "mEq": Noun("miliequivalente", "miliequivalentes"),
     "CV": Noun("caballo", "caballos"),
@@ -122,6 +124,9 @@ OTHER_UNITS: Final = {
     "cáps": Noun("cápsula", "cápsulas", feminine=True),
     "caps": Noun("cápsula", "cápsulas", feminine=True),
     "amp": Noun("ampolla", "ampollas", feminine=True),
+    "pzca": Noun("pizca", "pizcas", feminine=True),
+    "pza": Noun("pieza", "piezas", feminine=True),
+    "bñ": Noun("baño", "baños"),
     "gts": Noun("gota", "gotas", feminine=True),
     "comps": Noun("comprimido", "comprimidos"),
     "pzas": Noun("pieza", "piezas", feminine=True),
@@ -160,7 +165,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
+    said=frozenset("WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
     spelled=frozenset("SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
