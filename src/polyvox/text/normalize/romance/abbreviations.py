@@ -118,6 +118,8 @@ class AbbreviationRules:
         counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
         if counted and unit is not None and words not in (unit.one, unit.many):
             return None
+        if counted and unit is not None and match.string.endswith((" 1 ", "(1 "), 0, match.start()):
+            words = unit.one
         if not self._stands(match):
             return None
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)

@@ -8,7 +8,8 @@ from polyvox.text.tracked import TrackedText
 
 _AMPERES: Final = re.compile(r"(?P<figure>\d(?<![\w.,/:].)[\d,]*)(?: ?[-–] ?\d[\d,]*)? ?(?P<letter>A)(?![\w'’]|[.-]\w)")
 _ELECTRIC: Final = re.compile(
-    r"\d ?(?:k?V|[km]?W|kWh|mAh|Ah|kVA|Hz|mm²|mm2)(?!\w)|(?<!\w)(?:[Dd]i[sz]juntor|[Dd]isyuntor|[Tt]érmica|[Ii]nterruptor"
+    r"\d ?(?:k?V|[km]?W|kWh|mAh|Ah|kVA|Hz|mm²|mm2)(?!\w)|(?<!\w)(?:[Dd]i[sz]juntor"
+    r"|[Dd]isyuntor|[Tt]érmica|[Ii]nterruptor"
     r"|[Ff]us[ií]ve?l|[Ff]usible|[Cc]orr[ei]ente?|[Tt]omada|[Ee]nchufe|[Tt]omacorriente|[Cc]argador|[Cc]arregador"
     r"|[Bb]ater[ií]a|[Dd]iferencial|[Mm]agnetotérmico|[Ii]ntensi[dt]ad[e]?|[Mm]otor|[Ff]onte|[Ff]uente|[Cc]ircuito"
     r"|[Aa]mper|[Cc]ontactor|[Rr]elé|[Cc]able|[Cc]abo|[Ff]io|[Cc]huveiro|[Pp]astilla|[Bb]reaker|USB|[Ll]lave)"

@@ -28,7 +28,8 @@ class ChatLetters:
         return cls(
             meanings,
             re.compile(
-                rf"[{letters}](?<![\w.,/'’+*#&-].)(?= (?!(?:{'|'.join(verbs.split())})(?!\w))(?:[a-zà-ÿ]{{2,}}|[{letters}] |\d))"
+                rf"[{letters}](?<![\w.,/'’+*#&-].)(?= (?!(?:{'|'.join(verbs.split())})(?!\w))"
+                rf"(?:[a-zà-ÿ]{{2,}}|[{letters}] |\d))"
             ),
             frozenset(names.split()),
             after_figures,

@@ -9,13 +9,14 @@ from polyvox.text.tracked import TrackedText
 
 _PRIME: Final = "['’′]"
 _DOUBLE: Final = f'(?:["”″]|{_PRIME}{{2}})'
-_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d|\\d:\\d\\d")
+_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d|\\d:\\d\\d|\\dm ?\\d")
 _PRIMES: Final = re.compile(
     rf"(?P<minutes>\d(?<![\w.,:/].)\d{{0,2}}){_PRIME} ?(?P<seconds>\d\d?){_DOUBLE}(?P<rest>\d{{1,3}})?(?!\d)"
     r"(?P<per>/km(?!\w))?"
 )
 _HOURS: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}|s)(?!\w)")
 _GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>\d{2,3})?(?!\w)")
+_LETTERED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)m ?(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
 _GLUED_SECONDS: Final = re.compile(r"(?P<seconds>\d(?<![\w.,:/].)\d?)s(?P<rest>\d{1,3})(?!\w)")
 _SECONDS: Final = re.compile(rf"(?P<seconds>\d(?<![\w.,:/].)\d?){_DOUBLE}(?P<rest>\d{{1,3}})(?!\d)")
 _LAP: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?):(?P<seconds>[0-5]\d)[.,](?P<rest>\d{1,3})(?![\w:]|[.,]\d)")
@@ -50,7 +51,7 @@ class Durations:
         if _AFTER_DIGIT.search(text.text) is None:
             return text
         text = text.sub(_HOURS, self._of_hours).sub(_COUNTED, self._of_hours)
-        for pattern in (_PACE, _GLUED, _GLUED_SECONDS, _PRIMES, _SECONDS, _LAP, _LONG):
+        for pattern in (_PACE, _GLUED, _LETTERED, _GLUED_SECONDS, _PRIMES, _SECONDS, _LAP, _LONG):
             text = text.sub(pattern, self._clocked)
         return text.sub(_HOURS_PRIME, self._hours).sub(_MINUTE, _Minutes(self.language))
 

@@ -34,13 +34,14 @@ _PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "
 _RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
 _PART_OF = re.compile(r"\d/\d d[ei]$")
 _SIDE_BEFORE: Final = r"(?:(?<=\d)|(?<=\dm)|(?<=\d m)|(?<=\d[ckm]m)|(?<=\d [ckm]m))"
-_SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
+_SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/\w)")
 # The power of a length in a plain figure: "75 m2", "mg/m2".
 _PLAIN_POWER: Final = re.compile(r"(?:(?<=\d)|(?<=\d )|(?<=[lr] )|(?<=/))([kcdm]?m)([23])(?![\w]|[.,]\d)")
 _ISO_CODE: Final = 3
 _OF_AN_OVEN: Final = 3  # digits of degrees that nothing is ranked by
 _HUNDRED: Final = 100
 _THOUSANDS: Final = 3  # no sum has so many decimals
+_PART = re.compile(r"\d/\d\Z")
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
 
@@ -183,7 +184,11 @@ class Quantities:
         """None for a mark that closes a quotation."""
         if match.group() != "″" and _QUOTED.search(match.string[max(0, match.start() - _QUOTE_REACH) : match.start()]):
             return None
-        return f" {self.language.units['″'].many}"
+        if _PART.search(match.string, max(0, match.start() - 3), match.start()):
+            return "″"
+        inch = self.language.units["″"]
+        one = match.string.endswith((" 1", "(1"), 0, match.start())
+        return f" {inch.one if one else inch.many}"
 
     def _product(self, match: re.Match[str]) -> str:
         """Sides, or so many of a measure: "6 x 75 cl"."""

@@ -55,7 +55,8 @@ _URL: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
-    r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
+    r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar"
+    r"|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
@@ -84,6 +85,7 @@ _ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
+_SHORT_SPAN: Final = re.compile(r"1[5-9]\d\d[-–]\d\d")
 _ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
 _MILLIONS: Final = re.compile(rf"(?P<figure>{FIRST_NUMBER})(?<=000) (?P<noun>[a-zà-ÿ]{{3,}})(?![\w'])")
@@ -92,7 +94,8 @@ _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TEN_TO: Final = re.compile(r" ?[x×·*] ?(?=10[\^⁰¹²³⁴-⁹⁻])")
 _EXPONENT: Final = re.compile(
-    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
+    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?"
+    r"|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
 )
 _RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|\\d[²³]")
 
@@ -269,8 +272,11 @@ class Words:
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
         gender = self._gender(match)
-        first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
+        form = Gender.ALONE if serial else gender
+        first, last = (number(figure, self.language, form) for figure in match.groups())
+        if _SHORT_SPAN.fullmatch(match.group()) and int(match[2]) > int(match[1][2:]) + 1:
+            return f"{first} {self.language.upto} {last}"
         if serial or (match[1] == match[2] and len(match[1]) > 2):
             return f"{first}, {last}"
         return self._span(match, gender) or f"{first} {self.language.upto} {last}"

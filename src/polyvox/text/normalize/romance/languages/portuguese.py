@@ -133,7 +133,7 @@ _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
 _DATED: Final = (
     "segunda terça quarta quinta sexta sábado domingo feira ª dia dias data vencimento vence prazo "
-    "termina término entrega retirada fechamento início limite validade"
+    "termina término entrega retirada fechamento início limite validade fase prova exame consulta retorno vestibular"
 )
 
 PORTUGUESE: Final = RomanceLanguage(
@@ -151,7 +151,10 @@ PORTUGUESE: Final = RomanceLanguage(
     more_than="mais de",
     function_of="de",
     rates=frozenset(
-        ("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose").split()
+        (
+            "dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose kg km "
+            "cliente trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança adulto aluno"
+        ).split()
     ),
     upto="a",
     either=lambda _: "ou",
@@ -193,6 +196,8 @@ PORTUGUESE: Final = RomanceLanguage(
     one_below_two=True,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
+        "k": Scale("mil", "mil", counted_of=False),
+        "K": Scale("mil", "mil", counted_of=False),
         "milhão": Scale("milhão", "milhões", counted_of=True),
         "milhões": Scale("milhão", "milhões", counted_of=True),
         "mi": Scale("milhão", "milhões", counted_of=True),
@@ -255,7 +260,8 @@ PORTUGUESE: Final = RomanceLanguage(
     labels=LABELS,
     roman_labels=frozenset(
         (
-            "incisos artigos títulos anexos alíneas século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial "
+            "incisos artigos títulos anexos alíneas século séculos capítulo tomo volume ato cena parte livro "
+            "título fase nível tipo grupo guerra mundial "
             "inciso artigo anexo seção tabela figura classe alínea grau "
             "categoria bloco módulo"
         ).split()

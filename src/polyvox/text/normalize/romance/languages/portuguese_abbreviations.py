@@ -444,7 +444,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
-    also_words={"alt": "", "dom": "e a no nos ao aos até", "par": "", "sem": ""},
+    also_words={"alt": "", "Fed": "", "dom": "e a no nos ao aos até", "par": "", "sem": ""},
     compass=Compass(
         {
             "NNE": "nor-nordeste",
@@ -525,6 +525,20 @@ ABBREVIATIONS: Final = Abbreviations(
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
     ),
     in_context=(
+        ("x/d", re.compile(r"(?<=\d)x/d(?!\w)"), "x ao dia"),
+        (" votos", re.compile(r"(\d+) x (\d+)(?= votos)"), r"\1 a \2"),
+        ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),
+        ("s de final", re.compile(r"4ªs(?= de final)"), "quartas"),
+        ("s de final", re.compile(r"8ªs(?= de final)"), "oitavas"),
+        (
+            "h",
+            re.compile(
+                r"(\d{1,2})h(\d\d)(?= de (?:carro|ônibus|viagem|voo|trem|duração|atraso|espera|estrada"
+                r"|prova|aula|barco))"
+            ),
+            r"\1h\2min",
+        ),
+        ("º", re.compile(r"(\b(?:sen|cos|tan|tg|a|ângulo de|girar|gire) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
         ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),
@@ -562,7 +576,8 @@ ABBREVIATIONS: Final = Abbreviations(
         (
             "h",
             re.compile(
-                r"(\b(?:atras(?:ou|ado|ada)|dur(?:ou|a)|demor(?:ou|a)|lev(?:ou|a)|esfriar|descansar|gelar|por|há|quase|após"
+                r"(\b(?:atras(?:ou|ado|ada)|dur(?:ou|a)|demor(?:ou|a)|lev(?:ou|a)|esfriar|descansar|gelar"
+                r"|por|há|quase|após"
                 r"|durante|mais|cerca de|faltam) )(\d{1,2})h(\d\d)(?!\w| ?min)"
             ),
             r"\1\2h\3min",

@@ -10,12 +10,16 @@ LETTERS: Final = ChatLetters.of(
     {"n": "não", "q": "que", "d": "de", "p": "para", "c": "com", "k": "que"},
     after_figures="pn",
     names=(
-        "o a os as um uma do da ao de em no na com e ou letra variável valor valores tempo instante parâmetro fator eixo "
-        "eixos opção alternativa item resposta coluna vitamina plano grupo ponto figura exercício classe fila distância "
+        "o a os as um uma do da ao de em no na com e ou letra variável valor valores tempo instante parâmetro "
+        "fator eixo "
+        "eixos opção alternativa item resposta coluna vitamina plano grupo ponto figura exercício distância "
         "camisa tamanho incógnita função constante lado vértice reta cada seção bloco alínea turma número "
         "inteiro natural todo tecla"
     ),
-    verbs="is was in to of and é são era vale valem está estão tem têm em e ou vezes seja significa representa indica aparece deve tal mais menos",
+    verbs=(
+        "is was in to of and é são era vale valem está estão tem têm em e ou vezes seja significa representa indica "
+        "aparece deve tal mais menos"
+    ),
 )
 CHAT: Final = short_forms(
     """
@@ -29,33 +33,37 @@ CHAT: Final = short_forms(
     obgd: obrigado; obgda: obrigada; obga: obrigada; obrg: obrigado; obrigd: obrigado; brigadu: obrigado; pfv: por
     favor; pf: por favor; pfvr: por favor; pff: por favor; pfvor: por favor; plmdds: pelo amor de Deus; plmdd: pelo
     amor de Deus; mds: meu Deus; mdds: meu Deus do céu; tmj: tamo junto; cmg: comigo; ctg: contigo; cngo: comigo; agr:
-    agora; agra: agora; amg: amigo; amgs: amigos; amga: amiga; msm: mesmo; msma: mesma; nd: nada; ngm: ninguém; ngem:
-    ninguém; algm: alguém; qq: qualquer; qqr: qualquer; qlqr: qualquer; qquer: qualquer; qm: quem; oq: o que; oqe: o
-    que; oqq: o que é que; sdds: saudades; sdd: saudade; dnv: de novo; dnovo: de novo; ctz: certeza; crtz: certeza;
-    vdd: verdade; vrdd: verdade; slc: se liga; slk: se é louco; sla: sei lá; gnt: gente; amr: amor; smp: sempre; smpr:
+    agora; amg: amigo; amgs: amigos; amga: amiga; msm: mesmo; msma: mesma; nd: nada; ngm: ninguém; ngem: ninguém;
+    algm: alguém; qq: qualquer; qqr: qualquer; qlqr: qualquer; qquer: qualquer; qm: quem; oq: o que; oqe: o que; oqq:
+    o que é que; sdds: saudades; sdd: saudade; dnv: de novo; dnovo: de novo; ctz: certeza; crtz: certeza; vdd:
+    verdade; vrdd: verdade; slc: se liga; slk: se é louco; sla: sei lá; gnt: gente; amr: amor; smp: sempre; smpr:
     sempre; semp: sempre; nunk: nunca; nnc: nunca; dms: demais; dmais: demais; mlr: melhor; mlhr: melhor; mlk:
-    moleque; mlq: moleque; mn: mano; pdp: pode pá; pdc: pode crer; tlgd: tá ligado; tlg: tá ligado; cvs: conversa;
-    cnvs: conversa; prfv: por favor; msg: mensagem; msgs: mensagens; wpp: WhatsApp; whats: WhatsApp; ft: foto; fts:
-    fotos; fds: fim de semana; findi: fim de semana; finds: fim de semana; fdss: fins de semana; aki: aqui; aq: aqui;
-    axo: acho; axei: achei; ñ: não; nn: não; naum: não; nao: não; eh: é; neh: né; jah: já; soh: só; tah: tá; ateh:
-    até; voce: você; vce: você; vcê: você; cmo: como; qr: quer; qro: quero; qria: queria; kero: quero; fzr: fazer;
-    fzd: fazendo; fzndo: fazendo; dzr: dizer; vms: vamos; vmos: vamos; tbn: também; bm: bom; bomdia: bom dia; bdia:
-    bom dia; qlq: qualquer; proxima: próxima; cnmg: comigo; msmo: mesmo; mesm: mesmo; intão: então; entao: então;
-    enqto: enquanto; enqnt: enquanto; pqna: pequena; rsp: responde; respd: responde; add: adiciona; lgr: ligar; dsclp:
-    desculpa; desculp: desculpa; cumps: cumprimentos; cump.: cumprimentos; bfs: bom fim de semana; tlm: telemóvel;
-    tlmv: telemóvel; tlf: telefone; tel: telefone; cmps: cumprimentos; obs: observação; trab: trabalho; reu: reunião;
-    hrs: horas; mins: minutos; pgto: pagamento; pgmto: pagamento; compr: comprovante; transf: transferência; qtd:
-    quantidade; qtde: quantidade
+    moleque; mlq: moleque; mn: mano; pdp: pode pá; pdc: pode crer; tlgd: tá ligado; tlg: tá ligado; cnvs: conversa;
+    prfv: por favor; msg: mensagem; msgs: mensagens; wpp: WhatsApp; whats: WhatsApp; ft: foto; fts: fotos; fds: fim de
+    semana; findi: fim de semana; finds: fim de semana; fdss: fins de semana; aki: aqui; aq: aqui; axo: acho; axei:
+    achei; ñ: não; nn: não; naum: não; nao: não; eh: é; neh: né; jah: já; soh: só; tah: tá; ateh: até; voce: você;
+    vce: você; vcê: você; cmo: como; qria: queria; kero: quero; fzr: fazer; fzd: fazendo; fzndo: fazendo; dzr: dizer;
+    vmos: vamos; tbn: também; bomdia: bom dia; bdia: bom dia; qlq: qualquer; proxima: próxima; cnmg: comigo; msmo:
+    mesmo; mesm: mesmo; intão: então; entao: então; enqto: enquanto; enqnt: enquanto; pqna: pequena; rsp: responde;
+    respd: responde; lgr: ligar; dsclp: desculpa; desculp: desculpa; cumps: cumprimentos; cump.: cumprimentos; bfs:
+    bom fim de semana; tlm: telemóvel; tlmv: telemóvel; tlf: telefone; tel: telefone; cmps: cumprimentos; obs:
+    observação; trab: trabalho; reu: reunião; mins: minutos; pgto: pagamento; pgmto: pagamento; compr: comprovante;
+    transf: transferência; qtd: quantidade; qtde: quantidade
     """
 )
-_OPENS: Final = r"(?:(?<=[.,;:!?(\n] )|(?<=[.,;:!?(\n])|(?<=\A)|(?<=\be )|(?<=[Mm]as )|(?<=\bsei )|(?<=\bsabe )|(?<=\bentendi )|(?<=\bentendo ))"
+_OPENS: Final = (
+    r"(?:(?<=[.,;:!?(\n] )|(?<=[.,;:!?(\n])|(?<=\A)|(?<=\be )|(?<=[Mm]as )|(?<=\bsei )"
+    r"|(?<=\bsabe )|(?<=\bentendi )|(?<=\bentendo ))"
+)
 ASKED: Final = re.compile(rf"{_OPENS}(?:[Pp]q|[Pp]k)(?= [^.!?\n]{{0,160}}\?|\?|[.!]?\Z)")
 CHAT_RULES: Final = (
+    ("qr", re.compile(r"(?<!\w)(?<!ódigo )(?<!odigo )qr(?= [a-zà-ÿ])(?! code)"), "quer"),
     ("kd Kd", re.compile(r"(?<!\w)([Kk])d(?!\w)"), "cadê"),
     (
         "to To",
         re.compile(
-            r"(?<!\w)[Tt]o(?= (?:c|com|indo|aqui|na|no|em|te|sem|mal|bem|cansad[oa]|de|muito|mt|mto|só|quase|chegando|saindo"
+            r"(?<!\w)[Tt]o(?= (?:c|com|indo|aqui|na|no|em|te|sem|mal|bem|cansad[oa]|de|muito|mt|mto|só"
+            r"|quase|chegando|saindo"
             r"|esperando|ligad[oa]|doente|livre|atrasad[oa]|fazendo|morrendo|precisando)(?!\w))"
         ),
         "tô",

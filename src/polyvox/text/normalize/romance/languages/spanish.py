@@ -8,7 +8,7 @@ from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.languages.spanish_chat import LETTERS
-from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos
+from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos, with_stops
 from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -32,8 +32,8 @@ _HUNDREDS: Final = (
 _MILLIONS: Final = (("un millón", "millones"), ("un billón", "billones"))
 _ORDINALS: Final = (
     "", "primero", "segundo", "tercero", "cuarto", "quinto", "sexto", "séptimo", "octavo", "noveno", "décimo",
-    "undécimo", "duodécimo", "decimotercero", "decimocuarto", "decimoquinto", "decimosexto", "decimoséptimo", "decimoctavo",
-    "decimonoveno",
+    "undécimo", "duodécimo", "decimotercero", "decimocuarto", "decimoquinto", "decimosexto", "decimoséptimo",
+    "decimoctavo", "decimonoveno",
 )  # fmt: skip
 _TENTHS: Final = {10: "décimo", 20: "vigésimo", 30: "trigésimo", 40: "cuadragésimo", 50: "quincuagésimo"}
 _MONTHS: Final = (
@@ -157,7 +157,7 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
 _DATED: Final = (
     "lunes martes miércoles jueves viernes sábado domingo día días fecha vencimiento vence plazo entrega "
-    "recogida cierre inicio límite caducidad"
+    "recogida cierre inicio límite caducidad examen prueba consulta cita control"
 )
 
 SPANISH: Final = RomanceLanguage(
@@ -175,7 +175,13 @@ SPANISH: Final = RomanceLanguage(
     less_than="menos de",
     more_than="más de",
     function_of="de",
-    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h").split()),
+    rates=frozenset(
+        (
+            "día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h dosis kg km "
+            "cliente trayecto pieza bolsa botella caja plaza viaje clase sesión partido paquete comprimido toma "
+            "niño adulto alumno"
+        ).split()
+    ),
     upto="a",
     either=lambda last: "u" if last.startswith("o") else "o",
     by="por",
@@ -220,6 +226,8 @@ SPANISH: Final = RomanceLanguage(
     one_below_two=False,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
+        "k": Scale("mil", "mil", counted_of=False),
+        "K": Scale("mil", "mil", counted_of=False),
         "millón": Scale("millón", "millones", counted_of=True),
         "millones": Scale("millón", "millones", counted_of=True),
         "M": Scale("millón", "millones", counted_of=True),
@@ -279,7 +287,8 @@ SPANISH: Final = RomanceLanguage(
     labels=LABELS,
     roman_labels=frozenset(
         (
-            "incisos artículos títulos anexos libros siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
+            "incisos artículos títulos anexos libros siglo siglos capítulo capítulos tomo volumen título acto "
+            "escena parte libro fase nivel tipo grupo liga "
             "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición "
             "grado estadio categoría bloque módulo matemáticas física"
         ).split()
@@ -306,7 +315,7 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(as_pesos, LETTERS.read, Amperes("amperio", "amperios").read),
+    own_rules=(with_stops, as_pesos, LETTERS.read, Amperes("amperio", "amperios").read),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

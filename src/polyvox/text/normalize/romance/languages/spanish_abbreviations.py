@@ -429,6 +429,8 @@ ABBREVIATIONS: Final = Abbreviations(
     },
     before_names={
         "D.": "don",
+        "Not.": "notario",
+        "Est.": "estadio",
         "St.": "San",
         "S.": "San",
         "Av.": "avenida",
@@ -501,7 +503,7 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "oeste",
             "W": "oeste",
         },
-        frozenset("del al componente viento vientos rumbo rolando zona".split()),
+        frozenset("h nudos del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
         *CHAT_RULES,
@@ -572,12 +574,26 @@ ABBREVIATIONS: Final = Abbreviations(
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
     ),
     in_context=(
+        ("s de final", re.compile(r"4\.?[ºt]?os(?= de final)"), "cuartos"),
+        ("s de final", re.compile(r"8\.?[ºv]?os(?= de final)"), "octavos"),
+        (
+            "h",
+            re.compile(
+                r"(\d{1,2}) ?h ?(\d\d)(?= de (?:coche|auto|carro|viaje|vuelo|tren|duración|retraso|espera"
+                r"|ruta|clase|barco))"
+            ),
+            r"\1 h \2 min",
+        ),
+        ("Liga MX", re.compile(r"(?<=Liga )MX(?!\w)"), "M X"),
+        ("º", re.compile(r"(\b(?:sen|cos|tan|tg|a|ángulo de|girar|gira) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
+        ("/100 ", re.compile(r"/(?=100 (?:ciclos|habitantes))"), " por "),
         (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
         (
             "h",
             re.compile(
-                r"(\b(?:dur[óae]|durante|durará|demor[óa]|tard[óa]|tardan|reposar|cocer|hornear|marinar|unas|casi|tras|faltan"
-                r"|llev[óa]) )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min)"
+                r"(\b(?:dur[óae]|durante|durará|demor[óa]|tard[óa]|tardan|reposar|cocer|hornear|marinar"
+                r"|unas|casi|tras|faltan"
+                r"|llev[óa]) )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"
             ),
             r"\1\2 h \3 min",
         ),

@@ -6,35 +6,44 @@ from typing import Final
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 _OFFICE: Final = """
-trauma.: traumatología; Cs. Nat.: ciencias naturales; Cs. Soc.: ciencias sociales; Cs.: ciencias; CC. NN.: ciencias naturales; CC. SS.: ciencias sociales; ingr.: ingredientes; ingreds.: ingredientes; c/n: cantidad necesaria; c.n.: cantidad necesaria; cat.: categoría; colegs.: colegiados; resols.: resoluciones;
-fest.: festivos; qna.: quincena; nóm.: nómina; nóms.: nóminas; dbl.: doble; indiv.: individual; pres.: presentación; pzca.: pizca; gral.: general; tur.: turística; sup. útil: superficie útil; hna.: hermana; lleg.: llegada; cambio cta.: cambio de cuenta; T.ª: temperatura; expens.: expensas; s.e.: salvo error; presc.: prescripción;
-admvo.: administrativo; admva.: administrativa; admtvo.: administrativo; admtva.: administrativa; advo.:
-administrativo; adm.: administración; aux.: auxiliar; auxs.: auxiliares; adjto.: adjunto; adjta.: adjunta; adj.:
-adjunto; asist.: asistente; expte.: expediente; exptes.: expedientes; exped.: expediente; exp.: experiencia; solic.:
-solicitud; solics.: solicitudes; doc.: documento; docs.: documentos; docum.: documentación; gcia.: gerencia; gte.:
-gerente; subgte.: subgerente; coord.: coordinador; coordin.: coordinación; sria.: secretaria; srio.: secretario;
-vicepdte.: vicepresidente; ofc.: oficina; reg.: registro; regto.: reglamento; reglam.: reglamento; resol.: resolución;
-circ.: circular; memo.: memorando; trám.: trámite; nac.: nacional; natl.: nacional; intl.: internacional; internac.:
-internacional; mpal.: municipal; munic.: municipal; estat.: estatal; fed.: federal; autón.: autónoma; dir. gral.:
-dirección general; sec. gral.: secretaría general; subdir.: subdirector; unid.: unidad; div.: división; fol.: folio;
-fs.: fojas; fjs.: fojas; orig.: original; dupl.: duplicado; dest.: destinatario; remit.: remitente; destin.:
-destinatario; atn.: a la atención de; A/A: a la atención de; att.: atentamente; at.te: atentamente; c.c.p.: con copia
-para; p.a.: por autorización; p.p.: por poder; s. e. u o.: salvo error u omisión; s.e.u.o.: salvo error u omisión;
-S.E.U.O.: salvo error u omisión; N.B.: nota bene; s. f.: sin fecha; s/f: sin fecha; s/ref: su referencia; n/ref:
-nuestra referencia; m.n.: moneda nacional; M.N.: moneda nacional; vcto.: vencimiento; vnto.: vencimiento; venc.:
-vencimiento; imp.: importe; impte.: importe; imps.: impuestos; líq.: líquido; liq.: liquidación; fact.: factura;
-facts.: facturas; fac.: factura; rbo.: recibo; comprob.: comprobante; cpte.: comprobante; transf.: transferencia;
-bco.: banco; suc.: sucursal; lect.: lectura; últ.: último; ult.: último; prom.: promedio; tot.: total; subt.:
-subtotal; dif.: diferencia; bonif.: bonificación; desc.: descuento; pags.: páginas; excl.: excluido; exc.: excepto;
-opc.: opcional; oblig.: obligatorio; jorn.: jornada; horar.: horario; contrat.: contrato; dispon.: disponible;
-incorp.: incorporación; inmed.: inmediata; req.: requisito; reqs.: requisitos; requis.: requisitos; form.: formación;
-conoc.: conocimientos; conocim.: conocimientos; idiom.: idiomas; vehíc.: vehículo; depart.: departamento; deptos.:
-departamentos; dptos.: departamentos; ppto.: presupuesto; presup.: presupuesto; proy.: proyecto; proyect.: proyecto;
-reun.: reunión; obj.: objetivo; objs.: objetivos; prior.: prioridad; resps.: responsables; seguim.: seguimiento;
-mant.: mantenimiento; manten.: mantenimiento; serv.: servicio; servs.: servicios; svcio.: servicio; transp.:
-transporte; téc.: técnico; téc. sup.: técnico superior; tco.: técnico; tec.: técnico; ing. téc.: ingeniero técnico;
-ayte.: ayudante; ayud.: ayudante; enc.: encargado; encarg.: encargado; oper.: operario; inspec.: inspector; comis.:
-comisión; cons.: consejo; consej.: consejero; asoc.: asociación; fund.: fundación; org.: organización; orgs.:
+ác.: ácido; sulf.: sulfato; neg.: negativo; posit.: positivo; dim.: dimensiones; domic.: domicilio; lim.: límite;
+subst.: sustituto; sust.: sustituto; subs.: subsidio; almuer.: almuerzo; forz.: forzados; aud.: audioguía; abst.:
+abstenciones; temps.: temperaturas; at. cliente: atención al cliente; at. al cliente: atención al cliente; electr.:
+electrónica; ant. pers.: antecedentes personales; ant. fam.: antecedentes familiares; antec. pers.: antecedentes
+personales; reeval.: reevaluar; limp.: limpieza; estad.: estadística; Edo. Méx.: Estado de México; Edo. de Méx.:
+Estado de México; Méx.: México; ofi.: oficina; perj.: perjuicios; prot.: protocolo; mens.: mensualidades; err.:
+errores; ses.: sesiones; interl.: interlineado; pobl.: población; i/v: ida y vuelta; trauma.: traumatología; Cs. Nat.:
+ciencias naturales; Cs. Soc.: ciencias sociales; Cs.: ciencias; CC. NN.: ciencias naturales; CC. SS.: ciencias
+sociales; ingr.: ingredientes; ingreds.: ingredientes; c.n.: cantidad necesaria; cat.: categoría; colegs.: colegiados;
+resols.: resoluciones; fest.: festivos; qna.: quincena; nóm.: nómina; nóms.: nóminas; dbl.: doble; indiv.: individual;
+pres.: presentación; pzca.: pizca; gral.: general; tur.: turística; sup. útil: superficie útil; hna.: hermana; lleg.:
+llegada; T.ª: temperatura; expens.: expensas; s.e.: salvo error; presc.: prescripción; admvo.: administrativo; admva.:
+administrativa; admtvo.: administrativo; admtva.: administrativa; advo.: administrativo; adm.: administración; aux.:
+auxiliar; auxs.: auxiliares; adjto.: adjunto; adjta.: adjunta; adj.: adjunto; asist.: asistente; expte.: expediente;
+exptes.: expedientes; exped.: expediente; exp.: experiencia; solic.: solicitud; solics.: solicitudes; doc.: documento;
+docs.: documentos; docum.: documentación; gcia.: gerencia; gte.: gerente; subgte.: subgerente; coord.: coordinador;
+coordin.: coordinación; sria.: secretaria; srio.: secretario; vicepdte.: vicepresidente; ofc.: oficina; reg.:
+registro; regto.: reglamento; reglam.: reglamento; resol.: resolución; circ.: circular; memo.: memorando; trám.:
+trámite; nac.: nacional; natl.: nacional; intl.: internacional; internac.: internacional; mpal.: municipal; munic.:
+municipal; estat.: estatal; autón.: autónoma; dir. gral.: dirección general; sec. gral.: secretaría general; subdir.:
+subdirector; unid.: unidad; div.: división; fol.: folio; fs.: fojas; fjs.: fojas; orig.: original; dupl.: duplicado;
+dest.: destinatario; remit.: remitente; destin.: destinatario; atn.: a la atención de; A/A: a la atención de; att.:
+atentamente; at.te: atentamente; c.c.p.: con copia para; p.a.: por autorización; p.p.: por poder; s. e. u o.: salvo
+error u omisión; s.e.u.o.: salvo error u omisión; S.E.U.O.: salvo error u omisión; N.B.: nota bene; s. f.: sin fecha;
+s/f: sin fecha; s/ref: su referencia; n/ref: nuestra referencia; m.n.: moneda nacional; M.N.: moneda nacional; vcto.:
+vencimiento; vnto.: vencimiento; venc.: vencimiento; imp.: importe; impte.: importe; imps.: impuestos; líq.: líquido;
+liq.: liquidación; fact.: factura; facts.: facturas; fac.: factura; rbo.: recibo; comprob.: comprobante; cpte.:
+comprobante; transf.: transferencia; bco.: banco; suc.: sucursal; lect.: lectura; últ.: último; ult.: último; prom.:
+promedio; tot.: total; subt.: subtotal; dif.: diferencia; bonif.: bonificación; desc.: descuento; pags.: páginas;
+excl.: excluido; exc.: excepto; opc.: opcional; oblig.: obligatorio; jorn.: jornada; horar.: horario; contrat.:
+contrato; dispon.: disponible; incorp.: incorporación; inmed.: inmediata; req.: requisito; reqs.: requisitos; requis.:
+requisitos; form.: formación; conoc.: conocimientos; conocim.: conocimientos; idiom.: idiomas; vehíc.: vehículo;
+depart.: departamento; deptos.: departamentos; dptos.: departamentos; ppto.: presupuesto; presup.: presupuesto; proy.:
+proyecto; proyect.: proyecto; reun.: reunión; obj.: objetivo; objs.: objetivos; resps.: responsables; seguim.:
+seguimiento; mant.: mantenimiento; manten.: mantenimiento; serv.: servicio; servs.: servicios; svcio.: servicio;
+transp.: transporte; téc.: técnico; téc. sup.: técnico superior; tco.: técnico; tec.: técnico; ing. téc.: ingeniero
+técnico; ayte.: ayudante; ayud.: ayudante; enc.: encargado; encarg.: encargado; oper.: operario; inspec.: inspector;
+comis.: comisión; cons.: consejo; consej.: consejero; asoc.: asociación; fund.: fundación; org.: organización; orgs.:
 organizaciones; soc.: sociedad; sdad.: sociedad; cte.: corriente; ctte.: corriente; ctas.: cuentas; n/cta.: nuestra
 cuenta; ptje.: puntaje; porc.: porcentaje; aut.: autorización; autoriz.: autorización; cód. post.: código postal;
 nom.: nómina; s.s.: seguridad social; S/R: sin respuesta; sgte.: siguiente; sgtes.: siguientes; subsgtes.:
@@ -104,39 +113,71 @@ _HOME: Final = """
 coc.: cocina; asc.: ascensor; calef.: calefacción; a/a: aire acondicionado; a/c: aire acondicionado; A/C: aire
 acondicionado; amuebl.: amueblado; amueb.: amueblado; amobl.: amoblado; reform.: reformado; lum.: luminoso; constr.:
 construidos; trast.: trastero; comun.: comunidad; fza.: fianza; vta.: venta; c/ext.: exterior; terr.: terraza;
-terraz.: terraza; jdín.: jardín; jard.: jardín; pisc.: piscina; exter.: exterior; inter.: interior; orient.:
-orientación; céntr.: céntrico; cént.: céntrico; urbaniz.: urbanización; parc.: parcela; gje.: garaje; plza. gar.:
-plaza de garaje; pza. gar.: plaza de garaje; coch.: cochera; estac.: estacionamiento; edifs.: edificios; deptos:
-departamentos; bño.: baño; bños.: baños; s/ascensor: sin ascensor; gas nat.: gas natural; cert. energ.: certificado
-energético; efic. energ.: eficiencia energética; consum.: consumo; pot.: potencia; pot. máx.: potencia máxima; temp.
-máx.: temperatura máxima; lavad.: lavadora; elec.: electricidad; electric.: electricidad; inm.: inmobiliaria; inmob.:
-inmobiliaria; p. baja: planta baja; pl. baja: planta baja
+terraz.: terraza; jdín.: jardín; jard.: jardín; pisc.: piscina; exter.: exterior; orient.: orientación; céntr.:
+céntrico; cént.: céntrico; urbaniz.: urbanización; parc.: parcela; gje.: garaje; plza. gar.: plaza de garaje; pza.
+gar.: plaza de garaje; coch.: cochera; estac.: estacionamiento; edifs.: edificios; deptos: departamentos; bño.: baño;
+bños.: baños; s/ascensor: sin ascensor; gas nat.: gas natural; cert. energ.: certificado energético; efic. energ.:
+eficiencia energética; consum.: consumo; pot.: potencia; pot. máx.: potencia máxima; temp. máx.: temperatura máxima;
+lavad.: lavadora; elec.: electricidad; electric.: electricidad; inm.: inmobiliaria; inmob.: inmobiliaria; p. baja:
+planta baja; pl. baja: planta baja
 """
 _SPORT: Final = """
 prórr.: prórroga; pen.: penaltis; sel.: selección; selecc.: selección; campto.: campeonato; clasif.: clasificación;
-clas.: clasificación; elim.: eliminatoria; estad.: estadio; etap.: etapa; dif. gol.: diferencia de goles; gol. dif.:
-diferencia de goles; entren.: entrenador; temp. reg.: temporada regular; árb.: árbitro; asists.: asistencias; amar.:
-amarilla; amars.: amarillas; expuls.: expulsión; tarj. am.: tarjeta amarilla; tarj. roja: tarjeta roja; vict.:
-victorias; derr.: derrotas; emp.: empates; mto.: minuto
+elim.: eliminatoria; etap.: etapa; dif. gol.: diferencia de goles; gol. dif.: diferencia de goles; entren.:
+entrenador; temp. reg.: temporada regular; árb.: árbitro; asists.: asistencias; amar.: amarilla; amars.: amarillas;
+expuls.: expulsión; tarj. am.: tarjeta amarilla; tarj. roja: tarjeta roja; vict.: victorias; derr.: derrotas; emp.:
+empates; mto.: minuto
 """
 FIELDS: Final = short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    res.: resolución; cat.: categoría;
-    exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.: asignatura; ex.: examen; lit.: literal;
-    circ.: circular; versíc.: versículo; vers.: versión; unid.: unidad; ud.: unidad; sem.: semana; mza.: manzana; mz.:
-    manzana; kilóm.: kilómetro; púb.: público; partic.: participación; ext.: extensión; grup.: grupo; gpo.: grupo;
-    gdo.: grado; gr.: grado; div.: división; ejs.: ejercicios; pregs.: preguntas; preg.: pregunta; rad.: radicado;
-    mat.: matrícula; reg.: registro; trans.: transitoria; cláus.: cláusula; mod.: modelo; tom.: tomo; doc.: documento;
-    tel: teléfono; lab.: laboratorio; ep: episodio; art: artículo; tabl.: tabla; mín.: mínimo; dist.: distrito; sub.:
-    subparcela; parc.: parcela; pol.: polígono; cub.: cubículo; cons.: consultorio; exps.: expedientes; 
-    ag.: agencia; suc.: sucursal; lib.: libro; epíg.: epígrafe; anex.: anexo; jorn.: jornada; min.: minuto
+    res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
+    asignatura; ex.: examen; lit.: literal; circ.: circular; versíc.: versículo; vers.: versión; unid.: unidad; ud.:
+    unidad; sem.: semana; mza.: manzana; mz.: manzana; kilóm.: kilómetro; púb.: público; partic.: participación; ext.:
+    extensión; grup.: grupo; gpo.: grupo; gdo.: grado; gr.: grado; div.: división; ejs.: ejercicios; pregs.:
+    preguntas; preg.: pregunta; rad.: radicado; mat.: matrícula; reg.: registro; trans.: transitoria; cláus.:
+    cláusula; mod.: modelo; tom.: tomo; doc.: documento; tel: teléfono; lab.: laboratorio; ep: episodio; art:
+    artículo; tabl.: tabla; mín.: mínimo; dist.: distrito; sub.: subparcela; parc.: parcela; pol.: polígono; cub.:
+    cubículo; cons.: consultorio; exps.: expedientes; ag.: agencia; suc.: sucursal; lib.: libro; epíg.: epígrafe;
+    anex.: anexo; jorn.: jornada; min.: minuto
     """
 )
-_FEMININE_FORM: Final = r"(?:exp|cant|temp|vel|pot|sup|alt|long|frec|dist|puntuac|calif|presión|edad|hum|nota)\.?"
+_FEMININE_FORM: Final = r"(?:exp|cant|pot|sup|alt|long|frec|dist|puntuac|calif|presión|edad|hum|nota)\.?"
 FIELD_RULES: Final = (
+    ("rel.", re.compile(r"(?<=reposo )rel\.(?!\w)"), "relativo"),
+    ("prog.", re.compile(r"(?<!\w)[Pp]rog\.(?= (?:de|del|rápido|corto|largo|eco|\d))"), "programa"),
+    ("a.", re.compile(r"(?<=\d )a\.(?=:)"), "años"),
+    ("mod.", re.compile(r"(?<=nivel )mod\.(?!\w)"), "moderado"),
+    ("int.", re.compile(r"((?:inglés|francés|nivel) )int\.(?!\w)"), r"\1intermedio"),
+    ("prof. Prof.", re.compile(r"(?<=m de )prof\.(?!\w)"), "profundidad"),
+    ("cap.", re.compile(r"(\b(?:su|la|de|con) )cap\.(?! ?\d| [IVX])"), r"\1capacidad"),
+    ("sem.", re.compile(r"(?:(?<=º )|(?<=er )|(?<=do ))sem\.(?!\w)"), "semestre"),
+    ("a.", re.compile(r"(?<=\d )a\.(?= y )"), "años"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= de )|(?<=plazo \d )m\.|(?<=plazo \d\d )m\.|(?<=a \d\d )m\.(?= al )"), "meses"),
+    ("int.", re.compile(r"(?<!\w)int\.(?= (?:liq|anual|mens|var|fijo|mor))|(?<=sin )int\.(?! ?\d)"), "interés"),
+    ("red.", re.compile(r"(?<!\w)red\.(?= \d+(?:[.,]\d+)? ?€)"), "reducida"),
+    ("sal. Sal.", re.compile(r"(?<!\w)[Ss]al\.(?= \d{1,3}(?![\d,]| ?[gGkK]))"), "salida"),
     (
-        "ene ENE Ene ene. feb FEB Feb feb. mar MAR Mar mar. abr ABR Abr abr. may MAY May may. jun JUN Jun jun. jul JUL Jul jul. ago AGO Ago ago. sep SEP Sep sep. sept SEPT Sept sept. oct OCT Oct oct. nov NOV Nov nov. dic DIC Dic dic.",
+        "p/",
+        re.compile(r"(?<!\w)p/ ?(?=(?:trayecto|persona|noche|día|mes|hora|unidad|kilo|litro|metro|pers|semana)(?!\w))"),
+        "por ",
+    ),
+    ("Org. org.", re.compile(r"(?<=[Qq]uím\. )[Oo]rg\.(?!\w)"), "orgánica"),
+    ("Inorg. inorg.", re.compile(r"(?<=[Qq]uím\. )[Ii]norg\.(?!\w)"), "inorgánica"),
+    ("Rev.", re.compile(r"(?<!\w)Rev\.(?= (?:Francesa|Industrial|Rusa|Mexicana|Cubana|de Mayo))"), "Revolución"),
+    ("preg.", re.compile(r"(?<=\d )(?<!\b1 )preg\.(?!\w)"), "preguntas"),
+    ("asist. Asist.", re.compile(r"(?<!\w)[Aa]sist\. oblig\.(?!\w)"), "asistencia obligatoria"),
+    ("Vac. vac.", re.compile(r"(?<!\w)[Vv]ac\.(?= (?:del?|anual|pend|verano|Navidad)(?!\w))"), "vacaciones"),
+    ("d.", re.compile(r"(?<=\d )d\. (?=(?:háb|nat|lab)\.?(?!\w))"), "días "),
+    ("mg.", re.compile(r"(?<!\w)mg\.(?= (?:bruto|neto|oper))"), "margen"),
+    ("hrs hrs. hs hs.", re.compile(r"(?<=\d:\d\d )hr?s\.?(?!\w)"), "h"),
+    ("cons.", re.compile(r"(?<!\w)[Cc]ons\.(?= [\d.,]+ ?(?:kWh|W|l|L|m))"), "consumo"),
+    ("S.", re.compile(r"(?<=\b[A-Z]\. )S\.(?= [A-Z])"), "S"),
+    ("c/", re.compile(r"(?<!\w)c/n(?!\w)"), "cantidad necesaria"),
+    (
+        "ene ENE Ene ene. feb FEB Feb feb. mar MAR Mar mar. abr ABR Abr abr. may MAY May may. jun JUN Jun jun. "
+        "jul JUL Jul jul. ago AGO Ago ago. sep SEP Sep sep. sept SEPT Sept sept. oct OCT Oct oct. nov NOV Nov nov. "
+        "dic DIC Dic dic.",
         re.compile(
             r"(?<![\w/.,-])(\d{1,2})[/-](ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)(?=\.?(?![\w/-]))",
             re.IGNORECASE,
@@ -151,7 +192,7 @@ FIELD_RULES: Final = (
         "cada ",
     ),
     ("c/", re.compile(r"(?<!\w)c/ (?=[\d½¼]+ (?!(?:hs?|hrs|horas|d|días|sem|min|meses)(?!\w)))"), "con "),
-    ("v v.", re.compile(r"(?<=\d )v\.?(?=/(?:día|d|sem))"), "veces"),
+    ("v v. v/", re.compile(r"(?<=\d )v\.?(?=/(?:día|d|sem))"), "veces"),
     ("m.", re.compile(r"(?<=\d )m\.(?=[,;)])"), "meses"),
     ("m m.", re.compile(r"(?<=\b[Aa] los \d )m(?=[ .,;]|$)|(?<=\b[Aa] los \d\d )m(?=[ .,;]|$)"), "meses"),
     ("Cont. cont.", re.compile(r"(?<!\w)[Cc]ont\.-? ?[Aa]dm\.(?!\w)"), "contencioso administrativo"),
@@ -163,9 +204,11 @@ FIELD_RULES: Final = (
     ("f.", re.compile(r"(?<!\w)f\.(?= (?:medio|lento|alto|bajo|fuerte|suave)(?!\w))"), "fuego"),
     ("ago. Ago.", re.compile(r"(?:(?<=\b[Ee]n )|(?<=\bde ))ago\.(?!\w)"), "agosto"),
     (
-        "ene ENE Ene feb FEB Feb mar MAR Mar abr ABR Abr may MAY May jun JUN Jun jul JUL Jul ago AGO Ago sep SEP Sep sept SEPT Sept oct OCT Oct nov NOV Nov dic DIC Dic",
+        "ene ENE Ene feb FEB Feb mar MAR Mar abr ABR Abr may MAY May jun JUN Jun jul JUL Jul ago AGO Ago sep SEP "
+        "Sep sept SEPT Sept oct OCT Oct nov NOV Nov dic DIC Dic",
         re.compile(
-            r"(?<![\w/.,])(\d{1,2})([ /-])(ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)\.?\2(?:20)?(\d\d)(?![\w/:]|[.,]\d| ?[%€])",
+            r"(?<![\w/.,])(\d{1,2})([ /-])(ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov"
+            r"|dic)\.?\2(?:20)?(\d\d)(?![\w/:]|[.,]\d| ?[%€])",
             re.IGNORECASE,
         ),
         r"\1 \3 20\4",

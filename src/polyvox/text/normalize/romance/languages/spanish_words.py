@@ -124,6 +124,9 @@ OTHER_UNITS: Final = {
     "cáps": Noun("cápsula", "cápsulas", feminine=True),
     "caps": Noun("cápsula", "cápsulas", feminine=True),
     "amp": Noun("ampolla", "ampollas", feminine=True),
+    "hm": Noun("hectómetro", "hectómetros"),
+    "gta": Noun("gota", "gotas", feminine=True),
+    "pax": Noun("persona", "personas", feminine=True),
     "pzca": Noun("pizca", "pizcas", feminine=True),
     "pza": Noun("pieza", "piezas", feminine=True),
     "bñ": Noun("baño", "baños"),
@@ -166,7 +169,7 @@ OTHER_UNITS: Final = {
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
-    spelled=frozenset("SOS CEO DIY BYD".split()),
+    spelled=frozenset("CAE IQ CET SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
             "NO SÍ SI YA EL LA LO LE TU TÚ MI MÍ SU ES EN DE AL UN SE ME TE NI HA HE VA IR DA FE OS ÉL QUE MÁS LAS LOS "
