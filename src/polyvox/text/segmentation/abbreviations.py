@@ -9,6 +9,7 @@ from polyvox.text.normalize.english.abbreviations import short_forms, words
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
+from polyvox.text.segmentation.short_words import SHORT_WORDS
 
 _REACH: Final = 32
 _LONGEST_PREFIX: Final = 3
@@ -72,7 +73,7 @@ _PAIRS: Final = frozenset(
         "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
         "R do", "R dos", "R de", "dir financier", "imp des", "ch double", "ch simple",
         "Fed R", "R Civ", "R Crim", "R App", "R Evid", "Civ P", "Crim P", "App P", "Pub L", "L No", "Conf Rm",
-        "Conf no", "conf no", "ref no", "Ref no",
+        "Conf no", "conf no", "ref no", "Ref no", "c de", "c sopa", "c chá", "d háb", "d corr",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -83,13 +84,13 @@ _NUMERALS: Final = frozenset(
     "quarante quaranta um dois três quatro sete oito dez vinte trinta quarenta mil mille cien cent cento cem".split()
 )
 # Short words of the Romance languages: before a small letter, before a figure, before a name.
-_ROMANCE_INSIDE: Final = frozenset(
+_ROMANCE_INSIDE: Final = SHORT_WORDS | frozenset(
     "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
     "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
     "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
     "spect".split()
 )
-_ROMANCE_FIGURES: Final = frozenset(
+_ROMANCE_FIGURES: Final = SHORT_WORDS | frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
     "prezzo rif stag arr dép déj part j".split()
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
@@ -67,9 +68,11 @@ class AbbreviationRules:
     also_words: Mapping[str, frozenset[str]]
     calendar: "CalendarNames"
     compass: Compass
-    by_word: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
+    by_word: tuple[tuple[re.Pattern[str], str], ...]
+    by_index: Mapping[str, tuple[int, ...]]  # of the rules for words
     context_words: frozenset[str]
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
+    letters: ChatLetters | None
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
@@ -89,17 +92,23 @@ class AbbreviationRules:
             {word: frozenset(before.split()) for word, before in with_capitals(table.also_words).items()},
             CalendarNames.of(language),
             table.compass,
-            tuple((frozenset(words.split()), pattern, meaning) for words, pattern, meaning in table.by_word),
+            tuple((pattern, meaning) for _, pattern, meaning in table.by_word),
+            _by_word(words for words, _, _ in table.by_word),
             frozenset(word for words, _, _ in table.by_word for word in words.split()),
             table.in_context,
+            table.letters,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         beginnings = _BEGINNING.findall(text.text)
+        if self.letters is not None and not self.letters.letters.isdisjoint(beginnings):
+            text = self.letters.read(text)
         if not self.context_words.isdisjoint(beginnings):
-            for known, pattern, words in self.by_word:
-                if not known.isdisjoint(beginnings):
-                    text = text.sub(pattern, partial(_in_context, words=words))
+            for index in sorted(
+                {index for word in self.context_words & {*beginnings} for index in self.by_index[word]}
+            ):
+                pattern, words = self.by_word[index]
+                text = text.sub(pattern, partial(_in_context, words=words))
         for held, pattern, words in self.contexts:
             if held in text.text:
                 text = text.sub(pattern, partial(_in_context, words=words))
@@ -253,6 +262,15 @@ def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
     """Return whether a text, a line or a sentence ends behind a match."""
     rest = match.string[match.end() : match.end() + 4].lstrip(' »”")*')
     return not rest or rest[0] == "\n" or (rest[0].isupper() and before_capitals)
+
+
+def _by_word(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """The places of the rules that each word asks for."""
+    places: dict[str, tuple[int, ...]] = {}
+    for index, known in enumerate(words):
+        for word in known.split():
+            places[word] = (*places.get(word, ()), index)
+    return places
 
 
 def _beginnings(forms: Iterable[str]) -> frozenset[str]:

@@ -17,6 +17,7 @@ class ChatLetters:
     """The letters of one language, and the words beside which they are the name of something."""
 
     meanings: Mapping[str, str]
+    letters: frozenset[str]  # in either case
     pattern: re.Pattern[str]
     names: frozenset[str]  # nouns and articles before a letter that is one
     after_figures: str  # letters that count nothing there
@@ -27,6 +28,7 @@ class ChatLetters:
         letters = "".join(meanings) + "".join(meanings).upper()
         return cls(
             meanings,
+            frozenset(letters),
             re.compile(
                 rf"[{letters}](?<![\w.,/'’+*#&-].)(?= (?!(?:{'|'.join(verbs.split())})(?!\w))"
                 rf"(?:[a-zà-ÿ]{{2,}}|[{letters}] |\d))"
@@ -36,9 +38,7 @@ class ChatLetters:
         )
 
     def read(self, text: TrackedText) -> TrackedText:
-        if self.pattern.search(text.text) is None or _FORMULA.search(text.text):
-            return text
-        return text.sub(self.pattern, self._word)
+        return text if _FORMULA.search(text.text) else text.sub(self.pattern, self._word)
 
     def _word(self, match: re.Match[str]) -> str | None:
         """None for a letter that is a name, counts something or stands in capitals inside a sentence."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.tracked import TrackedText
 
@@ -70,6 +71,7 @@ class Abbreviations:
     compass: Compass
     by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
+    letters: ChatLetters | None = None
 
 
 @dataclass(frozen=True, slots=True)

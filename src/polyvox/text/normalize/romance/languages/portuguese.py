@@ -7,7 +7,6 @@ from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.portuguese_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.languages.portuguese_chat import LETTERS
 from polyvox.text.normalize.romance.languages.portuguese_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -287,7 +286,7 @@ PORTUGUESE: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(LETTERS.read, Amperes("ampere", "amperes").read),
+    own_rules=(Amperes("ampere", "amperes").read,),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
-from polyvox.text.normalize.romance.languages.portuguese_chat import CHAT, CHAT_RULES
+from polyvox.text.normalize.romance.languages.portuguese_chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
     FIELD_RULES,
     FIELDS,
@@ -523,22 +523,16 @@ ABBREVIATIONS: Final = Abbreviations(
         ("e/", re.compile(r"(?<!\w)e/ou(?!\w)"), "e ou"),
         ("máx máx.", re.compile(r"(mínima(?:/| [^;.\n]{1,16}/ ?))máx\.?(?!\w)"), r"\1máxima"),
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º trimestre de 20\2"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1º trimestre"),
+        ("V V.", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
+        ("V V.", re.compile(r"(?<=\d\.\d )8V(?!\w)"), "8 válvulas"),
+        ("h", re.compile(r"(?<=\bem )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
+        ("x X", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
     ),
+    letters=LETTERS,
     in_context=(
-        ("x/d", re.compile(r"(?<=\d)x/d(?!\w)"), "x ao dia"),
-        (" votos", re.compile(r"(\d+) x (\d+)(?= votos)"), r"\1 a \2"),
         ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),
-        ("s de final", re.compile(r"4ªs(?= de final)"), "quartas"),
-        ("s de final", re.compile(r"8ªs(?= de final)"), "oitavas"),
-        (
-            "h",
-            re.compile(
-                r"(\d{1,2})h(\d\d)(?= de (?:carro|ônibus|viagem|voo|trem|duração|atraso|espera|estrada"
-                r"|prova|aula|barco))"
-            ),
-            r"\1h\2min",
-        ),
-        ("º", re.compile(r"(\b(?:sen|cos|tan|tg|a|ângulo de|girar|gire) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
         ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),
@@ -559,11 +553,6 @@ ABBREVIATIONS: Final = Abbreviations(
         ("(chá)", re.compile(r"(\d) col(?:h|her|heres)?\.? \((?:de )?chá\)"), r"\1 col de chá"),
         ("(sobremesa)", re.compile(r"(\d) col(?:h|her|heres)?\.? \(sobremesa\)"), r"\1 col de sobremesa"),
         ("(chá)", re.compile(r"(\d) (?:xíc|xic)\.? \(chá\)"), r"\1 xíc de chá"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º trimestre de 20\2"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1º trimestre"),
-        ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
-        ("8V", re.compile(r"(?<=\d\.\d )8V(?!\w)"), "8 válvulas"),
-        ("em ", re.compile(r"(?<=\bem )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
         ("1 @", re.compile(r"(?<=\d )@(?= |$)"), "arrobas"),
         ("E =", re.compile(r"(?<!\w)E(?= =)"), "é"),
         ("A =", re.compile(r"(?<!\w)A(?= =)"), "á"),
@@ -572,21 +561,6 @@ ABBREVIATIONS: Final = Abbreviations(
         ("/", re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"de \1 em \1 horas"),
         ("3ª", re.compile(r"(?<=\bna )3ª(?= \(| que vem|,|[.!?]?$)"), "terça"),
         (">", re.compile(r"(\b(?:a|em|de|com|por|para|e) )> ?(?=\d)"), r"\1mais de "),
-        ("d", re.compile(r"(?<!\w)(\d{1,2})s ?(\d)d(?!\w)"), r"\1 semanas e \2 dias"),
-        (
-            "h",
-            re.compile(
-                r"(\b(?:atras(?:ou|ado|ada)|dur(?:ou|a)|demor(?:ou|a)|lev(?:ou|a)|esfriar|descansar|gelar"
-                r"|por|há|quase|após"
-                r"|durante|mais|cerca de|faltam) )(\d{1,2})h(\d\d)(?!\w| ?min)"
-            ),
-            r"\1\2h\3min",
-        ),
-        ("ºT", re.compile(r"(?<=[12]º)T(?!\w)"), " tempo"),
-        (" V", re.compile(r"(\d) V, (\d+) E (?:e|,) (\d+) D(?!\w)"), r"\1 vitórias, \2 empates e \3 derrotas"),
-        ("por MB", re.compile(r"(?<=por )MB(?=[:,.])"), "Multibanco"),
-        (", I", re.compile(r"((?:§ ?\d+|art\. \d+)\.?º?, )I(?=,| d)"), r"\1um"),
-        ("x", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
         ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "vinte e quatro por sete"),
     ),
 )

@@ -13,11 +13,13 @@ LETTERS: Final = ChatLetters.of(
         "o a os as um uma do da ao de em no na com e ou letra variável valor valores tempo instante parâmetro "
         "fator eixo "
         "eixos opção alternativa item resposta coluna vitamina plano grupo ponto figura exercício distância "
-        "camisa tamanho incógnita função constante lado vértice reta cada seção bloco alínea turma número "
+        "camisa tamanho incógnita função constante calcule ache encontre lado vértice reta cada seção bloco "
+        "alínea turma número "
         "inteiro natural todo tecla"
     ),
     verbs=(
-        "is was in to of and é são era vale valem está estão tem têm em e ou vezes seja significa representa indica "
+        "is was in to of and de do da é são era vale valem está estão tem têm em e ou vezes seja significa "
+        "representa indica "
         "aparece deve tal mais menos"
     ),
 )

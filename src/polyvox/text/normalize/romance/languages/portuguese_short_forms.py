@@ -14,41 +14,40 @@ vazamento; hosp.: hospital; i/v: ida e volta; compl.: complemento; loc.: locaç�
 espaçamento; geo.: geografia; calc.: calculadora; ingr.: ingredientes; rend.: rendimento; g.p.: grande penalidade;
 espect.: espectadores; espects.: espectadores; fid.: fidelidade; band.: bandeira; qtia.: quantia; comp.: comprimido;
 conting.: contingência; prof.ª: professora; Prof.ª: professora; profª.: professora; ent.: entidade; tb.: também;
-fisiol.: fisiológico; alter.: alterações; uso cont.: uso contínuo; us. cont.: uso contínuo; arq.: arquivo; ret.:
-retorno; prev.: previsto; lug.: lugar; carr.: carruagem; Lx.: Lisboa; ext.: externo; dir. com.: diretoria comercial;
-Dir. Com.: diretoria comercial; energ.: energético; enc.: encarregado; pressup.: pressuposto; adm.: administração;
-admin.: administração; admtvo.: administrativo; administ.: administrativo; aux.: auxiliar; auxs.: auxiliares; asst.:
-assistente; assist.: assistente; anal.: analista; coord.ª: coordenadora; coordª.: coordenadora; Coord.ª: coordenadora;
-ger.: gerente; gte.: gerente; superv.: supervisor; sup. imed.: superior imediato; secret.: secretaria; sec.:
-secretaria; depto: departamento; dept.: departamento; deptos.: departamentos; dir.ª: diretora; Dir.ª: diretora;
-presid.: presidente; vice-pres.: vice-presidente; func.: funcionário; funcs.: funcionários; colab.: colaborador;
-colabs.: colaboradores; resp.: responsável; resps.: responsáveis; téc.: técnico; técs.: técnicos; tec.: técnico;
-estag.: estagiário; fav.: favor; p.f.: por favor; p. f.: por favor; s.f.f.: se faz favor; conf.: conforme; cfe.:
-conforme; cfme.: conforme; cf.: confira; doc.: documento; docs.: documentos; docum.: documentação; form.: formulário;
-solic.: solicitação; req.: requerimento; requer.: requerimento; reqs.: requisitos; protoc.: protocolo; prot.:
-protocolo; memo.: memorando; circ.: circular; port.: portaria; resol.: resolução; inst. norm.: instrução normativa;
-edit.: edital; reg.: registro; regul.: regulamento; regulam.: regulamento; relat.: relatório; reun.: reunião; obj.:
-objetivo; objs.: objetivos; proj.: projeto; projs.: projetos; orçam.: orçamento; orç.: orçamento; cron.: cronograma;
-pend.: pendente; pends.: pendências; encam.: encaminhamento; encaminh.: encaminhamento; remet.: remetente; dest.:
-destinatário; destin.: destinatário; ass.: assinatura; assin.: assinatura; A/C: aos cuidados de; a/c: aos cuidados de;
-atenc.: atenciosamente; cord.: cordialmente; cordt.: cordialmente; Exmos.: excelentíssimos; Ilmos.: ilustríssimos;
-mun.: municipal; est.: estadual; nasc.: nascimento; dt. nasc.: data de nascimento; data nasc.: data de nascimento; d.
-nasc.: data de nascimento; nat.: naturalidade; nac.: nacional; est. civil: estado civil; ender.: endereço; bairr.:
-bairro; munic.: município; exp.: experiência; exper.: experiência; salár.: salário; benef.: benefícios; benefs.:
-benefícios; contrat.: contratação; hor. com.: horário comercial; hor.: horário; expte.: expediente; refeit.:
-refeitório; transp.: transporte; vale-transp.: vale-transporte; vale-ref.: vale-refeição; disp.: disponível; dispon.:
-disponibilidade; ens. méd.: ensino médio; ens. fund.: ensino fundamental; ens. sup.: ensino superior; E. M.: ensino
-médio; E.M.: ensino médio; E.F.: ensino fundamental; prim.: primário; últ.: último; ult.: último; segs.: seguintes;
-princ.: principal; espec.: especialidade; geralm.: geralmente; pref.: prefeitura; Pref.: prefeitura; câm.: câmara;
-Câm.: câmara; tribun.: tribunal; fls: folhas; pág: página; pgs.: páginas; pg.: página; parág.: parágrafo; subt.:
-subtotal; tot. geral: total geral; acum.: acumulado; méd.: média; perc.: percentual; trib.: tributos; impos.:
-impostos; mens.: mensal; bim.: bimestre; quinz.: quinzena; sem.: semestre; corr.: corrente; bco.: banco; ag. banc.:
-agência bancária; c. c.: conta corrente; cta.: conta; c/p: conta poupança; poup.: poupança; créd.: crédito; déb.:
-débito; dep.: depósito; transf.: transferência; comprov.: comprovante; compr.: comprovante; pag.: pagamento; pagam.:
-pagamento; pagto.: pagamento; pgtos.: pagamentos; vcto.: vencimento; vencto.: vencimento; vencim.: vencimento; vto.:
-vencimento; NF-e: N F e; saldo dev.: saldo devedor; ref. ao: referente ao; ref. a: referente a; consumid.: consumidor;
-cons. méd.: consumo médio; leit.: leitura; leit. ant.: leitura anterior; leit. atual: leitura atual; ilum. púb.:
-iluminação pública; ilum. públ.: iluminação pública; públ.: público; púb.: público; priv.: privado
+fisiol.: fisiológico; alter.: alterações; us. cont.: uso contínuo; arq.: arquivo; ret.: retorno; prev.: previsto;
+lug.: lugar; carr.: carruagem; Lx.: Lisboa; ext.: externo; dir. com.: diretoria comercial; Dir. Com.: diretoria
+comercial; energ.: energético; enc.: encarregado; pressup.: pressuposto; adm.: administração; admin.: administração;
+admtvo.: administrativo; administ.: administrativo; aux.: auxiliar; auxs.: auxiliares; asst.: assistente; assist.:
+assistente; anal.: analista; coord.ª: coordenadora; coordª.: coordenadora; Coord.ª: coordenadora; ger.: gerente; gte.:
+gerente; superv.: supervisor; sup. imed.: superior imediato; secret.: secretaria; sec.: secretaria; depto:
+departamento; dept.: departamento; deptos.: departamentos; dir.ª: diretora; Dir.ª: diretora; presid.: presidente;
+vice-pres.: vice-presidente; func.: funcionário; funcs.: funcionários; colab.: colaborador; colabs.: colaboradores;
+resp.: responsável; resps.: responsáveis; téc.: técnico; técs.: técnicos; tec.: técnico; estag.: estagiário; fav.:
+favor; p.f.: por favor; p. f.: por favor; s.f.f.: se faz favor; conf.: conforme; cfe.: conforme; cfme.: conforme; cf.:
+confira; doc.: documento; docs.: documentos; docum.: documentação; form.: formulário; solic.: solicitação; req.:
+requerimento; requer.: requerimento; reqs.: requisitos; protoc.: protocolo; prot.: protocolo; memo.: memorando; circ.:
+circular; port.: portaria; resol.: resolução; inst. norm.: instrução normativa; edit.: edital; reg.: registro; regul.:
+regulamento; regulam.: regulamento; relat.: relatório; reun.: reunião; obj.: objetivo; objs.: objetivos; proj.:
+projeto; projs.: projetos; orçam.: orçamento; orç.: orçamento; cron.: cronograma; pend.: pendente; pends.: pendências;
+encam.: encaminhamento; encaminh.: encaminhamento; remet.: remetente; dest.: destinatário; destin.: destinatário;
+ass.: assinatura; assin.: assinatura; A/C: aos cuidados de; a/c: aos cuidados de; atenc.: atenciosamente; cord.:
+cordialmente; cordt.: cordialmente; Exmos.: excelentíssimos; Ilmos.: ilustríssimos; mun.: municipal; est.: estadual;
+nasc.: nascimento; dt. nasc.: data de nascimento; d. nasc.: data de nascimento; nat.: naturalidade; nac.: nacional;
+est. civil: estado civil; ender.: endereço; bairr.: bairro; munic.: município; exp.: experiência; exper.: experiência;
+salár.: salário; benef.: benefícios; benefs.: benefícios; contrat.: contratação; hor. com.: horário comercial; hor.:
+horário; expte.: expediente; refeit.: refeitório; transp.: transporte; vale-transp.: vale-transporte; vale-ref.:
+vale-refeição; disp.: disponível; dispon.: disponibilidade; ens. méd.: ensino médio; ens. fund.: ensino fundamental;
+ens. sup.: ensino superior; E. M.: ensino médio; E.M.: ensino médio; E.F.: ensino fundamental; prim.: primário; últ.:
+último; ult.: último; segs.: seguintes; princ.: principal; espec.: especialidade; geralm.: geralmente; pref.:
+prefeitura; Pref.: prefeitura; câm.: câmara; Câm.: câmara; tribun.: tribunal; fls: folhas; pág: página; pgs.: páginas;
+pg.: página; parág.: parágrafo; subt.: subtotal; tot. geral: total geral; acum.: acumulado; méd.: média; perc.:
+percentual; trib.: tributos; impos.: impostos; mens.: mensal; bim.: bimestre; quinz.: quinzena; sem.: semestre; corr.:
+corrente; bco.: banco; ag. banc.: agência bancária; c. c.: conta corrente; cta.: conta; c/p: conta poupança; poup.:
+poupança; créd.: crédito; déb.: débito; dep.: depósito; transf.: transferência; comprov.: comprovante; compr.:
+comprovante; pag.: pagamento; pagam.: pagamento; pagto.: pagamento; pgtos.: pagamentos; vcto.: vencimento; vencto.:
+vencimento; vencim.: vencimento; vto.: vencimento; NF-e: N F e; ref. ao: referente ao; ref. a: referente a; consumid.:
+consumidor; cons. méd.: consumo médio; leit.: leitura; leit. ant.: leitura anterior; leit. atual: leitura atual; ilum.
+púb.: iluminação pública; ilum. públ.: iluminação pública; públ.: público; púb.: público; priv.: privado
 """
 _MEDICINE: Final = """
 pcte.: paciente; pctes.: pacientes; pac.: paciente; pcte: paciente; fem.: feminino; masc.: masculino; diag.:
@@ -92,27 +91,27 @@ biol.: biologia; geog.: geografia; hist.: história; filos.: filosofia; sociol.:
 fís.: educação física; educ. fís.: educação física; educ.: educação; ed. inf.: educação infantil; mats.: matérias;
 disc.: disciplina; discs.: disciplinas; prof. resp.: professor responsável; alun.: alunos; turm.: turma; aval.:
 avaliação; exerc.: exercício; exercs.: exercícios; ex.: exemplo; exs.: exercícios; prob.: problema; probl.: problema;
-questões obj.: questões objetivas; quest.: questão; perg.: pergunta; pergs.: perguntas; resp.: resposta; trab.:
-trabalho; trabs.: trabalhos; grup.: grupo; apres.: apresentação; introd.: introdução; def.: definição; teor.: teorema;
-eq.: equação; fórm.: fórmula; gráf.: gráfico; bibl.: biblioteca; bibliogr.: bibliografia; fac.: faculdade; univ.:
-universidade; grad.: graduação; pós-grad.: pós-graduação; mestr.: mestrado; dout.: doutorado; créds.: créditos; freq.
-mín.: frequência mínima; méd. final: média final; recup.: recuperação; rec. final: recuperação final; lab. de:
-laboratório de; bim.: bimestre; trim.: trimestre; sem. letivo: semestre letivo; matríc.: matrícula; insc.: inscrição;
-inscr.: inscrição; vestib.: vestibular; simul.: simulado
+quest.: questão; perg.: pergunta; pergs.: perguntas; resp.: resposta; trab.: trabalho; trabs.: trabalhos; grup.:
+grupo; apres.: apresentação; introd.: introdução; def.: definição; teor.: teorema; eq.: equação; fórm.: fórmula;
+gráf.: gráfico; bibl.: biblioteca; bibliogr.: bibliografia; fac.: faculdade; univ.: universidade; grad.: graduação;
+pós-grad.: pós-graduação; mestr.: mestrado; dout.: doutorado; créds.: créditos; freq. mín.: frequência mínima; méd.
+final: média final; recup.: recuperação; rec. final: recuperação final; lab. de: laboratório de; bim.: bimestre;
+trim.: trimestre; sem. letivo: semestre letivo; matríc.: matrícula; insc.: inscrição; inscr.: inscrição; vestib.:
+vestibular; simul.: simulado
 """
 _TRADE: Final = """
 cx.: caixa; cxs.: caixas; und.: unidade; unds.: unidades; unids.: unidades; pç.: peça; pçs.: peças; emb.: embalagem;
 embal.: embalagem; frasc.: frasco; gar.: garantia; garant.: garantia; fab.: fabricação; dt. val.: data de validade;
-data fab.: data de fabricação; data val.: data de validade; prod.: produto; prods.: produtos; forn.: fornecedor;
-fornec.: fornecedor; distrib.: distribuidora; transp.: transportadora; entr.: entrada; entreg.: entrega; frt.: frete;
-desc.: desconto; descs.: descontos; promo.: promoção; prom.: promoção; s/ juros: sem juros; s/juros: sem juros; c/
-juros: com juros; parc.: parcelas; prest.: prestação; à v.: à vista; à vis.: à vista; vl. total: valor total; vlr.
-total: valor total; vl. tot.: valor total; vlr. unit.: valor unitário; pr. unit.: preço unitário; preç.: preço;
-qualid.: qualidade; tam.: tamanho; tams.: tamanhos; estq.: estoque; estoq.: estoque; disps.: disponíveis; orig.:
-original; usad.: usado; seminov.: seminovo; elétr.: elétrico; eletrod.: eletrodomésticos; eletrôn.: eletrônico; inox.:
-inoxidável; manut.: manutenção; instal.: instalação; assist. téc.: assistência técnica; rev.: revisão; serv.: serviço;
-servs.: serviços; atend.: atendimento; cli.: cliente; loj.: loja; mercad.: mercadoria; merc.: mercadoria; dist.:
-distância; alt. máx.: altura máxima; larg.: largura; compr.: comprimento; cap. máx.: capacidade máxima; pot.: potência
+prod.: produto; prods.: produtos; forn.: fornecedor; fornec.: fornecedor; distrib.: distribuidora; transp.:
+transportadora; entr.: entrada; entreg.: entrega; frt.: frete; desc.: desconto; descs.: descontos; promo.: promoção;
+prom.: promoção; s/ juros: sem juros; s/juros: sem juros; c/ juros: com juros; parc.: parcelas; prest.: prestação; à
+v.: à vista; à vis.: à vista; vl. total: valor total; vlr. total: valor total; vl. tot.: valor total; vlr. unit.:
+valor unitário; pr. unit.: preço unitário; preç.: preço; qualid.: qualidade; tam.: tamanho; tams.: tamanhos; estq.:
+estoque; estoq.: estoque; disps.: disponíveis; orig.: original; usad.: usado; seminov.: seminovo; elétr.: elétrico;
+eletrod.: eletrodomésticos; eletrôn.: eletrônico; inox.: inoxidável; manut.: manutenção; instal.: instalação; assist.
+téc.: assistência técnica; rev.: revisão; serv.: serviço; servs.: serviços; atend.: atendimento; cli.: cliente; loj.:
+loja; mercad.: mercadoria; merc.: mercadoria; dist.: distância; alt. máx.: altura máxima; larg.: largura; compr.:
+comprimento; cap. máx.: capacidade máxima; pot.: potência
 """
 _HOME: Final = """
 apts.: apartamentos; aptos.: apartamentos; sobr.: sobrado; dorms.: dormitórios; dorm.: dormitório; qts.: quartos;
@@ -130,10 +129,10 @@ elétrica; hidr.: hidráulica; inst. elétr.: instalação elétrica; refrig.: r
 """
 _SPORT: Final = """
 prorr.: prorrogação; pên.: pênaltis; sel.: seleção; seleç.: seleção; camp.: campeonato; campeon.: campeonato;
-classif.: classificação; elim.: eliminatória; rod.: rodada; est.: estádio; etap.: etapa; saldo g.: saldo de gols; sg:
-saldo de gols; vit.: vitórias; derr.: derrotas; cart. am.: cartão amarelo; cart. verm.: cartão vermelho; amar.:
-amarelo; verm.: vermelho; téc. interino: técnico interino; trein.: treinador; árb.: árbitro; artilh.: artilheiro;
-assists.: assistências; jog.: jogos
+classif.: classificação; elim.: eliminatória; rod.: rodada; est.: estádio; etap.: etapa; sg: saldo de gols; vit.:
+vitórias; derr.: derrotas; cart. am.: cartão amarelo; cart. verm.: cartão vermelho; amar.: amarelo; verm.: vermelho;
+téc. interino: técnico interino; trein.: treinador; árb.: árbitro; artilh.: artilheiro; assists.: assistências; jog.:
+jogos
 """
 FIELDS: Final = short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
@@ -160,6 +159,39 @@ _ENGINEERING: Final = (
     r"|Dados|Transportes|Prod|Comp)"
 )
 FIELD_RULES: Final = (
+    ("fab.", re.compile(r"(?<=[Dd]ata )fab\.(?!\w)"), "de fabricação"),
+    ("val.", re.compile(r"(?<=[Dd]ata )val\.(?!\w)"), "de validade"),
+    ("nasc.", re.compile(r"(?<=[Dd]ata )nasc\.(?!\w)"), "de nascimento"),
+    ("cont.", re.compile(r"(?<=[Uu]so )cont\.(?!\w)"), "contínuo"),
+    ("dev.", re.compile(r"(?<=[Ss]aldo )dev\.(?!\w)"), "devedor"),
+    ("h", re.compile(r"(?<=\bpor )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
+    ("h", re.compile(r"(?<=\bmais )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
+    ("x/ x", re.compile(r"(?<=\d)x/d(?!\w)"), "x ao dia"),
+    ("votos", re.compile(r"(\d+) x (\d+)(?= votos)"), r"\1 a \2"),
+    ("final", re.compile(r"4ªs(?= de final)"), "quartas"),
+    ("final", re.compile(r"8ªs(?= de final)"), "oitavas"),
+    ("º º.", re.compile(r"(\b(?:sen|cos|tan|tg|a|ângulo de|girar|gire) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
+    ("ºT ºT.", re.compile(r"(?<=[12]º)T(?!\w)"), " tempo"),
+    ("V", re.compile(r"(\d) V, (\d+) E (?:e|,) (\d+) D(?!\w)"), r"\1 vitórias, \2 empates e \3 derrotas"),
+    ("MB MB.", re.compile(r"(?<=por )MB(?=[:,.])"), "Multibanco"),
+    ("I", re.compile(r"((?:§ ?\d+|art\. \d+)\.?º?, )I(?=,| d)"), r"\1um"),
+    ("s", re.compile(r"(?<!\w)(\d{1,2})s ?(\d)d(?!\w)"), r"\1 semanas e \2 dias"),
+    (
+        "atrasou atrasado atrasada durou dura demorou demora levou leva esfriar descansar gelar há quase após durante "
+        "faltam",
+        re.compile(
+            r"(\b(?:atras(?:ou|ado|ada)|dur(?:ou|a)|demor(?:ou|a)|lev(?:ou|a)|esfriar|descansar|gelar|por|há|quase|após"
+            r"|durante|mais|cerca de|faltam) )(\d{1,2})h(\d\d)(?!\w| ?min)"
+        ),
+        r"\1\2h\3min",
+    ),
+    (
+        "carro ônibus viagem voo trem duração atraso espera estrada prova aula barco",
+        re.compile(
+            r"(\d{1,2})h(\d\d)(?= de (?:carro|ônibus|viagem|voo|trem|duração|atraso|espera|estrada|prova|aula|barco))"
+        ),
+        r"\1h\2min",
+    ),
     (
         "tri tri.",
         re.compile(r"((?<!\w)(?:no|do|ao) )tri\.?(?= (?:encerr|termin|de |do ano|anterior|seguinte))"),
@@ -277,7 +309,7 @@ FIELD_RULES: Final = (
     ),
     ("Adm. adm.", re.compile(r"((?<!\w)(?:em|de|curso|faz(?:er)?) )[Aa]dm\.(?!\w)"), r"\1administração"),
     ("fem.", re.compile(r"(?<=[Pp]cte\. )fem\.(?!\w)|(?<=[Pp]ac\. )fem\.(?!\w)|(?<=paciente )fem\.(?!\w)"), "feminina"),
-    ("VO VO.", re.compile(r"(?<= )VO(?=[ ,.;)]|$)"), "via oral"),
+    ("VO VO.", re.compile(r"(?:(?<= )|(?<=\A))VO(?=[ ,.;)]|$)"), "via oral"),
     ("SC SC.", re.compile(r"(?:(?<=m[lgL] )|(?<=UI )|(?<=via ))SC(?!\w)"), "subcutânea"),
     ("IM IM.", re.compile(r"(?<=via )IM(?!\w)"), "intramuscular"),
     ("sem.", re.compile(r"(?<=\d )(?<!\b1 )sem\.(?! letivo)"), "semanas"),

@@ -7,7 +7,6 @@ from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
-from polyvox.text.normalize.romance.languages.spanish_chat import LETTERS
 from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos, with_stops
 from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
@@ -315,7 +314,7 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(with_stops, as_pesos, LETTERS.read, Amperes("amperio", "amperios").read),
+    own_rules=(with_stops, as_pesos, Amperes("amperio", "amperios").read),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
-from polyvox.text.normalize.romance.languages.spanish_chat import CHAT, CHAT_RULES
+from polyvox.text.normalize.romance.languages.spanish_chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.languages.spanish_short_forms import (
     FIELD_RULES,
     FIELDS,
@@ -460,6 +460,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "Avda": "avenida",
         "Av": "avenida",
         "Pza": "plaza",
+        "pza": "plaza",
         "Ctra": "carretera",
         "Inst.": "instituto",
         "min.": "ministro",
@@ -572,50 +573,28 @@ ABBREVIATIONS: Final = Abbreviations(
         ("IV IV.", re.compile(r"(?<=vía )IV(?!\w)"), "intravenosa"),
         ("ud. uds.", re.compile(r"(?<=\d )uds?\.(?!\w)"), "unidades"),
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
-    ),
-    in_context=(
-        ("s de final", re.compile(r"4\.?[ºt]?os(?= de final)"), "cuartos"),
-        ("s de final", re.compile(r"8\.?[ºv]?os(?= de final)"), "octavos"),
-        (
-            "h",
-            re.compile(
-                r"(\d{1,2}) ?h ?(\d\d)(?= de (?:coche|auto|carro|viaje|vuelo|tren|duración|retraso|espera"
-                r"|ruta|clase|barco))"
-            ),
-            r"\1 h \2 min",
-        ),
-        ("Liga MX", re.compile(r"(?<=Liga )MX(?!\w)"), "M X"),
-        ("º", re.compile(r"(\b(?:sen|cos|tan|tg|a|ángulo de|girar|gira) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
-        ("/100 ", re.compile(r"/(?=100 (?:ciclos|habitantes))"), " por "),
-        (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
-        (
-            "h",
-            re.compile(
-                r"(\b(?:dur[óae]|durante|durará|demor[óa]|tard[óa]|tardan|reposar|cocer|hornear|marinar"
-                r"|unas|casi|tras|faltan"
-                r"|llev[óa]) )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"
-            ),
-            r"\1\2 h \3 min",
-        ),
-        ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("Ctrl", re.compile(r"(?<!\w)Ctrl(?=\+)"), "control"),
-        (" V hasta", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
-        ("1 sobre", re.compile(r"(?<!\w)1 sobre(?= (?:en|de|cada|al|disuelto))"), "un sobre"),
+        ("V", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
+        ("sobre", re.compile(r"(?<!\w)1 sobre(?= (?:en|de|cada|al|disuelto))"), "un sobre"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er trimestre de 20\2"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1er trimestre"),
+        ("T T. T-", re.compile(r"(?<!\w)T([1-4])(?= (?:de |del )?20\d\d)"), r"\1er trimestre"),
+        ("V V.", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
+        ("M-", re.compile(r"(?<![\w-])M-(?=[JVSD](?![\w-]))"), "martes a "),
+        ("S-", re.compile(r"(?<![\w-])S-D(?![\w-])"), "sábado y domingo"),
+        ("V-", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
+    ),
+    letters=LETTERS,
+    in_context=(
+        (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
+        ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrellas"),
-        (" x ", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?= [a-zà-ÿ]{2})"), "por"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er trimestre de 20\2"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1er trimestre"),
-        ("T", re.compile(r"(?<!\w)T([1-4])(?= (?:de |del )?20\d\d)"), r"\1er trimestre"),
-        ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
         ("€", re.compile(r"(?<=\b[eu][ln] )€"), "euro"),
         ("L", re.compile(r"(?<![\w-])L(?:-| a )(?=[JVSD](?![\w-]))"), "lunes a "),
-        ("M-", re.compile(r"(?<![\w-])M-(?=[JVSD](?![\w-]))"), "martes a "),
         (" a J", re.compile(r"(?<=(?:lunes|artes) a )J(?!\w)"), "jueves"),
         (" a V", re.compile(r"(?<=(?:lunes|artes) a )V(?!\w)"), "viernes"),
         (" a S", re.compile(r"(?<=(?:lunes|artes) a )S(?!\w)"), "sábado"),
         (" a D", re.compile(r"(?<=(?:lunes|artes) a )D(?!\w)"), "domingo"),
-        ("S-D", re.compile(r"(?<![\w-])S-D(?![\w-])"), "sábado y domingo"),
-        ("V-D", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
         ("=", re.compile(r"(?<!\w)Y(?= ?=)"), "i griega"),
     ),
 )

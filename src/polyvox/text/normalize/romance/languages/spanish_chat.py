@@ -13,10 +13,11 @@ LETTERS: Final = ChatLetters.of(
         "el la los las un una del al de en con y o letra variable valor valores tiempo instante parámetro factor "
         "eje ejes "
         "rayos rayo opción apartado inciso respuesta columna vitamina plan grupo punto figura ejercicio "
-        "distancia linfocitos células camiseta talla incógnita función constante lado vértice recta cada"
+        "distancia linfocitos células camiseta talla incógnita función constante calcula halla despeja "
+        "encuentra lado vértice recta cada"
     ),
     verbs=(
-        "is was in to of and es son era vale valen está están tiene tienen en y o u e es sea significa "
+        "is was in to of and de del si sin es son era vale valen está están tiene tienen en y o u e es sea significa "
         "representa indica corresponde "
         "aparece debe tal menos más veces kilómetros metros"
     ),
@@ -39,9 +40,9 @@ CHAT: Final = short_forms(
     hermana; qtal: qué tal; ktal: qué tal; dnde: donde; hcr: hacer; hac: hace; sbs: sabes; vmos: vamos; vns: vienes;
     lgo: luego; ahr: ahora; aora: ahora; sbdo: sábado; pko: poco; mjr: mejor; tfno: teléfono; mns: menos; algn:
     alguien; algno: alguno; nunk: nunca; siemp: siempre; spre: siempre; smpre: siempre; bb: bebé; bbs: bebés; nvo:
-    nuevo; nva: nueva; tvz: tal vez; ola k ase: hola qué hace; k tal: qué tal; q tal: qué tal; x q: porque; qdo:
-    quedo; qda: queda; qdms: quedamos; qdamos: quedamos; kedamos: quedamos; hsta: hasta; hta: hasta; tmpoco: tampoco;
-    tmpco: tampoco; entncs: entonces; entcs: entonces; entons: entonces
+    nuevo; nva: nueva; tvz: tal vez; k tal: qué tal; q tal: qué tal; x q: porque; qdo: quedo; qda: queda; qdms:
+    quedamos; qdamos: quedamos; kedamos: quedamos; hsta: hasta; hta: hasta; tmpoco: tampoco; tmpco: tampoco; entncs:
+    entonces; entcs: entonces; entons: entonces
     """
 )
 _OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[ey] ))"

@@ -99,15 +99,15 @@ _TRADE: Final = """
 p/u: por unidad; p.u.: precio unitario; p. u.: precio unitario; u/m: unidad de medida; unids.: unidades; unid: unidad;
 cod.: código; mod.: modelo; tam.: tamaño; tmño.: tamaño; env.: envío; envs.: envíos; grat.: gratis; gtía.: garantía;
 garant.: garantía; fab.: fabricación; cad.: caducidad; f. cad.: fecha de caducidad; fec. cad.: fecha de caducidad; f.
-venc.: fecha de vencimiento; fec.: fecha; f. nac.: fecha de nacimiento; fec. nac.: fecha de nacimiento; fecha nac.:
-fecha de nacimiento; prod.: producto; prods.: productos; prov.: proveedor; distrib.: distribuidor; dist.: distancia;
-instal.: instalación; rep.: reparación; repar.: reparación; mcía.: mercancía; merc.: mercancía; alm.: almacén; pqte.:
-paquete; pqtes.: paquetes; paqs.: paquetes; btos.: bultos; bto.: bulto; dcto.: descuento; dctos.: descuentos; dscto.:
-descuento; promo.: promoción; efect.: efectivo; efvo.: efectivo; créd.: crédito; déb.: débito; tarj. créd.: tarjeta de
-crédito; cuot.: cuotas; s/int.: sin interés; s/ int.: sin interés; desp.: despacho; desc. máx.: descuento máximo;
-pers.: personas; adic.: adicional; lta.: lata; bca.: blanca; bco. y neg.: blanco y negro; usad.: usado; nvo.: nuevo;
-nva.: nueva; seminvo.: seminuevo; elect.: eléctrico; eléctr.: eléctrico; electrod.: electrodomésticos; inox.:
-inoxidable; alum.: aluminio; plást.: plástico
+venc.: fecha de vencimiento; fec.: fecha; f. nac.: fecha de nacimiento; fec. nac.: fecha de nacimiento; prod.:
+producto; prods.: productos; prov.: proveedor; distrib.: distribuidor; dist.: distancia; instal.: instalación; rep.:
+reparación; repar.: reparación; mcía.: mercancía; merc.: mercancía; alm.: almacén; pqte.: paquete; pqtes.: paquetes;
+paqs.: paquetes; btos.: bultos; bto.: bulto; dcto.: descuento; dctos.: descuentos; dscto.: descuento; promo.:
+promoción; efect.: efectivo; efvo.: efectivo; créd.: crédito; déb.: débito; tarj. créd.: tarjeta de crédito; cuot.:
+cuotas; s/int.: sin interés; s/ int.: sin interés; desp.: despacho; desc. máx.: descuento máximo; pers.: personas;
+adic.: adicional; lta.: lata; bca.: blanca; bco. y neg.: blanco y negro; usad.: usado; nvo.: nuevo; nva.: nueva;
+seminvo.: seminuevo; elect.: eléctrico; eléctr.: eléctrico; electrod.: electrodomésticos; inox.: inoxidable; alum.:
+aluminio; plást.: plástico
 """
 _HOME: Final = """
 coc.: cocina; asc.: ascensor; calef.: calefacción; a/a: aire acondicionado; a/c: aire acondicionado; A/C: aire
@@ -116,10 +116,10 @@ construidos; trast.: trastero; comun.: comunidad; fza.: fianza; vta.: venta; c/e
 terraz.: terraza; jdín.: jardín; jard.: jardín; pisc.: piscina; exter.: exterior; orient.: orientación; céntr.:
 céntrico; cént.: céntrico; urbaniz.: urbanización; parc.: parcela; gje.: garaje; plza. gar.: plaza de garaje; pza.
 gar.: plaza de garaje; coch.: cochera; estac.: estacionamiento; edifs.: edificios; deptos: departamentos; bño.: baño;
-bños.: baños; s/ascensor: sin ascensor; gas nat.: gas natural; cert. energ.: certificado energético; efic. energ.:
-eficiencia energética; consum.: consumo; pot.: potencia; pot. máx.: potencia máxima; temp. máx.: temperatura máxima;
-lavad.: lavadora; elec.: electricidad; electric.: electricidad; inm.: inmobiliaria; inmob.: inmobiliaria; p. baja:
-planta baja; pl. baja: planta baja
+bños.: baños; s/ascensor: sin ascensor; cert. energ.: certificado energético; efic. energ.: eficiencia energética;
+consum.: consumo; pot.: potencia; pot. máx.: potencia máxima; temp. máx.: temperatura máxima; lavad.: lavadora; elec.:
+electricidad; electric.: electricidad; inm.: inmobiliaria; inmob.: inmobiliaria; p. baja: planta baja; pl. baja:
+planta baja
 """
 _SPORT: Final = """
 prórr.: prórroga; pen.: penaltis; sel.: selección; selecc.: selección; campto.: campeonato; clasif.: clasificación;
@@ -144,6 +144,32 @@ FIELDS_BEFORE_FIGURES: Final = short_forms(
 )
 _FEMININE_FORM: Final = r"(?:exp|cant|pot|sup|alt|long|frec|dist|puntuac|calif|presión|edad|hum|nota)\.?"
 FIELD_RULES: Final = (
+    ("nat.", re.compile(r"(?<=gas )nat\.(?!\w)"), "natural"),
+    ("nac.", re.compile(r"(?<=[Ff]echa )(?:de )?nac\."), "de nacimiento"),
+    ("final", re.compile(r"4\.?[ºt]?os(?= de final)"), "cuartos"),
+    ("final", re.compile(r"8\.?[ºv]?os(?= de final)"), "octavos"),
+    ("MX", re.compile(r"(?<=Liga )MX(?!\w)"), "M X"),
+    ("º º.", re.compile(r"(\b(?:sen|cos|tan|tg|a|ángulo de|girar|gira) \d\d)º(?=[.,;:)]| [=,]|$)"), r"\1°"),
+    ("ciclos habitantes", re.compile(r"/(?=100 (?:ciclos|habitantes))"), " por "),
+    ("a/", re.compile(r"(?<!\w)a/c(?= del? )"), "al cuidado"),
+    (
+        "duró dura durante durará demoró demora tardó tarda tardan reposar cocer hornear marinar unas casi "
+        "tras faltan llevó lleva",
+        re.compile(
+            r"(\b(?:dur[óae]|durante|durará|demor[óa]|tard[óa]|tardan|reposar|cocer|hornear|marinar"
+            r"|unas|casi|tras|faltan"
+            r"|llev[óa]) )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"
+        ),
+        r"\1\2 h \3 min",
+    ),
+    (
+        "coche auto carro viaje vuelo tren duración retraso espera ruta clase barco",
+        re.compile(
+            r"(\d{1,2}) ?h ?(\d\d)(?= de (?:coche|auto|carro|viaje|vuelo|tren|duración|retraso|espera"
+            r"|ruta|clase|barco))"
+        ),
+        r"\1 h \2 min",
+    ),
     ("rel.", re.compile(r"(?<=reposo )rel\.(?!\w)"), "relativo"),
     ("prog.", re.compile(r"(?<!\w)[Pp]rog\.(?= (?:de|del|rápido|corto|largo|eco|\d))"), "programa"),
     ("a.", re.compile(r"(?<=\d )a\.(?=:)"), "años"),
@@ -259,7 +285,7 @@ FIELD_RULES: Final = (
     ("máx máx.", re.compile(r"((?:os|es) )máx\.(?!\w)"), r"\1máximos"),
     ("sol. Sol.", re.compile(r"(?<!\w)[Ss]ol\.(?= (?:oral|inyect|fisio|salina|oft|nasal|acuosa))"), "solución"),
     ("vía Vía", re.compile(r"(?<=[Vv]ía )(?:i\. ?m\.|IM)(?!\w)"), "intramuscular"),
-    ("VO", re.compile(r"(?<= )VO(?=[ ,.;)]|$)"), "vía oral"),
+    ("VO", re.compile(r"(?:(?<= )|(?<=\A))VO(?=[ ,.;)]|$)"), "vía oral"),
     ("IM IM.", re.compile(r"(?<=m[lgL] )IM(?!\w)"), "intramuscular"),
     ("IV EV IV. EV.", re.compile(r"(?<=m[lgL] )(?:IV|EV)(?!\w)"), "intravenosa"),
     ("SC SC.", re.compile(r"(?<=m[lgL] )SC(?!\w)|(?<=UI )SC(?!\w)|(?<=vía )SC(?!\w)"), "subcutánea"),
