@@ -64,6 +64,38 @@ def test_no_two_numbers_sound_alike(language: str) -> None:
     assert len({normalized(str(value), language).text for value in set(values)}) == len(set(values))
 
 
+@each_row(
+    ("language", "written"),
+    [
+        ("es", "Opción d es correcta"),
+        ("es", "La variable x toma valores altos"),
+        ("es", "Despeja t de la recta"),
+        ("es", "Juega el Inter. Gana el Milan."),
+        ("pt", "Se n é par, o ponto p do plano vale"),
+        ("pt", "Ouvi um eco. Parou."),
+    ],
+)
+def test_letters_and_words_that_are_short_for_nothing_stay(language: str, written: str) -> None:
+    assert normalized(written, language).text == written
+
+
+@each_row(
+    ("written", "currency"),
+    [
+        ("Cuesta $5.", "dólares"),
+        ("Cuesta $12.500.", "pesos"),
+        ("Cuesta $12.500 en Miami.", "dólares"),
+        ("En Monterrey cuesta $1,250.", "pesos"),
+        ("Pagué $30 pesos y $20 de propina.", "pesos"),
+        ("Compré US$ 100 a $1.350.", "pesos"),
+    ],
+)
+def test_a_dollar_sign_is_of_the_money_of_its_text(written: str, currency: str) -> None:
+    heard = spoken_words(normalized(written, "es").text)
+    assert f" {currency} " in heard
+    assert "dólares" in heard or currency == "pesos"
+
+
 PIECES = [
     *"0123456789", *" .,-–/:;'’\"()#@&_+=<>%$€£°ºª½²\n", "km", "h", "p. m.", "Sr. ", "M. ", "n.º ", "I", "XIV", "XXe",
     " de ", "mayo", "mai ", "http://", "www.", ".com", "er", "e", "millones", "a", "é", "中", "😀", "\u200b", "\ue000",
@@ -112,6 +144,14 @@ HOSTILE = [
     "fecha 1/2, ",
     "1 000 000 a ",
     "abierto 9-18h y ",
+    "x q t a ",
+    "cable 1 A ",
+    "$1 pesos ",
+    "1-1-",
+    "25/21, ",
+    "1:23/",
+    "fix/a.",
+    "c/ exp. mín. ",
 ]
 
 

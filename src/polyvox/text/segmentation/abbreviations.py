@@ -10,6 +10,7 @@ from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_F
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 from polyvox.text.normalize.romance.languages import french_truncated, italian_truncated
+from polyvox.text.segmentation.short_words import SHORT_WORDS
 
 _REACH: Final = 32
 _LONGEST_PREFIX: Final = 3
@@ -81,6 +82,7 @@ _PAIRS: Final = frozenset(
         "Conf no", "conf no", "ref no", "Ref no", "Mech Eng", "Chem Eng", "Elec Eng", "Civ Eng", "Comp Sci", "Comp Eng",
         "Poli Sci", "Pol Sci", "Phys Ed", "Bus Admin", "Cal Penal", "Cal Civ", "Cal Code", "Veh Code", "Civ Code",
         "Super Ct", "Sup Ct", "Dist Ct", "Pen Code", "Lab Code", "Fam Code", "D C", "C Cir",
+        "c de", "c sopa", "c chá", "d háb", "d corr",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -101,13 +103,17 @@ _CUT: Final = (
     frozenset(form[:-1] for form in french_truncated.TRUNCATED | italian_truncated.TRUNCATED if len(form) > 3)
     - _ALSO_ENGLISH
 )
-_ROMANCE_INSIDE: Final = _CUT | frozenset(
-    "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
-    "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
-    "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
-    "spect".split()
+_ROMANCE_INSIDE: Final = (
+    _CUT
+    | SHORT_WORDS
+    | frozenset(
+        "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
+        "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
+        "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
+        "spect".split()
+    )
 )
-_ROMANCE_FIGURES: Final = frozenset(
+_ROMANCE_FIGURES: Final = SHORT_WORDS | frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
     "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
     "loc fatt T surf larg haut prec prél éch cott".split()

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’]))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’])| [a-z]\))"
 _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
@@ -73,9 +74,11 @@ class AbbreviationRules:
     also_words: Mapping[str, frozenset[str]]
     calendar: "CalendarNames"
     compass: Compass
-    by_word: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
+    by_word: tuple[tuple[re.Pattern[str], str], ...]
+    by_index: Mapping[str, tuple[int, ...]]  # of the rules for words
     context_words: frozenset[str]
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
+    letters: ChatLetters | None
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
@@ -99,17 +102,21 @@ class AbbreviationRules:
             {word: frozenset(before.split()) for word, before in with_capitals(table.also_words).items()},
             CalendarNames.of(language),
             table.compass,
-            tuple((_with_stops(words), pattern, meaning) for words, pattern, meaning in table.by_word),
+            tuple((pattern, meaning) for _, pattern, meaning in table.by_word),
+            _by_word(_with_stops(words) for words, _, _ in table.by_word),
             frozenset(word for words, _, _ in table.by_word for word in _with_stops(words)),
             table.in_context,
+            table.letters,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
         beginnings = set(_BEGINNING.findall(text.text))
+        if self.letters is not None and not self.letters.letters.isdisjoint(beginnings):
+            text = self.letters.read(text)
         if not self.context_words.isdisjoint(beginnings):
-            for known, pattern, words in self.by_word:
-                if not known.isdisjoint(beginnings):
-                    text = text.sub(pattern, partial(_in_context, words=words))
+            for index in sorted({index for word in self.context_words & beginnings for index in self.by_index[word]}):
+                pattern, words = self.by_word[index]
+                text = text.sub(pattern, partial(_in_context, words=words))
         for held, pattern, words in self.contexts:
             if held in text.text:
                 text = text.sub(pattern, partial(_in_context, words=words))
@@ -126,7 +133,11 @@ class AbbreviationRules:
         unit = self.units.get(match.group().rstrip("."))
         words, may_end = self._meaning(match)
         counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
+        if counted and unit is not None and words not in (unit.one, unit.many):
+            return None
         if counted and unit is not None:
+            words = unit.one if match.string.endswith((" 1 ", "(1 "), 0, match.start()) else unit.many
+        if not self._stands(match):
             return None
         if not self._stands(match) or match.string.endswith(self.stop, 0, match.start()):
             return None  # the end of an address or of a file's name
@@ -266,6 +277,15 @@ def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
 def _with_stops(words: str) -> frozenset[str]:
     """Words as they stand inside a sentence, and those of letters alone as one ends with them."""
     return frozenset(form for word in words.split() for form in (word, f"{word}." if word[-1].isalpha() else word))
+
+
+def _by_word(words: Iterable[Iterable[str]]) -> dict[str, tuple[int, ...]]:
+    """The places of the rules that each word asks for."""
+    places: dict[str, tuple[int, ...]] = {}
+    for index, known in enumerate(words):
+        for word in known:
+            places[word] = (*places.get(word, ()), index)
+    return places
 
 
 def _stands_alone(match: re.Match[str]) -> bool:

@@ -10,10 +10,25 @@ from polyvox.text.tracked import TrackedText
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
 _SLASHED = re.compile(r"(\d(?<![\w/.,-].)\d?)([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAY_MONTH = re.compile(r"(\d(?<=[^\d/][ '(].)\d?)/(\d{1,2})(?![\w/]|[.,]\d)")
+_INCH = ('"', "″", "”")
+_WRITTEN_OUT = re.compile(r"[,:(] ?\d\d/0\d\Z")
 _FIRST_DAY = re.compile(r"1(?<![\w/.,-].)(?:\.?[º°]|er)/(\d{1,2})(?:/(\d{4}|\d{2}))?(?![\w/]|[.,]\d)")
 _MONTH_YEAR = re.compile(r"([01](?<![\w/.,-].)(?:(?<=0)[1-9]|(?<=1)[0-2]))/((?:19|20)\d\d)(?![\w/]|[.,]\d)")
 _HOUR = r"\d(?<![\w:.,/].)(?:(?<=[01])\d|(?<=2)[0-4])?"
 _SHORT_YEAR = re.compile(r"['’‘](?<!\w.)(?=\d\d\d?(?![\w'’]))")
+# Hours from Greenwich: "GMT-3", "UTC+05:30".
+_ZONE = re.compile(
+    r"(?P<zone>GMT|UTC)(?<!\w...) ?(?P<sign>[+−-])0?(?P<hours>\d{1,2})(?::?(?P<minutes>[0-5]\d))?(?![\w:]|[.,]\d)"
+)
+# Day and month with a hyphen: "31-12".
+_HYPHENED_DAY = re.compile(
+    r"(\d(?<=[ (].)\d?)-(0[1-9]|1[0-2])(?![\w/-]|[.,]\d| ?[%€$°]| [a-zà-ÿ]{4,}(?<!entre)(?<!ante))"
+)
+# From one day to another: "01/02/25-28/02/25".
+_PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d\d?/\d\d?/\d\d)")
+_AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
+_ROMAN_MONTH = re.compile(r"(\d(?<![\w/.,-].)\d?)([-./])(X?I{1,3}|IV|VI{0,3}|IX|XI?|V)\2(\d{4})(?![\w/-])")
+_ROMAN_MONTHS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
 )
@@ -132,6 +147,11 @@ class Calendar:
         text = text.sub(_SHORT_YEAR, "")
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
+            text = text.sub(_HYPHENED_DAY, self._hyphened_day)
+        if "GMT" in text.text or "UTC" in text.text:
+            text = text.sub(_ZONE, self._zone)
+        if "-" in text.text or "/" in text.text:
+            text = text.sub(_ROMAN_MONTH, self._roman_month).sub(_PERIOD, rf"\1 {self.language.upto} ")
         text = text.sub(_SLASHED, self._slashed)
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
@@ -177,8 +197,12 @@ class Calendar:
     def _day_month(self, match: re.Match[str]) -> str | None:
         found = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
         day, month = int(match[1]), int(match[2])
-        dated = (found is not None and self._dates(found)) or self._follows_a_day(match)
-        if not dated or not (1 <= day <= 31 and 1 <= month <= 12):
+        inches = match.string[match.end() : match.end() + 1] in _INCH and day < month
+        if not (1 <= day <= 31 and 1 <= month <= 12) or inches:
+            return None
+        if _WRITTEN_OUT.search(match.string, max(0, match.start() - 2), match.end()) is not None:
+            return self.language.date(day, month, None)
+        if not ((found is not None and self._dates(found)) or self._follows_a_day(match)):
             return None
         if self._is_share(match, found[1].lower() if found else ""):
             return None
@@ -187,6 +211,27 @@ class Calendar:
         if counted and day < month and match[1][0] != "0" and month in (2, 3, 4):
             return None
         return self.language.date(day, month, None)
+
+    def _roman_month(self, match: re.Match[str]) -> str | None:
+        """None for a numeral that no month has."""
+        if match[3] not in _ROMAN_MONTHS:
+            return None
+        return self._date(match[1], str(_ROMAN_MONTHS.index(match[3])), match[4])
+
+    def _hyphened_day(self, match: re.Match[str]) -> str | None:
+        """None behind other words, and for figures that rather go from one to the other."""
+        zeros = match[1][0] == "0" or match[2][0] == "0" or _AT_AN_HOUR.match(match.string, match.end()) is not None
+        if _word_before(match) not in self.language.before_hyphened_date or not (
+            zeros or int(match[1]) > int(match[2])
+        ):
+            return None
+        return self._date(match[1], match[2], None)
+
+    def _zone(self, match: re.Match[str]) -> str:
+        sign = self.language.signs["+"] if match["sign"] == "+" else self.language.minus
+        minutes = int(match["minutes"] or 0)
+        rest = f" {self.language.cardinal(minutes, Gender.ALONE)}" if minutes else ""
+        return f"{match['zone']} {sign} {self.language.cardinal(int(match['hours']), Gender.ALONE)}{rest}"
 
     def _guessed(self, match: re.Match[str]) -> str | None:
         """None for figures that do not go up."""

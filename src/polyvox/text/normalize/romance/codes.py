@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.file_endings import spelled_ending
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import any_label, spelled, whole_number
 from polyvox.text.tracked import TrackedText
@@ -34,7 +35,8 @@ _FILE: Final = re.compile(
     r"|\.(?:gitignore|env|bashrc|zshrc|dockerignore|npmrc|htaccess|vimrc|profile|ssh))(?![\w@-]|\.\w)(?::\d{1,5}+(?::\d{1,4}+)?)?"
 )
 _BRANCH: Final = re.compile(
-    r"(?<![\w@./\\-])(?:feat|feature|fix|hotfix|bugfix|release|chore|refactor|origin|upstream)/(?:[\w-]++|[./](?=\w))++(?!\w)"
+    r"(?<![\w@./\\-])(?:feat|feature|fix|hotfix|bugfix|release|chore|docs|refactor|origin|upstream)/"
+    r"(?:[\w-]++|[./](?=\w))++(?!\w)"
 )
 _NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
@@ -88,7 +90,7 @@ class Codes:
     def read_files(self, text: TrackedText) -> TrackedText:
         """Names of files with the folders before them, part by part."""
         if "/" in text.text:
-            text = text.sub(_BRANCH, self._file)
+            text = text.sub(_BRANCH, self._branch)
         return text.sub(_FILE, self._file) if _NAMED_END.search(text.text) else text
 
     def _labelled(self, match: re.Match[str]) -> str | None:
@@ -149,8 +151,16 @@ class Codes:
         return f"{match['letters']} {words}"
 
     def _file(self, match: re.Match[str]) -> str:
+        name, _, ending = match.group().rpartition(".")
+        last = spelled_ending(ending) or self._pieces(ending)
+        return " ".join(filter(None, (self._pieces(name), self.language.web["."], last)))
+
+    def _branch(self, match: re.Match[str]) -> str:
+        return self._pieces(match.group())
+
+    def _pieces(self, written: str) -> str:
         words: list[str] = []
-        for piece in _PIECE.findall(match.group()):
+        for piece in _PIECE.findall(written):
             if piece.isdecimal():
                 words.append(whole_number(piece, self.language))
             elif piece.isalpha():

@@ -9,7 +9,7 @@ from polyvox.text.tracked import TrackedText
 
 _PRIME: Final = "['’′]"
 _DOUBLE: Final = f'(?:["”″]|{_PRIME}{{2}})'
-_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d|\\d:\\d\\d")
+_AFTER_DIGIT: Final = re.compile("['’′\"”″](?<=\\d.)|:\\d\\d[.,]\\d|\\dmin\\d|\\ds\\d|\\d:\\d\\d|\\dm ?\\d")
 _PRIMES: Final = re.compile(
     rf"(?P<minutes>\d(?<![\w.,:/].)\d{{0,2}}){_PRIME} ?(?P<seconds>\d\d?){_DOUBLE}(?P<rest>\d{{1,3}})?(?!\d)"
     r"(?P<per>/km(?!\w))?"
@@ -17,13 +17,22 @@ _PRIMES: Final = re.compile(
 _HOURS: Final = re.compile(
     rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?)(?:{_PRIME}|min) ?(\d\d?)(?:{_DOUBLE}(?P<rest>\d{{1,3}})?|s)(?!\w)"
 )
-_GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
-_GLUED_SECONDS: Final = re.compile(r"(?P<seconds>\d(?<![\w.,:/].)\d?)s(?P<rest>\d{2,3})(?!\w)")
+_GLUED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)min(?P<seconds>\d\d?)s(?P<rest>\d{2,3})?(?!\w)")
+_LETTERED: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?)m ?(?P<seconds>\d\d?)s(?P<rest>)(?!\w)")
+_GLUED_SECONDS: Final = re.compile(r"(?P<seconds>\d(?<![\w.,:/].)\d?)s(?P<rest>\d{1,3})(?!\w)")
 _SECONDS: Final = re.compile(rf"(?P<seconds>\d(?<![\w.,:/].)\d?){_DOUBLE}(?P<rest>\d{{1,3}})(?!\d)")
-_PACE: Final = re.compile(rf"(?P<minutes>\d(?<![\w.,:/].)\d?){_PRIME}(?P<seconds>[0-5]\d)(?P<rest>)(?P<per>/km)(?!\w)")
+_PRIMED_PACE: Final = re.compile(
+    rf"(?P<minutes>\d(?<![\w.,:/].)\d?){_PRIME}(?P<seconds>[0-5]\d)(?P<rest>)(?P<per>/km)(?!\w)"
+)
 _LAP: Final = re.compile(r"(?P<minutes>\d(?<![\w.,:/].)\d?):(?P<seconds>[0-5]\d)[.,](?P<rest>\d{1,3})(?![\w:]|[.,]\d)")
 _LONG: Final = re.compile(
     r"(?P<minutes>(?:2[5-9]|[3-9]\d)(?<![\w.,:/]..)):(?P<seconds>[0-5]\d)(?P<rest>)(?![\w:]|[.,]\d)"
+)
+# A time that is called minutes, or what one kilometre takes.
+_PACE: Final = re.compile(
+    r"(?P<minutes>\d(?<![\w.,:/].)\d{0,2})(?::|min(?=\d\d ?/))(?P<seconds>[0-5]\d)"
+    r"(?: ?(?:min(?:utos|uti|utes)?|mn)(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?)?(?P<rest>)"
+    r"(?:(?P<per> ?/ ?km)|(?<=[ns.]))(?!\w)"
 )
 _COUNTED: Final = re.compile(r"(\d(?<=\b(?:en|em|in) .)\d?):([0-5]\d):([0-5]\d)(?![\w:]|[.,]\d)")
 _HOURS_PRIME: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?){_PRIME}(?!\w)")
@@ -49,7 +58,7 @@ class Durations:
         if _AFTER_DIGIT.search(text.text) is None:
             return text
         text = text.sub(_HOURS, self._of_hours).sub(_COUNTED, self._of_hours)
-        for pattern in (_GLUED, _GLUED_SECONDS, _PACE, _PRIMES, _SECONDS, _LAP, _LONG):
+        for pattern in (_PRIMED_PACE, _PACE, _GLUED, _LETTERED, _GLUED_SECONDS, _PRIMES, _SECONDS, _LAP, _LONG):
             text = text.sub(pattern, self._clocked)
         return text.sub(_HOURS_PRIME, self._hours).sub(_MINUTE, _Minutes(self.language))
 

@@ -8,7 +8,7 @@ from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
 _COMPARISON: Final = re.compile("[=≈≠≤≥<>]")
-_TERM: Final = r"(?:\d+(?:[.,]\d+)?[a-z]?|[a-zA-Z])[²³]?"
+_TERM: Final = r"(?:\d+(?:[.,]\d+)?[a-z]{0,2}|[a-zA-Z])[²³]?"
 # A term, a number or a bracket on both sides.
 _MINUS: Final = re.compile(
     rf"(?<![\w.,/-])(?P<left>{_TERM}|(?<=\)))(?P<sign> [-–−] |[-–−])(?=(?:{_TERM}|\()(?![\w/-]|\.\d))"
@@ -19,6 +19,8 @@ _QUOTIENT: Final = re.compile(
     r"|(?P<top>[A-Za-zΔ]{1,2})/(?P<bottom>[A-Za-z]{1,2})(?= ?[=≈]))"
 )
 _COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>≤≥²³^)]|[.,;:]?(?:\s|$))")
+_DOT: Final = re.compile(r"·(?<=[\d)²³]·)(?=[\w(])|·(?<=\W[a-zA-Z]·)(?=[\w(])")
+_FACTORS: Final = re.compile(r"(?<=\d)(?:[abc]{2,3}|xyz?)(?!\w)")
 _AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
 _NEAR: Final = 40
 _COMPARISONS: Final = "=≈≠≤≥<>"
@@ -34,10 +36,13 @@ class Equations:
     def read(self, text: TrackedText) -> TrackedText:
         if _COMPARISON.search(text.text) is None:
             return text
+        if "·" in text.text:
+            text = text.sub(_DOT, " × ")
         text = text.sub(_FUNCTION, lambda match: f"{match.group()[0]} {self.language.function_of} {match['variable']}")
         if "/" in text.text:
             text = text.sub(_QUOTIENT, self._quotient)
-        return text.sub(_AGE, self._age).sub(_COEFFICIENT, self._coefficient).sub(_MINUS, self._minus)
+        text = text.sub(_AGE, self._age).sub(_COEFFICIENT, self._coefficient)
+        return text.sub(_MINUS, self._minus).sub(_FACTORS, _apart)
 
     def _quotient(self, match: re.Match[str]) -> str:
         top, bottom = match["first"] or match["top"], match["below"] or match["bottom"]
@@ -65,6 +70,11 @@ def _is_apart(match: re.Match[str]) -> bool:
     before = _PARTED.findall(text[max(0, match.start() - _NEAR) : match.start()])
     behind = _PARTED.search(text, match.end(), match.end() + _NEAR)
     return (not before or before[-1] not in _COMPARISONS) and (behind is None or behind.group() not in _COMPARISONS)
+
+
+def _apart(match: re.Match[str]) -> str | None:
+    """Letters with a space before each; None where no equation is near."""
+    return "".join(f" {letter}" for letter in match.group()) if _is_near(match) else None
 
 
 def _is_near(match: re.Match[str]) -> bool:

@@ -16,6 +16,11 @@ _WHOLE: Final = re.compile(r" (?:d[eiao]|de[lils]|d[eao]s|dell?[aeo]|degli|du)(?
 _DIRECTIVE: Final = re.compile(r"(\d{4}(?<![\w./].{4}))/(\d{1,4})/(?=[A-Z]{2,4}(?!\w))")
 _SIZE: Final = re.compile(r"(?:[Tt](?:alla|aille|aglia|am)|[Tt]amanho|[Tt]alle)\.? \Z")
 _SIZE_REACH: Final = 10
+_LABEL: Final = re.compile(r"([^\W\d_]+)\.? \Z")
+_LABEL_REACH: Final = 20
+_SHORT_YEAR: Final = 2
+_SHORT_NUMBER: Final = 3
+_LONG_NUMBER: Final = 4
 _TENTHS: Final = 10
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
@@ -68,7 +73,7 @@ class Fractions:
     def _half(self, whole: str | None, noun: Noun) -> str:
         if not whole:
             return self.language.half(noun.one, noun.gender)
-        name = noun.one if int(whole) == 1 else noun.many
+        name = self.language.singular(noun.one) if int(whole) == 1 else noun.many
         return f"{self.language.cardinal(int(whole), noun.gender)} {name} {self.language.and_half(noun.gender)}"
 
     def _fraction(self, match: re.Match[str]) -> str | None:
@@ -97,6 +102,9 @@ class Fractions:
             return ", "
         if _SIZE.search(match.string[max(0, match.start() - _SIZE_REACH) : match.start()]):
             return ", "
-        serial = bottom[0] == "0" or _YEAR.fullmatch(top) or _YEAR.fullmatch(bottom)
+        label = _LABEL.search(match.string, max(0, match.start() - _LABEL_REACH), match.start())
+        named = label is not None and label[1].lower() in self.language.labels.numbers | self.language.labels.files
+        numbered = len(bottom) == _SHORT_YEAR and len(top) >= (_SHORT_NUMBER if named else _LONG_NUMBER)
+        serial = numbered or bottom[0] == "0" or _YEAR.fullmatch(top) or _YEAR.fullmatch(bottom)
         share = int(top) < int(bottom) or int(top) == int(bottom) == _TENTHS
         return f" {self.language.slash if serial else self.language.out_of if share else self.language.over} "

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
+from polyvox.text.tracked import TrackedText
 
 
 class Gender(Enum):
@@ -69,6 +71,7 @@ class Abbreviations:
     compass: Compass
     by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
+    letters: ChatLetters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +162,6 @@ class RomanceLanguage:
     ordered_labels: frozenset[str] = frozenset()  # of the labels of Roman numerals those that are numbered by ordinals
     measures_one_below_two: bool = False  # "1,5 litre"
     decimal_comma: bool = False  # "1,085 $" is one dollar and some: no comma parts thousands
+    before_hyphened_date: frozenset[str] = frozenset()  # words behind which "31-12" is a day
+    singular: Callable[[str], str] = str  # of a noun as it is counted: "tazas"
+    own_rules: tuple[Callable[[TrackedText], TrackedText], ...] = ()  # of this language alone, before the shared ones

@@ -69,6 +69,8 @@ class RomanceNormalizer:
         text = fold(text)
         if options.url_normalization:
             text = self.codes.read_files(self.words.read_addresses(text))
+        for rule in self.language.own_rules:
+            text = rule(text)
         text = self.abbreviations.read(text).sub(_VULGAR_FRACTION, _in_figures)
         text = self.words.read_numerals(text)
         if options.replace_remaining_symbols:

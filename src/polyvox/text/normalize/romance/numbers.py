@@ -20,7 +20,7 @@ NUMBER_END: Final = r"(?![.,]?\d)"
 NEGATIVE: Final = re.compile(r"[-–−](?<![\w)\]%-].)(?=\d)")
 DASH: Final = r" ?[-–—] ?"
 
-_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+_GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 _STOPPED: Final = re.compile(r"\d+\.\d+")
 _ENGLISH: Final = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
 

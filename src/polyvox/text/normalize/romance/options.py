@@ -9,7 +9,8 @@ from polyvox.text.normalize.romance.language import RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
 _CALLED: Final = re.compile(
-    r"\b(?:flags?|options?|opci(?:ón|ones)|opç(?:ão|ões)|opzion[ei]|par[aáâ]metros?|paramètres?|parametr[io]|argumentos?"
+    r"\b(?:flags?|options?|opci(?:ón|ones)|opç(?:ão|ões)|opzion[ei]|par[aáâ]metros?"
+    r"|paramètres?|parametr[io]|argumentos?"
     r"|us[ae]|utilisez|utilise|añad[ea]|ajoutez|ajoute|aggiungi|adicion[ae]) \Z",
     re.IGNORECASE,
 )

@@ -25,6 +25,7 @@ _QUOTED = re.compile(r"(?:\A|[\s(¿¡])[\"“](?=\S)[^\"“”]*\Z")
 _QUOTE_REACH: Final = 160
 _DASH = re.compile("[-–−]")
 _DEGREES_APART = re.compile(r"(?<=\d)°?/(?=[-−]?\d{1,2} ?°)")
+_SCALES_APART = re.compile(r"(?<=[°º][CF])/(?=\d)")
 _METRES_GLUED = re.compile(r"(\d(?<![\w.,/].)\d?)m(\d\d)(?!\w)")
 _BEHIND_AREA: Final = frozenset("de di en in con com et ed per par por al".split())
 _HEATED = frozenset("ventilato statico preriscaldato forno grill".split())
@@ -35,13 +36,17 @@ _PARTICIPLES: Final = ("ado", "ido", "cho", "ato", "uto", "ito", "tto", "nto", "
 _RANKED = re.compile(r"\b(?:[Ii]l|[ds]?[ae]l|nel) $")
 _PART_OF = re.compile(r"\d/\d d[ei]$")
 _SIDE_BEFORE: Final = r"(?:(?<=\d)|(?<=\dm)|(?<=\d m)|(?<=\d[ckm]m)|(?<=\d [ckm]m))"
-_SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/[^\W\d_])")
+_SHORT_RATE = re.compile(r"\.(?<=[^\W\d_]\.)(?=/\w)")
+# The power of a length in a plain figure: "75 m2", "mg/m2".
+_PLAIN_POWER: Final = re.compile(r"(?:(?<=\d)|(?<=\d )|(?<=[lr] )|(?<=/))([kcdm]?m)([23])(?![\w]|[.,]\d)")
 _ISO_CODE: Final = 3
+_OF_AN_OVEN: Final = 3  # digits of degrees that nothing is ranked by
 _HUNDRED: Final = 100
 _POWERS: Final = {"2": "²", "3": "³"}
 _ROUND: Final = frozenset(("1", "10", "100", "1000"))
 _OF_DEVICES: Final = ("V", "A", "Ah", "W", "Wh", "Hz", "B", "o")  # units that nothing is for so many of
 _THOUSANDS: Final = 3  # no sum has so many decimals
+_PART = re.compile(r"\d/\d\Z")
 _SPLIT_SUM = re.compile(r"(?<![\w.,])(\d{1,6})€(\d\d)(?![\d.,])")
 
 
@@ -74,6 +79,7 @@ class Quantities:
     product: re.Pattern[str]
     many: re.Pattern[str]
     bare: re.Pattern[str]
+    rate: re.Pattern[str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Quantities":
@@ -117,6 +123,7 @@ class Quantities:
                 rf" (?=[ckmKMGT])(?<=[A-Za-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
                 r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
             ),
+            re.compile(r"/(?<=\w/) ?(?P<per>[km]?m(?=[²³])|[µmd][lL]|min)(?P<per_power>[²³])?(?!\w)"),
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -137,11 +144,14 @@ class Quantities:
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:
-            text = text.sub(_DEGREES_APART, "°, ").sub(self.degrees, self._degrees)
-        return text.sub(self.measure, self._measure)
+            text = text.sub(_DEGREES_APART, "°, ").sub(_SCALES_APART, ", ").sub(self.degrees, self._degrees)
+        text = text.sub(self.measure, self._measure)
+        return text.sub(self.rate, lambda match: f" {self._each(match)}") if "/" in text.text else text
 
     def read_bare(self, text: TrackedText) -> TrackedText:
         """Units without a figure: "millones de km", "por kg"."""
+        if "m2" in text.text or "m3" in text.text:
+            text = text.sub(_PLAIN_POWER, lambda match: match[1] + ("²" if match[2] == "2" else "³"))
         return text.sub(self.many, self._counted_unit).sub(self.bare, self._bare)
 
     def _counted_unit(self, match: re.Match[str]) -> str:
@@ -184,7 +194,11 @@ class Quantities:
         """None for a mark that closes a quotation."""
         if match.group() != "″" and _QUOTED.search(match.string[max(0, match.start() - _QUOTE_REACH) : match.start()]):
             return None
-        return f" {self.language.units['″'].many}"
+        if _PART.search(match.string, max(0, match.start() - 3), match.start()):
+            return "″"
+        inch = self.language.units["″"]
+        one = match.string.endswith((" 1", "(1"), 0, match.start())
+        return f" {inch.one if one else inch.many}"
 
     def _product(self, match: re.Match[str]) -> str:
         """Sides, or so many of a measure: "6 x 75 cl"."""
@@ -231,7 +245,8 @@ class Quantities:
         counted = counted and noun is not None and noun[1] not in _HEATED
         counted = counted or _NAMED.match(match.string, match.end()) is not None
         negative = match.string.endswith(f"{self.language.minus} ", 0, match.start())
-        if match["scale"] is None and not negative and (match.group().endswith("º") or counted):
+        ranked = match.group().endswith("º") and len(match["upto"] or match["amount"]) < _OF_AN_OVEN
+        if match["scale"] is None and not negative and (ranked or counted):
             return None
         one = is_one(match["amount"]) and not match["upto"]
         name = self.language.degrees.one if one else self.language.degrees.many

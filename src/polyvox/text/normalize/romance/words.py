@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.file_endings import spelled_ending
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import (
     DASH,
@@ -54,7 +55,8 @@ _URL: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
-    r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar|be|ch|ca|eu)(?![\w@-]|\.\w)"
+    r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar"
+    r"|be|ch|ca|eu)(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
@@ -65,10 +67,11 @@ _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
-_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))")
+_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))|(?<=[^\W\d_]{3})/(?=\d)(?!(?:19|20)\d\d(?!\d))")
 _LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
-_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤"}
-_ASCII_SIGN: Final = re.compile("[<>]=")
+_ASCII_SIGNS: Final = {">=": "≥", "<=": "≤", "!=": "≠", "&&": "&"}
+_ASCII_SIGN: Final = re.compile("[<>!]=(?!=)|&&")
+_EQUALS: Final = re.compile(" ?={2,3}(?!=) ?")
 # A star before figures is a key where none follows that would make them bold.
 _KEY: Final = re.compile(
     r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|"
@@ -82,6 +85,7 @@ _ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
+_SHORT_SPAN: Final = re.compile(r"1[5-9]\d\d[-–]\d\d")
 _ANY_DASH: Final = re.compile("[-–—−]")
 _NUMBER: Final = re.compile(NUMBER)
 _MILLIONS: Final = re.compile(rf"(?P<figure>{FIRST_NUMBER})(?<=000) (?P<noun>[a-zà-ÿ]{{3,}})(?![\w'])")
@@ -90,7 +94,8 @@ _UNIT_OF_LENGTH: Final = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TEN_TO: Final = re.compile(r" ?[x×·*] ?(?=10[\^⁰¹²³⁴-⁹⁻])")
 _EXPONENT: Final = re.compile(
-    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
+    r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?"
+    r"|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
 )
 _RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|\\d[²³]")
 
@@ -162,6 +167,8 @@ class Words:
         if "/" in text.text:
             text = text.sub(self.rate, self._rate)
             text = text.sub(_LONE_SLASH, ", ")
+        if "==" in text.text:
+            text = text.sub(_EQUALS, lambda match: f" {self.language.web['=']}" * match.group().count("=") + " ")
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])
         return text.sub(self.sign, lambda match: f" {self.language.signs[match[1]]} ")
 
@@ -187,6 +194,10 @@ class Words:
 
     def _aloud(self, address: str) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
+        name, _, ending = plain.rpartition(".")
+        letters = spelled_ending(ending) if name and "/" in name else None
+        if letters:
+            plain = f"{name}."
         words: list[str] = []
         for piece in _PIECE.findall(plain):
             if piece.isdecimal():
@@ -195,7 +206,7 @@ class Words:
                 words.append("W W W" if piece.lower() == "www" else piece)
             elif piece in self.language.web:
                 words.append(self.language.web[piece])
-        return " ".join(words)
+        return " ".join([*words, letters] if letters else words)
 
     def _century(self, match: re.Match[str]) -> str | None:
         value = _value(match["numeral"])
@@ -266,8 +277,11 @@ class Words:
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
         gender = Gender.ALONE if _is_score(match) else self._gender(match)
-        first, last = (number(figure, self.language, gender) for figure in match.groups())
         serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
+        form = Gender.ALONE if serial else gender
+        first, last = (number(figure, self.language, form) for figure in match.groups())
+        if _SHORT_SPAN.fullmatch(match.group()) and int(match[2]) > int(match[1][2:]) + 1:
+            return f"{first} {self.language.upto} {last}"
         if serial or (match[1] == match[2] and len(match[1]) > 2):
             return f"{first}, {last}"
         return self._span(match, gender) or f"{first} {self.language.upto} {last}"
@@ -285,6 +299,8 @@ class Words:
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         whole = match[1].isdigit() and match[2].isdigit()
         descends = whole and int(match[1]) > (_SERIAL if int(match[2]) > 9 else 99) and int(match[1]) > int(match[2])
+        apart = whole and len(match[2]) > len(match[1]) + 1 and _AFTER.match(match.string, match.end()) is None
+        descends = descends or apart or match.string.endswith("#", 0, match.start())
         if label is None:
             return descends
         return descends or label[1].lower() in _NUMBER_LABELS or (len(label[1]) == 1 and label[1].isupper())

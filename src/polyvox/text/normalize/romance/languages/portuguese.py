@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.portuguese_abbreviations import ABBREVIATIONS
@@ -113,6 +114,13 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
+def _singular(noun: str) -> str:
+    """One of a counted noun: "xícaras", "colheres", "meses"."""
+    if noun == "meses":
+        return "mês"
+    return noun[:-2] if noun.endswith(("res", "zes")) and noun[-4] in "aeiou" else noun.removesuffix("s")
+
+
 def _ruler(value: int, gender: Gender) -> str:
     return ordinal(value, gender) if value <= 10 else cardinal(value, Gender.ALONE)
 
@@ -124,7 +132,7 @@ _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
 _DATED: Final = (
     "segunda terça quarta quinta sexta sábado domingo feira ª dia dias data vencimento vence prazo "
-    "termina término entrega retirada fechamento início limite validade"
+    "termina término entrega retirada fechamento início limite validade fase prova exame consulta retorno vestibular"
 )
 
 PORTUGUESE: Final = RomanceLanguage(
@@ -141,7 +149,12 @@ PORTUGUESE: Final = RomanceLanguage(
     less_than="menos de",
     more_than="mais de",
     function_of="de",
-    rates=frozenset(("dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h").split()),
+    rates=frozenset(
+        (
+            "dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose kg km "
+            "cliente trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança adulto aluno"
+        ).split()
+    ),
     upto="a",
     either=lambda _: "ou",
     by="por",
@@ -182,6 +195,8 @@ PORTUGUESE: Final = RomanceLanguage(
     one_below_two=True,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
+        "k": Scale("mil", "mil", counted_of=False),
+        "K": Scale("mil", "mil", counted_of=False),
         "milhão": Scale("milhão", "milhões", counted_of=True),
         "milhões": Scale("milhão", "milhões", counted_of=True),
         "mi": Scale("milhão", "milhões", counted_of=True),
@@ -216,7 +231,7 @@ PORTUGUESE: Final = RomanceLanguage(
         "≈": "aproximadamente",
         "%": "por cento",
         "@": "arroba",
-        "#": "hashtag",
+        "#": "número",
         "€": "euros",
         "$": "dólares",
         "°": "graus",
@@ -244,7 +259,8 @@ PORTUGUESE: Final = RomanceLanguage(
     labels=LABELS,
     roman_labels=frozenset(
         (
-            "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial "
+            "incisos artigos títulos anexos alíneas século séculos capítulo tomo volume ato cena parte livro "
+            "título fase nível tipo grupo guerra mundial "
             "inciso artigo anexo seção tabela figura classe alínea grau "
             "categoria bloco módulo"
         ).split()
@@ -268,6 +284,9 @@ PORTUGUESE: Final = RomanceLanguage(
     and_half=lambda gender: "e meia" if gender is Gender.FEMININE else "e meio",
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
+    singular=_singular,
+    own_rules=(Amperes("ampere", "amperes").read,),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

@@ -5,9 +5,16 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.languages.portuguese_chat import CHAT, CHAT_RULES, LETTERS
+from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
+    FIELD_RULES,
+    FIELDS,
+    FIELDS_BEFORE_FIGURES,
+)
 
 ABBREVIATIONS: Final = Abbreviations(
-    anywhere={
+    anywhere=CHAT
+    | {
         "etc.": "et cetera",
         "p. ex.": "por exemplo",
         "p.ex.": "por exemplo",
@@ -141,7 +148,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "inf.": "inferior",
         "bat.": "bateria",
     },
-    leading={
+    leading=FIELDS
+    | {
         "unit.": "unitário",
         "vl. unit.": "valor unitário",
         "cód.": "código",
@@ -159,6 +167,15 @@ ABBREVIATIONS: Final = Abbreviations(
         "Profª": "professora",
         "Prof.ª": "professora",
         "Eng.": "engenheiro",
+        "Eng.ª": "engenheira",
+        "Eng.º": "engenheiro",
+        "Engª": "engenheira",
+        "Engº": "engenheiro",
+        "Engª.": "engenheira",
+        "Dr.ª": "doutora",
+        "Drª": "doutora",
+        "Sr.ª": "senhora",
+        "Arq.ª": "arquiteta",
         "Exmo.": "excelentíssimo",
         "ex.:": "exemplo:",
         "nº": "número",
@@ -318,7 +335,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "assoc.": "associação",
         "resp.": "responsável",
     },
-    before_figures={
+    before_figures=FIELDS_BEFORE_FIGURES
+    | {
         "ag.": "agência",
         "pág.": "página",
         "p.": "página",
@@ -371,7 +389,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "nro.": "número",
         "insc.": "inscrição",
         "al.": "alínea",
-        "j.": "julgado em",
         "kms": "quilômetros",
     },
     before_names={
@@ -427,7 +444,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
-    also_words={"alt": "", "dom": "e a no nos ao aos até", "par": "", "sem": ""},
+    also_words={"alt": "", "Fed": "", "dom": "e a no nos ao aos até", "par": "", "sem": ""},
     compass=Compass(
         {
             "NNE": "nor-nordeste",
@@ -449,6 +466,8 @@ ABBREVIATIONS: Final = Abbreviations(
         frozenset("vento ventos direção quadrante rumo".split()),
     ),
     by_word=(
+        *CHAT_RULES,
+        *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volumes"),
@@ -504,8 +523,16 @@ ABBREVIATIONS: Final = Abbreviations(
         ("e/", re.compile(r"(?<!\w)e/ou(?!\w)"), "e ou"),
         ("máx máx.", re.compile(r"(mínima(?:/| [^;.\n]{1,16}/ ?))máx\.?(?!\w)"), r"\1máxima"),
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º trimestre de 20\2"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1º trimestre"),
+        ("V V.", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
+        ("V V.", re.compile(r"(?<=\d\.\d )8V(?!\w)"), "8 válvulas"),
+        ("h", re.compile(r"(?<=\bem )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
+        ("x X", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
     ),
+    letters=LETTERS,
     in_context=(
+        ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
         ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),
@@ -526,17 +553,14 @@ ABBREVIATIONS: Final = Abbreviations(
         ("(chá)", re.compile(r"(\d) col(?:h|her|heres)?\.? \((?:de )?chá\)"), r"\1 col de chá"),
         ("(sobremesa)", re.compile(r"(\d) col(?:h|her|heres)?\.? \(sobremesa\)"), r"\1 col de sobremesa"),
         ("(chá)", re.compile(r"(\d) (?:xíc|xic)\.? \(chá\)"), r"\1 xíc de chá"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º trimestre de 20\2"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1º trimestre"),
-        ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
-        ("8V", re.compile(r"(?<=\d\.\d )8V(?!\w)"), "8 válvulas"),
-        ("em ", re.compile(r"(?<=\bem )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1h\2min"),
         ("1 @", re.compile(r"(?<=\d )@(?= |$)"), "arrobas"),
         ("E =", re.compile(r"(?<!\w)E(?= =)"), "é"),
         ("A =", re.compile(r"(?<!\w)A(?= =)"), "á"),
         ("O =", re.compile(r"(?<!\w)O(?= =)"), "ó"),
-        ("/", re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"\1 em \1 horas"),
-        ("x", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
+        ("/", re.compile(r"(?<=\bde )(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"\1 em \1 horas"),
+        ("/", re.compile(r"(?<![\w/])(\d{1,2})/\1 ?h(?:oras)?(?!\w)"), r"de \1 em \1 horas"),
+        ("3ª", re.compile(r"(?<=\bna )3ª(?= \(| que vem|,|[.!?]?$)"), "terça"),
+        (">", re.compile(r"(\b(?:a|em|de|com|por|para|e) )> ?(?=\d)"), r"\1mais de "),
         ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "vinte e quatro por sete"),
     ),
 )

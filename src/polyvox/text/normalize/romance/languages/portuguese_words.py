@@ -67,6 +67,8 @@ OTHER_UNITS: Final = {
     "bpm": Noun("batimento por minuto", "batimentos por minuto"),
     "rpm": Noun("rotação por minuto", "rotações por minuto", feminine=True),
     "UI": Noun("unidade internacional", "unidades internacionais", feminine=True),
+    "µUI": Noun("microunidade internacional", "microunidades internacionais", feminine=True),
+    "mUI": Noun("miliunidade internacional", "miliunidades internacionais", feminine=True),
     "mmol": Noun("milimol", "milimols"),
     "cv": Noun("cavalo", "cavalos"),
     "cc": Noun("centímetro cúbico", "centímetros cúbicos"),
@@ -110,6 +112,10 @@ OTHER_UNITS: Final = {
     "cxs": Noun("caixa", "caixas", feminine=True),
     "pç": Noun("peça", "peças", feminine=True),
     "pçs": Noun("peça", "peças", feminine=True),
+    "cáps": Noun("cápsula", "cápsulas", feminine=True),
+    "comp": Noun("comprimido", "comprimidos"),
+    "gt": Noun("gota", "gotas", feminine=True),
+    "sc": Noun("saco", "sacos"),
     "gts": Noun("gota", "gotas", feminine=True),
     "comps": Noun("comprimido", "comprimidos"),
     "amp": Noun("ampola", "ampolas", feminine=True),
@@ -151,7 +157,7 @@ OTHER_UNITS: Final = {
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
-    spelled=frozenset("API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
+    spelled=frozenset("ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
     short_words=frozenset(
         (
             "DE DO DA NO NA OS AS UM SE ME TE EU TU JÁ SÓ OU EM AO LÁ CÁ HÁ VÁ OK OI NÃO SIM QUE POR COM SEM MAS UMA "

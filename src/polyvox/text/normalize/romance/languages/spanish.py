@@ -3,9 +3,11 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos, with_stops
 from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -29,7 +31,8 @@ _HUNDREDS: Final = (
 _MILLIONS: Final = (("un millón", "millones"), ("un billón", "billones"))
 _ORDINALS: Final = (
     "", "primero", "segundo", "tercero", "cuarto", "quinto", "sexto", "séptimo", "octavo", "noveno", "décimo",
-    "undécimo", "duodécimo",
+    "undécimo", "duodécimo", "decimotercero", "decimocuarto", "decimoquinto", "decimosexto", "decimoséptimo",
+    "decimoctavo", "decimonoveno",
 )  # fmt: skip
 _TENTHS: Final = {10: "décimo", 20: "vigésimo", 30: "trigésimo", 40: "cuadragésimo", 50: "quincuagésimo"}
 _MONTHS: Final = (
@@ -129,6 +132,13 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     return " ".join(words)
 
 
+def _singular(noun: str) -> str:
+    """One of a counted noun: "tazas", "meses", "unidades"."""
+    if noun.endswith(("as", "os")):
+        return noun[:-1]
+    return noun[:-2] if noun.endswith(("nes", "les", "ades", "ores", "eses", "meses")) else noun.removesuffix("s")
+
+
 def _ruler(value: int, gender: Gender) -> str:
     """Kings, queens and popes: ordinals up to ten, cardinals beyond."""
     return (
@@ -146,7 +156,7 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
 _DATED: Final = (
     "lunes martes miércoles jueves viernes sábado domingo día días fecha vencimiento vence plazo entrega "
-    "recogida cierre inicio límite caducidad"
+    "recogida cierre inicio límite caducidad examen prueba consulta cita control"
 )
 
 SPANISH: Final = RomanceLanguage(
@@ -164,7 +174,13 @@ SPANISH: Final = RomanceLanguage(
     less_than="menos de",
     more_than="más de",
     function_of="de",
-    rates=frozenset(("día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h").split()),
+    rates=frozenset(
+        (
+            "día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h dosis kg km "
+            "cliente trayecto pieza bolsa botella caja plaza viaje clase sesión partido paquete comprimido toma "
+            "niño adulto alumno"
+        ).split()
+    ),
     upto="a",
     either=lambda last: "u" if last.startswith("o") else "o",
     by="por",
@@ -209,6 +225,8 @@ SPANISH: Final = RomanceLanguage(
     one_below_two=False,
     scales={
         "mil": Scale("mil", "mil", counted_of=False),
+        "k": Scale("mil", "mil", counted_of=False),
+        "K": Scale("mil", "mil", counted_of=False),
         "millón": Scale("millón", "millones", counted_of=True),
         "millones": Scale("millón", "millones", counted_of=True),
         "M": Scale("millón", "millones", counted_of=True),
@@ -268,7 +286,8 @@ SPANISH: Final = RomanceLanguage(
     labels=LABELS,
     roman_labels=frozenset(
         (
-            "siglo siglos capítulo capítulos tomo volumen título acto escena parte libro fase nivel tipo grupo liga "
+            "incisos artículos títulos anexos libros siglo siglos capítulo capítulos tomo volumen título acto "
+            "escena parte libro fase nivel tipo grupo liga "
             "mundial guerra página anexo artículo sección apartado inciso tabla figura clase congreso cumbre edición "
             "grado estadio categoría bloque módulo matemáticas física"
         ).split()
@@ -293,6 +312,9 @@ SPANISH: Final = RomanceLanguage(
     and_half=lambda gender: "y media" if gender is Gender.FEMININE else "y medio",
     degrees=Noun("grado", "grados"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+    before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
+    singular=_singular,
+    own_rules=(with_stops, as_pesos, Amperes("amperio", "amperios").read),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

@@ -5,9 +5,16 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.languages.spanish_chat import CHAT, CHAT_RULES, LETTERS
+from polyvox.text.normalize.romance.languages.spanish_short_forms import (
+    FIELD_RULES,
+    FIELDS,
+    FIELDS_BEFORE_FIGURES,
+)
 
 ABBREVIATIONS: Final = Abbreviations(
-    anywhere={
+    anywhere=CHAT
+    | {
         "c/u": "cada uno",
         "c/una": "cada una",
         "s. n. m.": "sobre el nivel del mar",
@@ -45,12 +52,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "S. A.": "S A",
         "S.L.": "S L",
         "S. L.": "S L",
-        "tb.": "también",
-        "tb": "también",
-        "xq": "porque",
-        "pq": "porque",
-        "q": "que",
-        "bs": "besos",
         "Ud.": "usted",
         "Uds.": "ustedes",
         "Vd.": "usted",
@@ -125,13 +126,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "precip.": "precipitaciones",
         "pobl.": "población",
         "alg.": "algodón",
-        "bss": "besos",
-        "bsos": "besos",
-        "tqm": "te quiero mucho",
-        "tmb": "también",
-        "xfa": "por favor",
-        "xfavor": "por favor",
-        "dnd": "donde",
         "k.o.": "nocaut",
         "S.M.": "Su Majestad",
         "SS. MM.": "Sus Majestades",
@@ -175,7 +169,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "inf.": "inferior",
         "bat.": "batería",
     },
-    leading={
+    leading=FIELDS
+    | {
         "cód.": "código",
         "ag.": "agencia",
         "n.º": "número",
@@ -237,7 +232,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "Pza.": "plaza",
         "esq.": "esquina",
         "edif.": "edificio",
-        "disp.": "disposición",
         "adic.": "adicional",
         "Excmo.": "excelentísimo",
         "Excma.": "excelentísima",
@@ -270,7 +264,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "tel": "teléfono",
         "pág.": "página",
         "vit.": "vitamina",
-        "exp.": "expediente",
         "Lcdo.": "licenciado",
         "Lcda.": "licenciada",
         "Ldo.": "licenciado",
@@ -338,7 +331,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "Alq. hab.": "alquilo habitación",
         "alq. hab.": "alquilo habitación",
         "art. cit.": "artículo citado",
-        "resp.": "responsable",
         "ger.": "gerente",
         "r.d.": "real decreto",
         "Fco.": "Francisco",
@@ -354,7 +346,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "supl.": "suplemento",
         "pob.": "población",
     },
-    before_figures={
+    before_figures=FIELDS_BEFORE_FIGURES
+    | {
         "cp": "código postal",
         "CP": "código postal",
         "pág.": "página",
@@ -436,6 +429,8 @@ ABBREVIATIONS: Final = Abbreviations(
     },
     before_names={
         "D.": "don",
+        "Not.": "notario",
+        "Est.": "estadio",
         "St.": "San",
         "S.": "San",
         "Av.": "avenida",
@@ -465,6 +460,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "Avda": "avenida",
         "Av": "avenida",
         "Pza": "plaza",
+        "pza": "plaza",
         "Ctra": "carretera",
         "Inst.": "instituto",
         "min.": "ministro",
@@ -508,9 +504,11 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "oeste",
             "W": "oeste",
         },
-        frozenset("del al componente viento vientos rumbo rolando zona".split()),
+        frozenset("h nudos del al componente viento vientos rumbo rolando zona".split()),
     ),
     by_word=(
+        *CHAT_RULES,
+        *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),
@@ -575,27 +573,28 @@ ABBREVIATIONS: Final = Abbreviations(
         ("IV IV.", re.compile(r"(?<=vía )IV(?!\w)"), "intravenosa"),
         ("ud. uds.", re.compile(r"(?<=\d )uds?\.(?!\w)"), "unidades"),
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
-    ),
-    in_context=(
-        ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("Ctrl", re.compile(r"(?<!\w)Ctrl(?=\+)"), "control"),
-        (" V hasta", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
-        ("1 sobre", re.compile(r"(?<!\w)1 sobre(?= (?:en|de|cada|al|disuelto))"), "un sobre"),
+        ("V", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
+        ("sobre", re.compile(r"(?<!\w)1 sobre(?= (?:en|de|cada|al|disuelto))"), "un sobre"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er trimestre de 20\2"),
+        ("T T. T-", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1er trimestre"),
+        ("T T. T-", re.compile(r"(?<!\w)T([1-4])(?= (?:de |del )?20\d\d)"), r"\1er trimestre"),
+        ("V V.", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
+        ("M-", re.compile(r"(?<![\w-])M-(?=[JVSD](?![\w-]))"), "martes a "),
+        ("S-", re.compile(r"(?<![\w-])S-D(?![\w-])"), "sábado y domingo"),
+        ("V-", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
+    ),
+    letters=LETTERS,
+    in_context=(
+        (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
+        ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrellas"),
-        (" x ", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?= [a-zà-ÿ]{2})"), "por"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er trimestre de 20\2"),
-        ("T", re.compile(r"([1-4](?<![\w.,].))T(?!\w)"), r"\1er trimestre"),
-        ("T", re.compile(r"(?<!\w)T([1-4])(?= (?:de |del )?20\d\d)"), r"\1er trimestre"),
-        ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 válvulas"),
         ("€", re.compile(r"(?<=\b[eu][ln] )€"), "euro"),
         ("L", re.compile(r"(?<![\w-])L(?:-| a )(?=[JVSD](?![\w-]))"), "lunes a "),
-        ("M-", re.compile(r"(?<![\w-])M-(?=[JVSD](?![\w-]))"), "martes a "),
         (" a J", re.compile(r"(?<=(?:lunes|artes) a )J(?!\w)"), "jueves"),
         (" a V", re.compile(r"(?<=(?:lunes|artes) a )V(?!\w)"), "viernes"),
         (" a S", re.compile(r"(?<=(?:lunes|artes) a )S(?!\w)"), "sábado"),
         (" a D", re.compile(r"(?<=(?:lunes|artes) a )D(?!\w)"), "domingo"),
-        ("S-D", re.compile(r"(?<![\w-])S-D(?![\w-])"), "sábado y domingo"),
-        ("V-D", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
         ("=", re.compile(r"(?<!\w)Y(?= ?=)"), "i griega"),
     ),
 )

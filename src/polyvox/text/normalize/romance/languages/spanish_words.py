@@ -73,6 +73,8 @@ OTHER_UNITS: Final = {
     "ppm": Noun("parte por millón", "partes por millón", feminine=True),
     "rpm": Noun("revolución por minuto", "revoluciones por minuto", feminine=True),
     "UI": Noun("unidad internacional", "unidades internacionales", feminine=True),
+    "µUI": Noun("microunidad internacional", "microunidades internacionales", feminine=True),
+    "mUI": Noun("miliunidad internacional", "miliunidades internacionales", feminine=True),
     "mmol": Noun("milimol", "milimoles"),
     "mEq": Noun("miliequivalente", "miliequivalentes"),
     "CV": Noun("caballo", "caballos"),
@@ -122,6 +124,12 @@ OTHER_UNITS: Final = {
     "cáps": Noun("cápsula", "cápsulas", feminine=True),
     "caps": Noun("cápsula", "cápsulas", feminine=True),
     "amp": Noun("ampolla", "ampollas", feminine=True),
+    "hm": Noun("hectómetro", "hectómetros"),
+    "gta": Noun("gota", "gotas", feminine=True),
+    "pax": Noun("persona", "personas", feminine=True),
+    "pzca": Noun("pizca", "pizcas", feminine=True),
+    "pza": Noun("pieza", "piezas", feminine=True),
+    "bñ": Noun("baño", "baños"),
     "gts": Noun("gota", "gotas", feminine=True),
     "comps": Noun("comprimido", "comprimidos"),
     "pzas": Noun("pieza", "piezas", feminine=True),
@@ -160,8 +168,8 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
-    spelled=frozenset("SOS CEO DIY BYD".split()),
+    said=frozenset("WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
+    spelled=frozenset("CAE IQ CET SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
             "NO SÍ SI YA EL LA LO LE TU TÚ MI MÍ SU ES EN DE AL UN SE ME TE NI HA HE VA IR DA FE OS ÉL QUE MÁS LAS LOS "

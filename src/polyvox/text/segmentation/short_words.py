@@ -1,0 +1,43 @@
+"""Short words of Spanish and Portuguese that no language has whole: of offices, medicine, law, school, trade."""
+
+from typing import Final
+
+SHORT_WORDS: Final = frozenset(
+    (
+        "aux adm exp indiv ens háb "
+        "Civ Câm Cód Enf Enfª Exmos Ilmos Méx Nat abd abst acdo acum acórd adic adj adjta adjto administ admtva "
+        "admtvo admva admvo adva advo advs advª agdo agte alerg alim alm almuer alug alumn alun alvej alín amar amars "
+        "amer amobl amueb amuebl analít anest anex antec apda apdo apres aprob aptdos apte aptos apunt aquec arq "
+        "arrend artilh asig asigs asist asists asoc assin atenc atend atn att aud aut autoriz autª autón auxs aval "
+        "ayte ayud bachill bairr banc banh bca bco benef benefs bhs bibliogr bim biol blc bonif bto btos bño bños "
+        "calç campeon campto cardiol carr cauç centrif cfe cfme churr chuv cir circ cirurg cit citac civ clasif "
+        "classif cláus cobert coc coch colab colabs colegs colest comarc comis compl compr comprob comprov comun "
+        "conoc conocim consej consum consumid cont conting contr contrat coord coordin coords coordª cordt corr cpte "
+        "creat crem cron créd créds cta ctas cte ctte cuatrim cuot cxs câm cént céntr cód dbl dco dcto dctos dda ddo "
+        "ddte dec decis dept deptos dermat derog derr desay descs desemb desp dest destin diag dif dil dispon disps "
+        "distrib docum dptos drág dscto dte dupl déb ecs edifs educ efect efic efvo ejercs ejs elec electr electrod "
+        "eletr eletrod eletrôn elim eléctr elétr emb embal enc encam encaminh encarg endocr energ enf enferm ent entr "
+        "entreg entren envs epíg escr esp espaç espect espects estac estad estag estat estoq estq etap evals evol exc "
+        "excl execdo exeqte exerc exercs exped expens exper exps expte exptes expuls exs exter extraord exám fac fasc "
+        "fav fec fech fest fiad filos fisio fisiol fisiot fjs fol forn fornec forz frasc frec freq frs frt func funcs "
+        "fza fís fórm garant gastro gcia gdo geo geog geogr geralm ginec gje glic gluc gpo grag gral gralm grup gráf "
+        "gráfs gtas gte gtt gtía guich hemogr hidr hna hor horar hosp ilum imed imob imobil impos impte impug inal "
+        "inc incs indemn indeniz inf ingr ingreds inh inhal inj injet inm inmed inmob inox insc inscr inspec inst "
+        "instr interl internac intim iny inyect izqdo jard jbe jdo jdín jorn jurisp jurispr juzg jzdo kilóm larg "
+        "lavad lavand lect legisl leit leng leuc linh liq liv lleg localiz locat loj lta líng líq magdo manten manut "
+        "masc matr matric matríc mcía mercad mestr mgda mgdo mobil mpal mto mun munic mza máx méd mín nac nasc nat "
+        "natl neurol notif nums nva nvo nóm nóms núcl objs oblig odont ofc ofi oftalm oftalmo oftalmol opc oper ord "
+        "orgs orient orig ortop orç orçam otorr pag pagam pags pagto paqs paraf partic parág pav pcte pctes ped "
+        "pediat perc perg pergs perj pers pgs pgtos pisc plaq plza plást pobl portar poup ppio ppios ppto pqte pqtes "
+        "preg pregs presc prescr presid pressup presup preç princ priv probl probls proced procs procto procur profª "
+        "proj projs prorr prot prov proy proyect prórr próx psiq ptje pza pzca párrs pçs pên púb públ qna qtia qtos "
+        "qts qualid quinz quir quím radiol rbo reaj recda recdo reclte recte recup reeval refeit reg reglam regto "
+        "regul regulam relat remit repar req reqda reqdo reqs reqte requer requis res resol resols resp resps resum "
+        "reumat reun revis ribos rég salár sdad segs seguim segur selecc seleç seminov seminvo servs ses sgte sgtes "
+        "sobr sociol solic solics sria srio ste sts subdir subgte subsgtes subt suc sulf superv susp sust suít svcio "
+        "súm súms tabl tarj tco tecnol teor terr terraz testem tmño trab trabs trast trat traumat trein tribun trigl "
+        "triglic trám tto turm téc técs térr tít ult und unds ungü unid unids univ urbaniz urg urgs urol usad vaz "
+        "vcto vehíc venc vencim vencto verm versíc vestib vesíc vgr vgs vicepdte vict vis vit vlr vnto vta vto xar "
+        "xpe árb últ"
+    ).split()
+)
