@@ -24,6 +24,8 @@ _ZONE = re.compile(
 _HYPHENED_DAY = re.compile(
     r"(\d(?<=[ (].)\d?)-(0[1-9]|1[0-2])(?![\w/-]|[.,]\d| ?[%€$°]| [a-zà-ÿ]{4,}(?<!entre)(?<!ante))"
 )
+# Day, short month and year with hyphens: "05-nov-2025".
+_LETTERED_DAY = re.compile(r"(\d(?<![\w./-].)\d?)-([^\W\d_]{3,4})\.?-(\d{4})(?![\w-])")
 # From one day to another: "01/02/25-28/02/25".
 _PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d\d?/\d\d?/\d\d)")
 _AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
@@ -147,7 +149,7 @@ class Calendar:
         text = text.sub(_SHORT_YEAR, "")
         if "-" in text.text:
             text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
-            text = text.sub(_HYPHENED_DAY, self._hyphened_day)
+            text = text.sub(_HYPHENED_DAY, self._hyphened_day).sub(_LETTERED_DAY, self._lettered_day)
         if "GMT" in text.text or "UTC" in text.text:
             text = text.sub(_ZONE, self._zone)
         if "-" in text.text or "/" in text.text:
@@ -217,6 +219,11 @@ class Calendar:
         if match[3] not in _ROMAN_MONTHS:
             return None
         return self._date(match[1], str(_ROMAN_MONTHS.index(match[3])), match[4])
+
+    def _lettered_day(self, match: re.Match[str]) -> str | None:
+        """None where the letters are no month."""
+        month = self.language.month_forms.get(match[2].lower())
+        return None if month is None else self._date(match[1], str(month), match[3])
 
     def _hyphened_day(self, match: re.Match[str]) -> str | None:
         """None behind other words, and for figures that rather go from one to the other."""

@@ -22,6 +22,8 @@ _COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>�
 _DOT: Final = re.compile(r"·(?<=[\d)²³]·)(?=[\w(])|·(?<=\W[a-zA-Z]·)(?=[\w(])")
 _FACTORS: Final = re.compile(r"(?<=\d)(?:[abc]{2,3}|xyz?)(?!\w)")
 _AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
+# The sign itself, which is no hyphen: "240 − 2³".
+_TRUE_MINUS: Final = re.compile(r"(?<=[\d)²³]) − (?=[\d(])")
 _NEAR: Final = 40
 _COMPARISONS: Final = "=≈≠≤≥<>"
 _PARTED: Final = re.compile(rf"[{_COMPARISONS}]|[^\W\d_]{{2,}}|[;,](?!\d)|[.:](?= )")
@@ -34,6 +36,8 @@ class Equations:
     language: RomanceLanguage
 
     def read(self, text: TrackedText) -> TrackedText:
+        if "−" in text.text:
+            text = text.sub(_TRUE_MINUS, f" {self.language.minus} ")
         if _COMPARISON.search(text.text) is None:
             return text
         if "·" in text.text:
