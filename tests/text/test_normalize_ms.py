@@ -498,7 +498,7 @@ CODES = {
     "versi 3.5": "versi tiga perpuluhan lima",
     "192.168.0.1": "satu sembilan dua dot satu enam lapan dot kosong dot satu",
     "MCO 3.0": "MCO tiga perpuluhan kosong",
-    "Seksyen 39B(1)(a)": "Seksyen tiga puluh sembilan B(satu)(a)",
+    "Seksyen 39B(1)(a)": "Seksyen tiga puluh sembilan B satu A",
     "Jalan SS 2/24": "Jalan SS dua per dua puluh empat",
     "Jalan 14/20A": "Jalan empat belas per dua puluh A",
     "Jalan 1/2": "Jalan satu per dua",

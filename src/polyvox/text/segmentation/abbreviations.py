@@ -65,7 +65,7 @@ _BEFORE_FIGURES: Final = (
         "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
-        "bin conj cj disp adic pl P.le Eq Tab रु रू अनु Seks".split()
+        "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र Seks Ting".split()
     )
 )
 # Before a sum, where the sign of a currency follows and no word.

@@ -119,17 +119,17 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_ALIAS, " alias ")
         .sub(_AT_PLACE, " di ")
     )
-    text = text.sub(_PATH, lambda match: match.group().replace("/", " slash ").lstrip())
-    text = (
-        text.sub(_RATE, _rate)
-        .sub(_AND_OR, " ")
-        .sub(_DIVISION, " bahagi ")
-        .sub(_PARTNERS, ", ")
-        .sub(_OR, " atau ")
-        .sub(_SLASH, " ")
-    )
+    if "/" in text.text:
+        text = _read_slashes(text)
     text = text.sub(_PRODUCT, " kali ").sub(_DIFFERENCE, " tolak ").sub(_SEPARATOR, ", ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
+
+
+def _read_slashes(text: TrackedText) -> TrackedText:
+    """Paths, rates and choices."""
+    text = text.sub(_PATH, lambda match: match.group().replace("/", " slash ").lstrip())
+    text = text.sub(_RATE, _rate).sub(_AND_OR, " ").sub(_DIVISION, " bahagi ")
+    return text.sub(_PARTNERS, ", ").sub(_OR, " atau ").sub(_SLASH, " ")
 
 
 def _rate(match: re.Match[str]) -> str | None:

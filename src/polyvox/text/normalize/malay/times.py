@@ -44,6 +44,7 @@ _CHAT_TIME: Final = re.compile(
     r"|azan|kickoff|tayangan|wayang|majlis|kenduri)(?: (?:ni|tu|ini|itu|nanti|pada|kul))?) "
     r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5][05])(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
 )
+_STOPPED: Final = re.compile(r"\d\.[0-5][05](?!\d)")
 _MEASURED: Final = frozenset(
     "mata juta bilion ribu peratus ringgit kg km meter kilometer kilogram liter saat darjah gram cm mm tan kali "
     "gb sen".split()
@@ -90,7 +91,7 @@ def read(text: TrackedText) -> TrackedText:
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
-    if "." in text.text:
+    if _STOPPED.search(text.text):
         text = text.sub(_CHAT_TIME, _chat_time)
     if ":" in text.text:
         text = text.sub(_LAP, _lap)
