@@ -202,7 +202,7 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def read_prices(text: TrackedText) -> TrackedText:
-    """What a price is for, "per kWh", which needs no figure beside it."""
+    """The thing that a price is for, which needs no figure beside it: "per kWh"."""
     return text.sub(_PER_UNIT, _per_unit) if "per " in text.text else text
 
 
@@ -377,7 +377,7 @@ def _counted_days(days: str) -> str:
 
 
 def _weeks_days(match: re.Match[str]) -> str:
-    """How far a pregnancy is: "38w4d"."""
+    """The weeks and days of a pregnancy: "38w4d"."""
     weeks = f"{cardinal(match['weeks'])} week{'' if match['weeks'] == '1' else 's'}"
     return f"{weeks} {_counted_days(match['days'])}" if match["days"] != "0" else weeks
 

@@ -277,7 +277,7 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def read_lettered(text: TrackedText) -> TrackedText:
-    """What a letter follows: "rev. C", "Ex. B"."""
+    """Short forms before a letter: "rev. C", "Ex. B"."""
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
