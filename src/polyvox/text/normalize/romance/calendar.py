@@ -27,6 +27,7 @@ _HYPHENED_DAY = re.compile(
 # From one day to another: "01/02/25-28/02/25".
 _PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d\d?/\d\d?/\d\d)")
 _AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
+_DASH = re.compile("[-–]")
 _ROMAN_MONTH = re.compile(r"(\d(?<![\w/.,-].)\d?)([-./])(X?I{1,3}|IV|VI{0,3}|IX|XI?|V)\2(\d{4})(?![\w/-])")
 _ROMAN_MONTHS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _SHOP_HOURS = re.compile(
@@ -141,13 +142,7 @@ class Calendar:
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
         text = text.sub(_SHORT_YEAR, "")
-        if "-" in text.text:
-            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
-            text = text.sub(_HYPHENED_DAY, self._hyphened_day)
-        if "GMT" in text.text or "UTC" in text.text:
-            text = text.sub(_ZONE, self._zone)
-        if "-" in text.text or "/" in text.text:
-            text = text.sub(_ROMAN_MONTH, self._roman_month).sub(_PERIOD, rf"\1 {self.language.upto} ")
+        text = self._read_days(text)
         text = text.sub(_SLASHED, lambda match: self._date(match[1], match[3], match[4]))
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
@@ -172,6 +167,19 @@ class Calendar:
                 text = text.sub(_HOURS_OF, f"{self.language.hours_from} ore ").sub(self.days, _no_article)
             text = text.sub(self.hours, self._hours)
         return text.sub(self.time, self._time)
+
+    def _read_days(self, text: TrackedText) -> TrackedText:
+        """Days with hyphens, from one to another or with a Roman month, and hours from Greenwich."""
+        if "-" in text.text:
+            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
+            text = text.sub(_HYPHENED_DAY, self._hyphened_day)
+        if "GMT" in text.text or "UTC" in text.text:
+            text = text.sub(_ZONE, self._zone)
+        if "/" in text.text and _DASH.search(text.text):
+            text = text.sub(_PERIOD, rf"\1 {self.language.upto} ")
+        if "I" in text.text or "V" in text.text or "X" in text.text:
+            text = text.sub(_ROMAN_MONTH, self._roman_month)
+        return text
 
     def _date(self, day: str, month: str, year: str | None) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):
