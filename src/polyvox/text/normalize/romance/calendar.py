@@ -29,6 +29,7 @@ _LETTERED_DAY = re.compile(r"(\d(?<![\w./-].)\d?)-([^\W\d_]{3,4})\.?-(\d{4})(?![
 # From one day to another: "01/02/25-28/02/25".
 _PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d\d?/\d\d?/\d\d)")
 _AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
+_DASH = re.compile("[-–]")
 _ROMAN_MONTH = re.compile(r"(\d(?<![\w/.,-].)\d?)([-./])(X?I{1,3}|IV|VI{0,3}|IX|XI?|V)\2(\d{4})(?![\w/-])")
 _ROMAN_MONTHS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _SHOP_HOURS = re.compile(
@@ -147,14 +148,7 @@ class Calendar:
     def read(self, text: TrackedText) -> TrackedText:
         """Dates in figures or with a month's name, and times of day."""
         text = text.sub(_SHORT_YEAR, "")
-        if "-" in text.text:
-            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
-            text = text.sub(_HYPHENED_DAY, self._hyphened_day).sub(_LETTERED_DAY, self._lettered_day)
-        if "GMT" in text.text or "UTC" in text.text:
-            text = text.sub(_ZONE, self._zone)
-        if "-" in text.text or "/" in text.text:
-            text = text.sub(_ROMAN_MONTH, self._roman_month).sub(_PERIOD, rf"\1 {self.language.upto} ")
-        text = text.sub(_SLASHED, self._slashed)
+        text = self._read_days(text).sub(_SLASHED, self._slashed)
         text = text.sub(_OVER, self._pressure)
         if "/" in text.text:
             text = text.sub(_NEXT_TIME, ", ")
@@ -187,6 +181,19 @@ class Calendar:
             if word not in self.language.before_date and word not in self.language.before_marked_date:
                 return None
         return self._date(match[1], match[3], match[4])
+
+    def _read_days(self, text: TrackedText) -> TrackedText:
+        """Days with hyphens, from one to another or with a Roman month, and hours from Greenwich."""
+        if "-" in text.text:
+            text = text.sub(_ISO, lambda match: self._date(match[3], match[2], match[1]))
+            text = text.sub(_HYPHENED_DAY, self._hyphened_day).sub(_LETTERED_DAY, self._lettered_day)
+        if "GMT" in text.text or "UTC" in text.text:
+            text = text.sub(_ZONE, self._zone)
+        if "/" in text.text and _DASH.search(text.text):
+            text = text.sub(_PERIOD, rf"\1 {self.language.upto} ")
+        if "I" in text.text or "V" in text.text or "X" in text.text:
+            text = text.sub(_ROMAN_MONTH, self._roman_month)
+        return text
 
     def _date(self, day: str, month: str, year: str | None) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):

@@ -67,7 +67,7 @@ _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
-_SLASH_LETTER: Final = re.compile(r"(?<=\d)/(?=[A-Z](?!\w))|(?<=[^\W\d_]{3})/(?=\d)(?!(?:19|20)\d\d(?!\d))")
+_SLASH_LETTER: Final = re.compile(r"/(?:(?<=\d/)(?=[A-Z](?!\w))|(?<=[^\W\d_]{3}/)(?=\d)(?!(?:19|20)\d\d(?!\d)))")
 _LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤", "!=": "≠", "&&": "&"}
 _ASCII_SIGN: Final = re.compile("[<>!]=(?!=)|&&")
