@@ -110,6 +110,8 @@ def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """The order matters: what has the most specific form is read first, so that later readers see only what is left."""
     text, addresses = set_aside(web.read_tags(web.read(text, options, code, ASIDE), code, ASIDE))
     text = labelled_numbers.read_covered(read_tags(text), digit_groups.MALAY)
+    if options.unit_normalization:
+        text = measures.read_rates(text)
     text = reduplication.read(elongation.read(text))
     text = acronyms.read(dates.read_names(shortforms.read(abbreviations.read(text))))
     if options.replace_remaining_symbols:

@@ -156,6 +156,12 @@ _POINTS: Final = re.compile(
 _POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
 _MAJORITY: Final = re.compile(r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत|बढ़त|अंतर|स्कोर))")
 _MINUS: Final = re.compile(r"(?<=[\d)²a-z]) ?[-−] ?(?=\d[\d.,]{0,12} ?=)")
+# Between spaces in algebra: behind a power, a bracket or a lone letter, and before a lone letter or a question.
+_LESS: Final = re.compile(
+    r"(?<=[²³)]) [-−] (?=\(|\d{1,9}[a-z]?(?![A-Za-z])|[a-z](?![A-Za-z]))"
+    r"|(?<=(?<![A-Za-z])[a-z]) [-−] (?=\(|\d{1,9}[a-z]?(?![A-Za-z])|[a-z](?![A-Za-z])(?! (?:तक|से)))"
+    r"|(?<=\d) [-−] (?=\([a-z\d]|[a-z](?![A-Za-z])|\d{1,9} (?:कितना|कितने|का (?:मान|हल|उत्तर)|बराबर))"
+)
 _PLATE: Final = re.compile(
     r"(?<![A-Za-z])(?P<state>[A-Z]{2})[ -]?(?P<office>\d{1,2})[ -]?"
     r"(?P<series>(?:[A-Z] )?[A-Z]{1,3})[ -]?(?P<digits>\d{4})(?!\d)"
@@ -227,6 +233,8 @@ def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     if _LATIN.search(text.text):
         text = _read_lettered(text)
+    if " - " in text.text or " − " in text.text:
+        text = text.sub(_LESS, " माइनस ")
     if _DIGIT.search(text.text) is None:
         return text
     if "=" in text.text:

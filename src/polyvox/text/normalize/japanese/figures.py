@@ -20,6 +20,11 @@ _SOUNDS: Final = {"立て": "ブダテ", "仕立て": "ブジタテ", "咲き": 
 _PARTED: Final = re.compile("(?<=[0-9一二三四五六七八九])分([野割類冊岐裂])(?!引|高|安|り)")
 _PARTS: Final = {"野": "ブンヤ", "割": "ブンカツ", "類": "ブンルイ", "冊": "ブンサツ", "岐": "ブンキ", "裂": "ブンレツ"}
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
+_PORT: Final = re.compile(
+    r"(?<![ァ-ヶー])(?P<label>ポート(?:番号)?[はがをにのも:： ]{0,2})(?P<port>(?!\d0{3}(?!\d))\d{3,5})"
+    r"(?![\d円個台人本名件校か]|[.,]\d)"
+    r"|(?<![\d.,])(?P<before>(?!\d0{3}(?!\d))\d{3,5})(?P<noun>番?ポート(?![ァ-ヶー]))"
+)
 _SCORE: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,3}})[-–:](\d{{1,3}}){NUMBER_END}(?=で|の(?:勝|敗|接戦|逆転|スコア|同点|大勝|完封|快勝|引|ドロー|タイ|まま|末|僅差)|と|に(?:終|持))"
 )
@@ -110,6 +115,8 @@ def read(text: TrackedText) -> TrackedText:
         return text.sub(_TYPE, "がた")
     if "=" in text.text:
         text = text.sub(_MINUS, "マイナス")
+    if "ポート" in text.text:
+        text = text.sub(_PORT, _port)
     text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
     if _LETTER.search(text.text):
         text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_MODEL, " ").sub(_GENERATION, _generation).sub(_TYPE, "がた")
@@ -137,6 +144,10 @@ def _read_pairs(text: TrackedText) -> TrackedText:
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words; that of a price apiece is not said."""
     return text.sub(_UNIT_PRICE, "").sub(_SIGN, lambda match: _SIGNS[match[1]])
+
+
+def _port(match: re.Match[str]) -> str:
+    return (match["label"] or "") + spelled(match["port"] or match["before"]) + (match["noun"] or "")
 
 
 def _power(match: re.Match[str]) -> str:

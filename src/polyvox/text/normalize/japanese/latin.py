@@ -106,6 +106,14 @@ _MAGNITUDE: Final = re.compile(r"(?<![A-Za-z\d])M(?=\d\.\d(?!\d)|\d(?:クラス|
 _FLOOR: Final = re.compile(r"(?<![\dA-Za-z.,°])(?P<below>B?)(?P<floor>\d{1,2})F(?![A-Za-z0-9])")
 # The film, whose figure is said in English.
 _TITLE: Final = re.compile(r"ゴジラ[-−]1\.0(?!\d)")
+# Laughter of chats at the end of what is said; a lone letter behind a particle or a noun and a comma is a quantity.
+_LAUGHTER: Final = re.compile(
+    r"(?:(?<=[\u3041-\u3091\u3093-\u30ff\u4e00-\u9fff!?。、)])[wW]{2,30}+"
+    r"|(?<=[\u3041-\u3091\u3093-\u30ff草!?。)])(?<![はがのとにさ])[wW]|(?<=[\u4e00-\u9fff])w(?=\s|$)"
+    r"|(?<=[\u3041-\u30ff!?。、])笑)(?=[\s。.、,!?)」』]|$)",
+    re.MULTILINE,
+)
+_LAUGH: Final = re.compile("[wW笑]")
 _NEAR: Final = 40
 
 
@@ -126,6 +134,10 @@ def read_names(text: TrackedText) -> TrackedText:
 
 def _pages(match: re.Match[str]) -> str:
     return f"{match['first']}ページ" + (f"から{match['last']}ページ" if match["last"] else "")
+
+
+def read_laughter(text: TrackedText) -> TrackedText:
+    return text.sub(_LAUGHTER, "、わら") if _LAUGH.search(text.text) else text
 
 
 def read_initials(text: TrackedText) -> TrackedText:

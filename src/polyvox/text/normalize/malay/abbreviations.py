@@ -243,13 +243,14 @@ _NUMBER: Final = re.compile(
     r"(?<![\w.'-])(?P<no>[Nn][Oo])\b(?:\.|(?=:))?(?=:? ?(?:\d|[A-Z]{1,3}-?\d|(?P<noun>[A-Za-z]+(?:/[A-Za-z]+)?)))"
 )
 _LABEL: Final = re.compile(r"(?<![\w.'-])(?:[Tt]el|TEL)(?=:| ?\d| \(?[+0]| bimbit)|(?<=[Nn]ombor )(?:KP|[Tt]el)\b")
-_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'/-])(m/s|ms\.|hlm\.?|hal\.|Bil\.)(?= ?\d)")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'/-])(m/s|ms\.|hlm\.?|hal\.|Bil\.|(?<!\d )bil\.)(?= ?\d)")
 _BEFORE_FIGURES: Final = {
     "m/s": "muka surat",
     "ms": "muka surat",
     "hlm": "halaman",
     "hal": "halaman",
     "Bil": "Bilangan",
+    "bil": "bilangan",
 }
 _SLASHED: Final = re.compile(rf"(?<![\w/])(?:{'|'.join(SLASHED)})(?![\w/])", re.IGNORECASE)
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
@@ -257,7 +258,7 @@ LABEL_WORDS: Final = frozenset(
     "vitamin blok kelas gred bahagian pelan menara jenis kumpulan pilihan zon hepatitis kategori lampiran".split()
 )
 """Nouns that a letter behind them names."""
-_INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
+_INITIAL: Final = re.compile(r"(?<![\w./-])[A-Z]\.(?= ?[A-Z])")
 _CHILD_OF: Final = re.compile(r"(?<=[a-z] )(?:b\.|bin\.|bt[ei]?\b\.?)(?= [A-Z])")
 _HONOUR: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_HONOURS)})(?= [A-Z])")
 _COMPARISON: Final = re.compile(rf"(?<![\w.'-])(?:{'|'.join(_COMPARED)})(?![\w'-])")

@@ -261,6 +261,12 @@ _DURATION: Final = re.compile(
 _SHORT_DURATION: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<minutes>\d{1,3})m(?:ins?)? ?(?P<seconds>[0-5]?\d)s(?!\w)")
 # Seconds, unless a nought ends the figure: 90s is a decade.
 _SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
+# A unit of the head of a table, which has no figure.
+_BARE_RATE: Final = re.compile(
+    r"(?<![\w/.-])(?<!\d )(?P<unit>km(?=/[jh])|m(?=/(?:s|saat|min)(?!\w| ?\d))"
+    r"|[mk]?g|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
+    r"/(?P<each>j|jam|h|hr|s|saat|min|minit|hari|bulan|[dm]?[lL]|kg|c?m(?=[²³]))(?P<power>[²³])?(?![\w/])"
+)
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
 _TEMPERATURES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
@@ -292,6 +298,16 @@ def _each(name: str, power: str = "") -> str:
 def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand."""
     return text.sub(_PERCENT, lambda match: _quantity(match, "peratus" if match["sign"] == "%" else "per seribu"))
+
+
+def read_rates(text: TrackedText) -> TrackedText:
+    """Units of speed and of content that stand without a figure."""
+    return text.sub(_BARE_RATE, _bare_rate) if "/" in text.text else text
+
+
+def _bare_rate(match: re.Match[str]) -> str:
+    power = f" {_POWERS[match['power']]}" if match["power"] else ""
+    return f"{_UNITS[match['unit'].translate(_LOOKALIKES)]} {_each(match['each'], power)}"
 
 
 def read(text: TrackedText) -> TrackedText:

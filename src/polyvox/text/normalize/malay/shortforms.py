@@ -293,6 +293,9 @@ _BEFORE_MORNING: Final = frozenset(
 )
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
 # Names that one comes from.
+_MET: Final = frozenset(
+    "bersama bertemu dengan dgn hubungi jumpa kata kepada klinik kpd menurut oleh pakar rujuk tanya temui yang".split()
+)
 _WHENCE: Final = frozenset(
     "Bandar Bangi Bukit China Hospital Indonesia Ipoh JB Jalan Johor KL Kajang Kampung Kedah Kelantan Klang Kota Kuala "
     "Kuching Malaysia Melaka Pahang Penang Perak Perlis Petaling Pulau Sabah Sarawak Sekolah Selangor Seremban Shah "
@@ -361,9 +364,10 @@ def _after_figure(match: re.Match[str]) -> bool:
 
 
 def _from_or_doctor(match: re.Match[str]) -> str:
-    """Before a name "dr" is a doctor, unless the name is that of a place."""
+    """Before a name "dr" is a doctor where people are met or asked; whatever else comes from there."""
     following = word_after(match)
-    return "Doktor" if following[:1].isupper() and following not in _WHENCE else "dari"
+    met = word_before(match).lower() in _MET and following[:1].isupper()
+    return "Doktor" if met and following not in _WHENCE else "dari"
 
 
 def _negated(match: re.Match[str]) -> str | None:

@@ -50,6 +50,9 @@ _MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十毎今�
 _FROM_THE_FIRST: Final = re.compile(
     "から(?!\\d+日(?!ま))|まで|付け?|づけ|現在|午[前後]|[朝夜]|の(?:午[前後]|朝|夜)|\\("
 )
+# Behind these a number puts in order and counts nothing; and what a class of a school has.
+_ORDERED: Final = ("分の", "年", "第", "予選", "予選の", "決勝", "決勝の", "回戦", "ヒート")
+_CLASS: Final = re.compile("の(?:担任|教室|生徒|児童|先生|クラス|子)|(?:で|が)?[一二三四五六七八九1-9]着")
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"
@@ -153,9 +156,11 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         characters = _in_characters(number) + counter
         start = match.start() + grown
         if len(number) <= LONGEST_NUMBER and not (len(number) > 1 and number[0] == "0"):
-            before = match.string[max(0, match.start() - 3) : match.start()]
+            before = match.string[max(0, match.start() - 4) : match.start()]
             dated = _MONTH_BEFORE.search(before) is not None or _FROM_THE_FIRST.match(match.string, match.end())
-            part = before.endswith(("分の", "年"))
+            part = before.endswith(_ORDERED) or (
+                counter == "組" and _CLASS.match(match.string, match.end()) is not None
+            )
             reading = (
                 counted_kana(number, counter, in_month=bool(dated), as_part=part)
                 if counter

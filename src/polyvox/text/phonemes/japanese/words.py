@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from polyvox.text.phonemes.japanese.heteronyms import HAN, RULES, Rule
+from polyvox.text.phonemes.japanese.surnames import SURNAMES, surname_at
 
 _FILE: Final = Path(__file__).with_name("words.txt")
 _CLAUSE: Final = 14
@@ -56,6 +57,8 @@ def known_words(text: str) -> Iterator[KnownWord]:
     """The listed words and the decided characters of a text, in its order."""
     listed = _listed()
     for place, char in enumerate(text):
+        if char in SURNAMES and (surname := surname_at(text, place)):
+            yield KnownWord(place, place + len(surname[0]), surname[1], certain=True)
         if char in listed:
             yield from _words_at(text, place, listed[char])
         if char in RULES:
