@@ -506,6 +506,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("D. d.", re.compile(r"(?<!\w)[Dd]\.(?= Maria| Isabel| Leopoldina| Ana| Teresa| Joana)"), "dona"),
     ),
     in_context=(
+        ("+ ou", re.compile(r"\+ ou [-–−](?!\w)"), "mais ou menos"),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
         ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),

@@ -577,6 +577,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("y/", re.compile(r"(?<!\w)y/o(?!\w)"), "y o"),
     ),
     in_context=(
+        ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "más o menos"),
         ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("Ctrl", re.compile(r"(?<!\w)Ctrl(?=\+)"), "control"),
         (" V hasta", re.compile(r"(?<= y )V(?= hasta)"), "viernes"),
