@@ -110,16 +110,16 @@ _ROMANCE_INSIDE: Final = (
         "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
         "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
         "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
-        "spect".split()
+        "spect aa pz Pz".split()
     )
 )
 _ROMANCE_FIGURES: Final = SHORT_WORDS | frozenset(
     "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
     "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
-    "loc fatt T surf larg haut prec prél éch cott".split()
+    "mart loc fatt T surf larg haut prec prél éch cott".split()
 )
 _ROMANCE_NAMES: Final = frozenset(
-    "Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
+    "amm Amm Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
     "Fco Vte Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
 )
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())

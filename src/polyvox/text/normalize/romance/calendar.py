@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
-from polyvox.text.normalize.romance.numbers import DASH
+from polyvox.text.normalize.romance.numbers import DASH, whole_number
 from polyvox.text.tracked import TrackedText
 
 _ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w/-]|\.\d)")
@@ -99,6 +99,14 @@ _EARLIER_REACH = 32
 _SHORT_YEAR_DIGITS = 2
 # A name, or a version and the word behind it: "PHP 8", "da 7.4 a".
 _VERSIONED = re.compile(r"(?:(?<!\w)(?=[A-Z])|\d\.\d+ )([^\W\d_]+) \Z")
+# A feminine article, which no day has, or the noun itself: "alla 4.2.16"; a version that something goes on from.
+_OF_VERSION = re.compile(
+    r"(?<!\w)(?:la|alla|dalla|della|nella|sulla|versione|version|versión|versão|release|tag|patch|build|kernel"
+    r"|firmware) \Z",
+    re.IGNORECASE,
+)
+_NEXT_VERSION = re.compile(r" (?:a|à|alla|a la|à la|para|para a|vers|->|→) \d{1,3}\.\d{1,3}(?!\w|\.\d)")
+_VERSION_REACH = 20
 _ONE_DAY = frozenset(("le", "il"))
 _COMMON_PARTS = range(3, 6)
 _SHARE_REACH = 20
@@ -174,12 +182,12 @@ class Calendar:
         return text.sub(self.time, self._time)
 
     def _slashed(self, match: re.Match[str]) -> str | None:
-        """None for a version: "PHP 8.2.12"."""
+        """A date, or a version: "PHP 8.2.12"; None for what is neither."""
         bare = match[2] == "." and len(match[4]) == _SHORT_YEAR_DIGITS and "0" not in (match[1][0], match[3][0])
-        if bare and (before := _VERSIONED.search(match.string, max(0, match.start() - 20), match.start())) is not None:
-            word = before[1].lower()
-            if word not in self.language.before_date and word not in self.language.before_marked_date:
-                return None
+        if bare and self._is_version(match):
+            return f" {self.language.stop} ".join(
+                whole_number(part, self.language) for part in match.group().split(".")
+            )
         return self._date(match[1], match[3], match[4])
 
     def _read_days(self, text: TrackedText) -> TrackedText:
@@ -194,6 +202,16 @@ class Calendar:
         if "I" in text.text or "V" in text.text or "X" in text.text:
             text = text.sub(_ROMAN_MONTH, self._roman_month)
         return text
+
+    def _is_version(self, match: re.Match[str]) -> bool:
+        if _NEXT_VERSION.match(match.string, match.end()):
+            return True
+        reach = max(0, match.start() - _VERSION_REACH)
+        if _OF_VERSION.search(match.string, reach, match.start()):
+            return True
+        before = _VERSIONED.search(match.string, reach, match.start())
+        dated = self.language.before_date | self.language.before_marked_date
+        return before is not None and before[1].lower() not in dated
 
     def _date(self, day: str, month: str, year: str | None) -> str | None:
         if not (1 <= int(day) <= 31 and 1 <= int(month) <= 12):

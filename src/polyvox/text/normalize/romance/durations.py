@@ -37,11 +37,15 @@ _PACE: Final = re.compile(
 _COUNTED: Final = re.compile(r"(\d(?<=\b(?:en|em|in) .)\d?):([0-5]\d):([0-5]\d)(?![\w:]|[.,]\d)")
 _HOURS_PRIME: Final = re.compile(rf"(\d(?<![\w.,:/].)\d?) ?h ?(\d\d?){_PRIME}(?!\w)")
 _MINUTE: Final = re.compile(
-    rf"(?P<minute>\d(?<![\w.,:/].)\d{{0,2}})(?P<added>\+\d{{1,2}})?{_PRIME}(?P<more>\+\d{{1,2}})?(?![\w'’′\"”″])"
+    rf"(?P<minute>\d(?<![\w.,:/].)\d{{0,2}})(?P<added>\+\d{{1,2}})?{_PRIME}(?:(?P<more>\+\d{{1,2}}){_PRIME}?)?(?![\w'’′\"”″])"
 )
 _ARTICLE: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _QUOTED: Final = re.compile(r"(?:\A|[\s(¿¡«])['‘’](?=\S)[^'’]*\Z")
-_SCORED: Final = re.compile(rf"(?:(?:,| e| y| et) \d{{1,3}}{_PRIME}(?:\+\d)?){{0,4}} [A-ZÀ-Ý][a-zà-ÿ]{{2}}")
+_SCORED: Final = re.compile(
+    rf"(?:(?:,| e| y| et) \d{{1,3}}{_PRIME}(?:\+\d)?){{0,4}}"
+    r"(?: (?:ammonit[oi]|espuls[oi]|rigore|autogol|autorete|gol(?: de)?|but(?: de)?|expuls[oaã]\w?|amarelo|tarjeta))?"
+    r" [A-ZÀ-Ý][a-zà-ÿ]{2}"
+)
 _REACH: Final = 12
 _QUOTE_REACH: Final = 160
 # Between minutes of a match nothing stands, or who scored, and how.

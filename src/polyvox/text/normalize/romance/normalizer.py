@@ -14,9 +14,11 @@ from polyvox.text.normalize.romance.durations import Durations
 from polyvox.text.normalize.romance.equations import Equations
 from polyvox.text.normalize.romance.fractions import Fractions
 from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.neighbours import Neighbours
 from polyvox.text.normalize.romance.options import Options
 from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.quantities import Quantities
+from polyvox.text.normalize.romance.ratios import Ratios
 from polyvox.text.normalize.romance.scores import Scores
 from polyvox.text.normalize.romance.words import Words
 from polyvox.text.tracked import TrackedText
@@ -39,9 +41,11 @@ class RomanceNormalizer:
     durations: Durations
     equations: Equations
     fractions: Fractions
+    neighbours: Neighbours
     options: Options
     phones: Phones
     quantities: Quantities
+    ratios: Ratios
     scores: Scores
     words: Words
 
@@ -56,9 +60,11 @@ class RomanceNormalizer:
             Durations(language),
             Equations(language),
             Fractions.of(language),
+            Neighbours(language),
             Options(language),
             Phones.of(language),
             Quantities.of(language),
+            Ratios(language),
             Scores(language),
             Words.of(language),
         )
@@ -87,11 +93,11 @@ class RomanceNormalizer:
     def _figures(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
         if "x " in text.text or " x" in text.text:
             text = text.sub(_PRODUCT, " × ")
-        text = self.equations.read(self.scores.read(self.durations.read(text)))
+        text = self.equations.read(self.scores.read(self.durations.read(self.ratios.read(text))))
         text = self.calendar.read(self.words.read_powers(text))
         if options.phone_normalization:
             text = self.phones.read(text)
-        text = self.codes.read(text)
+        text = self.neighbours.read(self.codes.read(text))
         if options.unit_normalization:
             text = self.quantities.read(text)
         text = self.words.read_figures(self.fractions.read(self.words.read_ordinals(text)))

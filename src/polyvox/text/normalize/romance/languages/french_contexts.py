@@ -3,9 +3,41 @@
 import re
 from typing import Final
 
+_AGED: Final = r"(?=(?: de|,)? \d\d? ?(?:ans|a)(?!\w))"
+
 BY_WORD: Final = (
     ("vs", re.compile(r"(?<!\w)(pr|pour|chez|à|avec|sans|de|entre|c'est|tous|si) vs(?!\w)"), r"\1 vous"),
-    ("pl.", re.compile(r"(?<!\w)pl\.(?= (?:d'|de la |de l'|du |des |[A-ZÉ]))"), "place"),
+    (
+        "pl.",
+        re.compile(r"(?:(?<=[2-9] )|(?<=\d\d ))pl\.(?!\w| (?:d'|de |de la |de l'|du |des )[A-ZÉ])"),
+        "places",
+    ),
+    ("pte pte. Pte", re.compile(r"(?<!\w)(?<!\d )[Pp]te\.?" + _AGED), "patiente"),
+    ("pt pt. Pt", re.compile(r"(?<!\w)(?<!\d )[Pp]t\.?" + _AGED), "patient"),
+    (
+        "g",
+        re.compile(
+            r"(?<!\w)(?<!\d )[gG](?= (?:pas |trop |déjà |bien |rien |tt |tout |encore |jamais |fini |vraiment |juste )?"
+            r"(?:pris|vu|mis|eu|dit|reçu|perdu|fini|fait|lu|cru|dû|du|pu|su|ouvert|offert|compris|appris|entendu|attendu"
+            r"|vendu|répondu|rdv|faim|soif|froid|chaud|peur|hâte|cours|un|une|pas|plus|trop|rien|deux|trois|mon|ton|le|la"
+            r"|les|des|[a-zà-ÿ]{2,12}é)(?!\w))"
+        ),
+        "j'ai",
+    ),
+    ("g", re.compile(r"(?:\A|(?<=[,;.!?:(] )|(?<=mais )|(?<=et )|(?<=que )|(?<=car ))[gG](?= \d)"), "j'ai"),
+    (
+        "c C",
+        re.compile(
+            r"(?:(?:\A|(?<=[,;.!?:\n] )|(?<=[(\n]))[cC]|(?<=[a-zà-ÿ] )c)"
+            r"(?= (?:\d{1,4}(?:[.,]\d\d)? ?(?:€\d{0,2}|h\d{0,2}|euros?)|à|pas|bon|ok|cool|trop|bien|mort|fini|fait|vrai"
+            r"|ouf|nul|clair|sûr|top|parti|quoi|quand|qui|où|ça|la|le|les|un|une|moi|toi|lui|nous|vous|mieux|super|chaud"
+            r"|cher|tout|tt|pour|pr|dans|ds|en|chez|sur|demain|ce|cette|plus|déjà|encore|comme|mon|ma|ton|ta|son|sa"
+            r"|carrément|abusé|près|loin|relou|grave|dommage|possible|gratuit|dispo|ouvert"
+            r"|fermé|complet|prévu|toujours)(?![\w'’]|\.\w))"
+        ),
+        "c'est",
+    ),
+    ("pl.", re.compile(r"(?<!\w)pl\.(?= (?:d'|de la |de l'|du |des )|(?<!\d pl\.) [A-ZÉ])"), "place"),
     (
         "m.",
         re.compile(r"(?<!\w)([Pp]réavis|ds|dans|sous|pdt|pendant|depuis|durée|bail|CDD)( de)? (\d{1,2}) m\.(?!\w)"),
@@ -187,6 +219,7 @@ IN_CONTEXT: Final = (
     ("2de", re.compile(r"(?<!\w)2de(?!\w)"), "seconde"),
     ("1re", re.compile(r"(?<!\w)1(?:ère|re)(?= [SLE]S?(?!\w))"), "première"),
     ("- de", re.compile(r"(?<= )- de (?=\d+ ans)"), "moins de "),
+    ("+ ou", re.compile(r"\+ ou [-–−](?!\w)"), "plus ou moins"),
     ("+ de", re.compile(r"(?<= )\+ de (?=\d)"), "plus de "),
     ("€", re.compile(r"(?<=\bl')€"), "euro"),
     ("5e g", re.compile(r"(?<=\de )g\.?(?= *[,.]|$)"), "gauche"),

@@ -67,7 +67,28 @@ BY_WORD: Final = (
     ("risp", re.compile(r"(?<!\w)(h[aio]|hai già|hanno) risp(?![\w.])"), r"\1 risposto"),
     ("sec.", re.compile(r"(?<!\w)sec\.(?= (?:il|la|le|i|gli|lo|quanto|art|legge|me|l')(?!\w))"), "secondo"),
     ("est.", re.compile(r"(?<=, )est\.(?= [A-Z][a-z])"), "estensore"),
-    ("aa.", re.compile(r"(?<!\w)aa\.(?= ?\d)"), "anni"),
+    ("aa aa.", re.compile(r"(?<=\d )aa\.?(?!\w)|(?<!\w)aa\.(?= ?\d)"), "anni"),
+    (
+        "Pz pz Pz. pz.",
+        re.compile(
+            r"(?<!\w)(?<!\d )[Pp]z\.?(?=,? (?:di \d|\d{1,3} ?a|con |in |è |ha |non |riferi|giunge|affett|dimess|ricover"
+            r"|opera|uomo|donna|masch|femm|diabet|ipert|cardiop|anzian|sveglio|vigile|collab|fumat|asint|allerg|stabil))"
+        ),
+        "paziente",
+    ),
+    ("amm.", re.compile(r"(?<=[Ss]pese )amm\.(?!\w)"), "amministrative"),
+    ("amm.", re.compile(r"(?<=[a-z]\. )amm\.(?!\w)"), "amministrativo"),
+    ("amm. Amm.", re.compile(r"(?<!\w)[Aa]mm\.(?= \d{1,3}['’+])"), "ammoniti"),
+    (
+        "amm. Amm.",
+        re.compile(r"(?<![\w'’])[Aa]mm\.(?= ?: ?[A-Z]| [A-Z][a-zà-ÿ]+(?:, [A-Z][a-zà-ÿ]+)* e [A-Z])"),
+        "ammoniti",
+    ),
+    ("Esp. esp.", re.compile(r"(?<!\w)[Ee]sp\.(?= ?: ?[A-Z])"), "espulsi"),
+    ("aa AA AA. aa.", re.compile(r"(?<!\w)(?:aa\.? ?ss\.?|AA\. ?SS\.)(?= ?\d)"), "anni scolastici"),
+    ("aa AA AA. aa.", re.compile(r"(?<!\w)(?:aa\.? ?aa\.?|AA\. ?AA\.)(?= ?\d)"), "anni accademici"),
+    ("amm. Amm.", re.compile(r"(?<![\w'’])[Aa]mm\.(?= [A-Z][a-zà-ÿ]+, [A-Z][a-zà-ÿ]+(?:[,;.)]|$))"), "ammoniti"),
+    ("amm.", re.compile(r"(?:(?<=[;,:(+/] )|(?<=\()|(?<=['’\d] ))amm\.(?= [A-Z][a-zà-ÿ])"), "ammonito"),
     ("m.", re.compile(r"(?<=fine )m\.(?!\w)"), "mese"),
     ("a.", re.compile(r"(?<=fine )a\.(?!\w)"), "anno"),
     ("dig.", re.compile(r"(?<=a )dig\.(?!\w)"), "digiuno"),
@@ -79,7 +100,7 @@ BY_WORD: Final = (
     ("cand.", re.compile(r"(?<=[Nn]o )cand\.(?!\w)"), "candeggio"),
     ("sp.", re.compile(r"(?<=\+ )sp\.(?!\w)"), "spese"),
     ("ki Ki", re.compile(r"(?<!\w)[Kk]i(?= (?:sei|è|fa|vuole|viene|lo|ha|mi|si|sa)(?!\w))"), "chi"),
-    ("ca ca.", re.compile(r"(?<=[\da-z)] )ca(?=[.,;:)]|$| d[ai]l? )"), "circa"),
+    ("ca ca.", re.compile(r"(?<=[\da-z)] )ca(?=[,;:)]|\.(?! ?[\da-z,;:)€$])|$| d[ai]l? )"), "circa"),
     ("prev.", re.compile(r"(?<!\w)[Pp]rev\.(?= (?:n[.°]|di spesa|allegato))"), "preventivo"),
     ("prev.", re.compile(r"(?<=[Ii]l )prev\.(?= (?:\d|è|e |di |del ))"), "preventivo"),
     (
@@ -191,6 +212,7 @@ BY_WORD: Final = (
     ("dì dì.", re.compile(r"(?<=x/)dì(?!\w)"), "giorno"),
     ("n.", re.compile(r"(?<!\w)n\.(?= è )"), "numero"),
     ("lett.", re.compile(r"(?<!\w)lett\.(?= [a-z]\b)"), "lettera"),
+    ("lett.", re.compile(r"(?<!\w)lett\.(?= (?:del|al|il|reale|stimata) )"), "lettura"),
     ("IV EV IV. EV.", re.compile(r"(?<=via )(?:IV|EV)(?!\w)"), "endovenosa"),
     ("sec.", re.compile(r"(?<=[IVX] )sec\.(?!\w)"), "secolo"),
     ("e/", re.compile(r"(?<!\w)e/o(?!\w)"), "e o"),
@@ -214,7 +236,24 @@ BY_WORD: Final = (
     ("cl.", re.compile(r"(?<!\w)cl\.(?= energetica)"), "classe"),
     ("Es. es.", re.compile(r"(?<!\w)[Ee]s\.(?=:| )"), "esempio"),
     ("x", re.compile(r"(?<=\d )x(?= \d+[²³^])|(?<=[=] [A-Za-z] )x(?= [A-Za-z](?!\w))"), "×"),
-    ("x", re.compile(r"(?<=[A-Za-zà-ÿ][a-zà-ÿ] )x(?= [a-zà-ÿ]{2})"), "per"),
+    (
+        "x X",
+        re.compile(
+            r"(?<![^\s(«“\"])(?<![Ss]ia )[xX](?= (?:l[aeo']|il|i|gli|un[ao']?|chi|me|te|noi|voi|lui|lei|loro|cena"
+            r"|pranzo|colazione|domani|oggi|stasera|ora|adesso|forza|caso|esempio|tutt[ioae]|quest[oaie]|quell[oaie]|quanto|ogni|favore"
+            r"|fortuna|sempre|sicurezza|dopo)(?![\w.]))"
+        ),
+        "per",
+    ),
+    (
+        "x",
+        re.compile(
+            r"(?<=[A-Za-zà-ÿ][a-zà-ÿ] )(?<![Ss]e )(?<![Ss]ia )x"
+            r"(?= [a-zà-ÿ]{2})"
+            r"(?! (?:vale|sono|sia|tende|appartiene|diventa|cresce|più|meno|uguale|maggiore|minore)(?!\w))"
+        ),
+        "per",
+    ),
     ("h h.", re.compile(r"(?<!\w)h(?= ?(?:[01]?\d|2[0-4])[:.][0-5]\d)"), "ore"),
     (
         "h h.",
@@ -257,6 +296,16 @@ IN_CONTEXT: Final = (
     ("ett", re.compile(r"(?<!\w)([Ss])ett\.?/(?=(?:20)?\d\d(?![\w/]))"), r"\1ettembre/"),
     ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
     ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
+    (
+        "ll'1",
+        re.compile(
+            r"(?<!\w)([Dd]al|[Dd]el|[Aa]l|[Nn]el|[Ss]ul)l'1(?=/(?:0?[1-9]|1[0-2])(?![\d/]| d[ei])"
+            r"| (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"
+        ),
+        r"\1 1",
+    ),
+    ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "più o meno"),
+    ("+o-", re.compile(r"(?<!\w)\+o[-–−](?!\w)"), "più o meno"),
     ("'1/", re.compile(r"(?<!\w)([Ll])'1/(?=(?:0?[1-9]|1[0-2])(?![\d/]))"), "il 1/"),
     (
         "/",
@@ -273,7 +322,7 @@ IN_CONTEXT: Final = (
     ("16V", re.compile(r"(?<=\d\.\d )16V(?!\w)"), "16 valvole"),
     ("€", re.compile(r"(?<=\bl')€"), "euro"),
     ("ore ", re.compile(r"(?<=ore )(\d{1,2})[.,](\d\d)(?!\d)"), r"\1:\2"),
-    ("' di", re.compile(r"(?<=\d)'(?= di )"), " minuti"),
+    ("' di", re.compile(r"(?<=\d)(?<!\+\d)'(?= di )"), " minuti"),
     ("~", re.compile(r"(?<=HEAD)~(?=\d)"), " tilde "),
     ("~", re.compile(r"[~∼](?<![\w/]~) ?(?=[\d€$])"), "circa "),
     ("§§", re.compile(r"§§ ?(?=\d)"), "paragrafi "),

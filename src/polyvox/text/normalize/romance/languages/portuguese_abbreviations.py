@@ -533,6 +533,7 @@ ABBREVIATIONS: Final = Abbreviations(
     letters=LETTERS,
     in_context=(
         ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),
+        ("+ ou", re.compile(r"\+ ou [-–−](?!\w)"), "mais ou menos"),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),
         ("ª", re.compile(r"(?<!\d)3\.?ª[ -](?=feiras?(?!\w))"), "terça-"),
         ("ª", re.compile(r"(?<!\d)4\.?ª[ -](?=feiras?(?!\w))"), "quarta-"),

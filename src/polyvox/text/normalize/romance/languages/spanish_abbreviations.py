@@ -598,6 +598,7 @@ ABBREVIATIONS: Final = Abbreviations(
     ),
     letters=LETTERS,
     in_context=(
+        ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "más o menos"),
         (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
         ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),
         ("*", re.compile(r"(?<=[Hh]otel )([1-5])\*(?![\w*])"), r"\1 estrellas"),
