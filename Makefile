@@ -48,8 +48,11 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
 	touch $@
 
-# Its releases of this year take no older Python.
-$(VENV)-homeassistant/.installed: PYTHON := $(PYTHON_3_13)
+# Home Assistant's releases of this year take no older Python.
+$(VENV)-homeassistant/.installed: nightly/requirements-homeassistant.txt
+	$(PYTHON_3_13) -m venv --clear $(VENV)-homeassistant
+	$(VENV)-homeassistant/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
+	touch $@
 
 # As its .npmrc says, no package runs a script of its own.
 $(VENV)-node/.installed: tests/clients/javascript/package-lock.json
