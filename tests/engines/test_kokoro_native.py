@@ -17,9 +17,10 @@ from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
-from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis  # noqa: E402
+from polyvox.engines.kokoro.native.batched_synthesis import _DESK_BATCH, BatchedSynthesis  # noqa: E402
 from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
+from polyvox.errors import InvalidRequestError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.text.spoken import SpokenWord  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
@@ -50,9 +51,12 @@ class GatedKokoro(NativeKokoro):
         super().__init__(*given)
         self.gate = threading.Event()
         self.gate.set()
+        self.held = 0
 
     def predict_durations(self, items):
+        self.held = len(items)
         assert self.gate.wait(60)
+        self.held = 0
         return super().predict_durations(items)
 
 
@@ -67,11 +71,11 @@ class Running:
     synthesis: BatchedSynthesis
 
     async def gathered(self, waiting, speech):
-        """The result of `speech`, once so many chunks wait for the network beside the one that it holds."""
+        """The result of `speech`, once the network holds a chunk and so many more, or they wait for it."""
         self.network.gate.clear()
         task = asyncio.create_task(speech)
         async with asyncio.timeout(60):
-            while len(self.synthesis._plan) < waiting:  # noqa: ASYNC110
+            while self.network.held + len(self.synthesis._plan) <= waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         self.network.gate.set()
         return await task
@@ -175,7 +179,7 @@ def request_of(phonemes):
 
 async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
     synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 1), None)
-    gates = [threading.Event() for _ in range(3)]
+    gates = [threading.Event() for _ in range(2 * _DESK_BATCH + 1)]
 
     def requests(gate):
         assert gate.wait(60)
@@ -186,13 +190,27 @@ async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
         spoken = asyncio.create_task(synthesis.synthesize(request_of("wˈA."), 0.0))
         while not len(synthesis._render):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
-        for gate in gates[:2]:
+        for gate in gates[:-1]:
             gate.set()
         assert len((await spoken).rendered.pcm)
         assert not reads.done()
-        gates[2].set()
-        assert len(await reads) == 3
+        for gate in gates:
+            gate.set()
+        assert len(await reads) == len(gates)
         await synthesis.close()
+
+
+async def test_a_text_that_cannot_be_read_fails_alone():
+    synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 1), None)
+
+    def unreadable():
+        raise InvalidRequestError("no", field="input")
+        yield
+
+    readable, refused = iter([request_of("nˈO.")]), unreadable()
+    found = await asyncio.gather(*map(synthesis.next_request, (readable, refused, readable)), return_exceptions=True)
+    await synthesis.close()
+    assert [type(each).__name__ for each in found] == ["SynthesisRequest", "InvalidRequestError", "NoneType"]
 
 
 @pytest.mark.long

@@ -57,28 +57,35 @@ class DeviceExecutor:
         """Give a reserved thread back unused."""
         self._free.release()
 
-    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None, *, release: bool = True) -> T:
-        """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller.
-
-        Without `release` the caller gives it back. `fn` finds its token with `current_token`; it is cancelled with the
-        caller, or by its maker.
-        """
-        if self._closed:
-            if release:
-                self._free.release()
-            raise UnavailableError(f"The executor {self.name!r} is closed; start the engine again.")
+    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None) -> T:
+        """Run `fn` on the reserved thread. Its token, which `current_token` finds, is cancelled with the caller."""
         token = token or CancelToken()
-        context = contextvars.copy_context()
-        work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn, token)
-        work.add_done_callback(_retrieved)
-        if release:
-            work.add_done_callback(lambda _: self._free.release())
+        work = self.start_reserved(fn, token)
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
             token.cancel()
             raise
         return work.result()
+
+    def start_reserved(self, fn: Callable[[], T], token: CancelToken, *, release: bool = True) -> "asyncio.Future[T]":
+        """Begin `fn` on the reserved thread, which is free again when `fn` has ended; its maker cancels the token.
+
+        Without `release` the caller gives the thread back. Whoever waits does so by `asyncio.wait`: to cancel the
+        future would only hide that `fn` still runs.
+        """
+        loop = asyncio.get_running_loop()
+        if self._closed:
+            if release:
+                self._free.release()
+            work: asyncio.Future[T] = loop.create_future()
+            work.set_exception(UnavailableError(f"The executor {self.name!r} is closed; start the engine again."))
+        else:
+            work = loop.run_in_executor(self._pool, contextvars.copy_context().run, _run_in_future, fn, token)
+            if release:
+                work.add_done_callback(lambda _: self._free.release())
+        work.add_done_callback(_retrieved)
+        return work
 
     def close(self) -> None:
         """End the threads. Waits for calls under way: on an event loop, await those first or call this off the loop."""

@@ -24,8 +24,10 @@ class FirstStreams:
 
     def ended(self, stream: Precedence, now: float) -> None:
         """Count the end of a step that was counted."""
+        if stream not in self._steps:
+            return
         self._steps -= Counter([stream])
-        if stream in self._until and stream not in self._steps:
+        if stream not in self._steps:
             self._until[stream] = now + _BETWEEN_STEPS_SECONDS
 
     def until(self, now: float) -> float | None:

@@ -79,15 +79,15 @@ class Stage(Generic[Item, Result]):
     their results and ask again before a thread takes its next batch: else a thread that is free never finds the next
     step of the stream that it worked for, however urgent. `room` gives the largest batch of a key, where that is not
     `max_batch` for all. With `cost`, the items behind the first add up to at most `max_cost`, so that an urgent one
-    never waits for a batch that is longer. A batch is told to stop when all of its callers have gone. With `isolates`,
-    the items of a batch that fails run again one by one, so that only those at fault fail; a failed run must then leave
-    its items as they were.
+    never waits for a batch that is longer. A batch is told to stop when all of its callers have gone. An item's result
+    may be an exception, which its caller gets. With `isolates`, the items of a batch that fails run again one by one,
+    so that only those at fault fail; a failed run must then leave its items as they were.
     """
 
     def __init__(
         self,
         name: str,
-        run_batch: Callable[[list[Item]], list[Result]],
+        run_batch: Callable[[list[Item]], Sequence[Result | Exception]],
         *,
         executor: DeviceExecutor,
         max_batch: int = 1,
@@ -215,12 +215,12 @@ class Stage(Generic[Item, Result]):
         items = [waiter.item for waiter in batch]
         token = CancelToken()
         work = partial(self._results, items)
-        call = asyncio.ensure_future(self._executor.run_reserved(work, token, release=not self._callers_first))
+        call = self._executor.start_reserved(work, token, release=not self._callers_first)
         for waiter in batch:
             waiter.future.add_done_callback(lambda _: _stop_if_abandoned(batch, token))
         await asyncio.wait([call])
         error = call.exception()
-        results = call.result() if error is None else []
+        results = call.result() if error is None else ()
         if error is None and len(results) != len(batch):
             error = EngineError(f"Stage {self.name!r} gave {len(results)} results for {len(batch)} items.")
         for index, waiter in enumerate(batch):

@@ -96,6 +96,8 @@ def with_pauses(
     pcm: Pcm, words: Sequence[AlignedWord], pauses: Sequence[MissingPause]
 ) -> tuple[Pcm, tuple[AlignedWord, ...]]:
     """The samples with the silence inserted, and the words where they are then heard."""
+    if not pauses:
+        return pcm, tuple(words)
     parts: list[Pcm] = []
     cuts = [0, *(pause.at for pause in pauses), len(pcm)]
     for number, pause in enumerate([*pauses, None]):

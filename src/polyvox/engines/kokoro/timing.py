@@ -10,7 +10,7 @@ import numpy.typing as npt
 from polyvox.audio.edges import audible_above, window_samples
 from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.text.phonemes.units import phoneme_units
-from polyvox.types import Pcm, PhonemeTiming, Span, WordTiming
+from polyvox.types import Pcm, PhonemeShare, Span, WordTiming
 
 FRAME_SAMPLES = 600
 # Words are heard three frames before their predicted ones; forced alignment of three voices agrees.
@@ -37,6 +37,8 @@ class AlignedWord:
 
     def cut(self, samples: Span, shift: int = 0) -> "AlignedWord":
         """The part of the word within these samples, moved by so many."""
+        if samples == self.samples and not shift:
+            return self
         first, last = samples.start, samples.end
         phonemes = (
             AlignedPhoneme(name, min(max(start, first), last) + shift, min(max(end, first), last) + shift)
@@ -96,10 +98,17 @@ def word_timings(
 def _timed(word: AlignedWord, text: str, first_sample: int, sample_rate: int) -> WordTiming:
     start = max(0, word.samples.start + first_sample) / sample_rate
     end = (word.samples.end + first_sample) / sample_rate
-    return WordTiming(text[word.span.start : word.span.end], start, end, word.span).with_phonemes(
-        PhonemeTiming(name, (first + first_sample) / sample_rate, (last + first_sample) / sample_rate)
+    first_heard = max(0, word.samples.start + first_sample) - first_sample
+    length = max(word.samples.end - first_heard, 0)
+    shares = tuple(
+        PhonemeShare(name, _share(first - first_heard, length), _share(last - first_heard, length))
         for name, first, last in word.phonemes
     )
+    return WordTiming(text[word.span.start : word.span.end], start, end, word.span, shares=shares)
+
+
+def _share(samples: int, length: int) -> float:
+    return min(max(samples / length, 0.0), 1.0) if length else 0.0
 
 
 def _without_quiet_end(samples: Span, magnitudes: Pcm, sample_rate: int) -> Span:

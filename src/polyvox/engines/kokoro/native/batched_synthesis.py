@@ -15,6 +15,9 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 
 _LOOKAHEAD = 4
+_DESK_BATCH = 8
+"""Texts that are phonemized, or chunks that are trimmed, by one call of the desk's thread: to hand over one at a time
+takes the event loop longer than the work itself."""
 _ANY = 256
 """More rows than any batch has."""
 
@@ -66,7 +69,7 @@ class BatchedSynthesis:
         arrivals, desk = DeviceExecutor("kokoro-arrivals", 1), DeviceExecutor("kokoro-desk", 1)
         self._executors = {device, planner, arrivals, desk}
         self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
-            "kokoro-read", _next_requests, executor=desk
+            "kokoro-read", _next_requests, executor=desk, max_batch=_DESK_BATCH
         )
         self._plan = Stage[ModelInput, _Planned](
             "kokoro-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
@@ -83,7 +86,7 @@ class BatchedSynthesis:
             "kokoro-arrive", _arrived, executor=arrivals, key=lambda launched: id(launched.batch), max_batch=_ANY
         )
         self._render = Stage[tuple[SynthesisRequest, ModelOutput], RenderedChunk](
-            "kokoro-finish", _render_all, executor=desk
+            "kokoro-finish", _render_all, executor=desk, max_batch=_DESK_BATCH, isolates=True
         )
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
@@ -124,8 +127,15 @@ class BatchedSynthesis:
         return [_Launched(batch, row, began) for row in range(len(timed))]
 
 
-def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | None]:
-    return [next(requests, None) for requests in utterances]
+def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | None | Exception]:
+    return [_next_request(requests) for requests in utterances]
+
+
+def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None | Exception:
+    try:
+        return next(requests, None)
+    except Exception as error:  # noqa: BLE001 - a text that cannot be read fails alone
+        return error
 
 
 def _arrived(launched: Sequence[_Launched]) -> list[_Decoded]:
