@@ -32,9 +32,9 @@ def main() -> None:
     bundle = open_bundle("kokoro", settings.models_dir)
     _, ids = KokoroEngine(settings).phonemize(TEXT, "en-us")
     pack = np.fromfile(bundle.file(f"voices/{VOICE}.bin"), "<f4").reshape(510, 1, 256)
-    plan = KokoroFront(bundle.file("model.onnx"), 1).plan(ModelInput(tuple(ids), pack[len(ids) - 1], 1.0))
     with as_file(files("polyvox.engines.kokoro.wren") / "graphs") as folder:
-        decoder = WrenDecoder(folder, 1)
+        front, decoder = KokoroFront(bundle.file("model.onnx"), folder / "bert.onnx", 1), WrenDecoder(folder, 1)
+    plan = front.plan(ModelInput(tuple(ids), pack[len(ids) - 1], 1.0))
     own = decoder.decode(plan, within=heard_frames(plan))
     print(f"{'relative shift':>15} {'correlation':>12} {'largest difference':>19}")
     for shift in SHIFTS:

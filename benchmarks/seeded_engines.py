@@ -548,8 +548,11 @@ def _wren(seeded: Seeded, settings: Settings) -> SeededEngine:
         front = kokoro_native.on_device(kokoro_native.seeded_network(seeded.sizes.kokoro), placement, 1).network
         del front.decoder
         batch = GPU_BATCH if placement.device == "cuda" else CPU_BATCH
-        sizes = seeded.sizes.wren
-        wren = load_shipped_wren() if sizes is None else Wren(sizes).requires_grad_(False).eval()
+        if seeded.sizes.wren is None:
+            wren, bert = load_shipped_wren()
+            front.use_distilled(bert)
+        else:
+            wren = Wren(seeded.sizes.wren).requires_grad_(False).eval()
         return NativeWren(front, wren.to(placement.device), batch)
 
     return _native_kokoro(KokoroEngine(settings, "wren"), network, seeded, settings)

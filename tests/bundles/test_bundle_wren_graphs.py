@@ -54,7 +54,7 @@ def test_a_broken_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_graphs_of_the_package_are_small_and_speak() -> None:
-    assert sum(file.stat().st_size for file in GRAPHS.glob("*.onnx")) < 16_000_000
+    assert sum(file.stat().st_size for file in GRAPHS.glob("*.onnx")) < 21_000_000
     frames = 24
     plan = UtterancePlan(
         np.zeros((512, frames), np.float32),

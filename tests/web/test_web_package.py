@@ -34,6 +34,7 @@ from polyvox.types import NormalizationOptions, Utterance
 pytestmark = pytest.mark.slow
 
 SENTENCES = Path(__file__).with_name("english_sentences.txt").read_text(encoding="utf-8").splitlines()
+GRAPHS = Path(wren.__path__[0]) / "graphs"
 TEXT = "Good morning, everyone."
 VOICE = "af_heart"
 PAGE = b"<!doctype html><meta charset=utf-8><title>Speech</title>"
@@ -95,7 +96,7 @@ def compared(kokoro: Path, bundle: Path, tmp_path_factory: pytest.TempPathFactor
     ids = tuple(IDS[symbol] for symbol in server_phonemes(TEXT, frontends))
     pack = np.fromfile(kokoro / "voices" / f"{VOICE}.bin", "<f4").reshape(510, 256)
     style = pack[len(ids) - 1]
-    plan = KokoroFront(kokoro / "model.onnx", 1).plan(ModelInput(ids, style, 1.0))
+    plan = KokoroFront(kokoro / "model.onnx", GRAPHS / "bert.onnx", 1).plan(ModelInput(ids, style, 1.0))
     frames = {size: np.sin(np.arange(size) ** 1.5).tolist() for size in (256, 400, 1024)}
     given = {
         "sentences": SENTENCES,
@@ -136,7 +137,7 @@ def test_the_front_plans_durations_within_a_frame_of_the_servers(compared: Any) 
 
 def test_the_decoder_gives_the_samples_of_the_server_up_to_the_rounding_of_8_bits(compared: Any) -> None:
     found, _, plan = compared
-    decoder = WrenDecoder(Path(wren.__path__[0]) / "graphs", 1)
+    decoder = WrenDecoder(GRAPHS, 1)
     own, mine = decoder.decode(plan, within=heard_frames(plan)), np.array(found["samples"])
     assert len(mine) == len(own)
     assert np.corrcoef(own, mine)[0, 1] > 0.998

@@ -1,4 +1,4 @@
-"""Wren's weights, recovered from the graphs that ship with the package.
+"""Wren's weights, those of its small BERT among them, recovered from the graphs that ship with the package.
 
 The graphs hold most weights in 8 bits. They are dequantised: PyTorch then computes what the graphs do, without their
 rounding between layers, and the package needs no second copy of the weights.
@@ -27,14 +27,32 @@ _PLAN = (
 )  # fmt: skip
 """The layers of the graph `plan` in the order of its nodes; behind them come those that make FiLM."""
 _BLOCK = ("depthwise", "expand", "contract")
+_BERT_LAYER = ("joint", "merge", "expand", "contract")
 
 
 def read_wren(folder: Path) -> State:
     """The state dict of the graphs in a folder."""
     try:
-        return _shaped(_state(*(list(_layers(folder / f"{name}.onnx")) for name in ("plan", "filters", "refiner"))))
+        return _shaped(
+            _state(*(list(graph_layers(folder / f"{name}.onnx")) for name in ("plan", "filters", "refiner")))
+        )
     except (KeyError, ValueError) as error:
         raise BundleError("Wren's graphs are not those of this package; install it again.") from error
+
+
+def read_distilled_bert(path: Path) -> State:
+    """The state dict of the graph in ALBERT's place."""
+    layers = list(graph_layers(path))
+    graph = onnx.load(path).graph
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    tables = [_tensor(constants[node.input[0]]) for node in graph.node if node.op_type == "Cast"]
+    if len(tables) != 2 or len(layers) % len(_BERT_LAYER) != 1:
+        raise BundleError(f"{path.name} is not that of this package; install it again.")
+    state = dict(zip(("position.weight", "word.weight"), tables, strict=True)) | _named(("output",), layers[-1:])
+    for index in range(len(layers) // len(_BERT_LAYER)):
+        own = layers[index * len(_BERT_LAYER) :]
+        state |= _named(tuple(f"layers.{index}.{part}" for part in _BERT_LAYER), own)
+    return state
 
 
 def _state(plan: list[Layer], filters: list[Layer], refiner: list[Layer]) -> State:
@@ -86,7 +104,7 @@ def _blocks(prefix: str, layers: list[Layer], films: list[Layer]) -> State:
     return state
 
 
-def _layers(path: Path) -> Iterator[Layer]:
+def graph_layers(path: Path) -> Iterator[Layer]:
     """Weights as PyTorch lays them out, and biases, in the order of the graph's nodes."""
     try:
         graph = onnx.load(path).graph

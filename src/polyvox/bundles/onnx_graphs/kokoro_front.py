@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import NodeProto, TensorProto, helper
+from onnx import GraphProto, NodeProto, TensorProto, helper
 
 from polyvox.bundles.onnx_graphs.builder import serialize
 from polyvox.bundles.onnx_graphs.node_rewrites import rewritten
@@ -21,14 +21,22 @@ OUTPUTS = MappingProxyType(
     }
 )
 """The tensors of Kokoro's graph that its decoder takes, and the frames of each id, by the front's names for them."""
+_IDS, _BERT = "input_ids", "/encoder/bert_encoder/Add_output_0"
+"""The tensors of Kokoro's graph that ALBERT takes, and that the layer behind it gives."""
+_PREFIX = "distilled_bert/"
 
 
-def front_graph(model: Path) -> bytes:
-    """The nodes and weights of an installed `model.onnx` that `OUTPUTS` depend on."""
+def front_graph(model: Path, distilled_bert: Path | None = None) -> bytes:
+    """The nodes and weights of an installed `model.onnx` that `OUTPUTS` depend on.
+
+    With the graph of a smaller network in ALBERT's place, where one is given.
+    """
     try:
         whole = onnx.load(model)
     except (DecodeError, OSError) as error:
         raise BundleError(f"{model.name} cannot be read as an ONNX graph; fetch it again.") from error
+    if distilled_bert is not None:
+        _replace_bert(whole.graph, onnx.load(distilled_bert).graph)
     nodes, needed = _ancestors(whole.graph.node)
     if missing := needed & set(OUTPUTS.values()):
         raise BundleError(f"{model.name} is not Kokoro's graph: it lacks {', '.join(sorted(missing))}.")
@@ -44,6 +52,24 @@ def front_graph(model: Path) -> bytes:
     )
     front = helper.make_model(graph, ir_version=whole.ir_version, opset_imports=whole.opset_import)
     return serialize(front)
+
+
+def _replace_bert(whole: GraphProto, smaller: GraphProto) -> None:
+    """Let another graph's nodes give what the layer behind ALBERT gave."""
+    names = {smaller.input[0].name: _IDS, smaller.output[0].name: _BERT}
+
+    def renamed(tensor: str) -> str:
+        return names.get(tensor, _PREFIX + tensor) if tensor else ""
+
+    others = [node for node in whole.node if _BERT not in node.output]
+    for node in smaller.node:
+        for tensors in (node.input, node.output):
+            tensors[:] = [renamed(tensor) for tensor in tensors]
+    for tensor in smaller.initializer:
+        tensor.name = renamed(tensor.name)
+    del whole.node[:]
+    whole.node.extend([*smaller.node, *others])
+    whole.initializer.extend(smaller.initializer)
 
 
 def _ancestors(given: Sequence[NodeProto]) -> tuple[list[NodeProto], set[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder
+from polyvox.bundles.onnx_graphs.builder import GraphBuilder
 
 Kind = TypeVar("Kind")
 
@@ -59,14 +59,6 @@ class _Rewriter(GraphBuilder):
         """An initializer's values."""
         return numpy_helper.to_array(self._given[tensor]) if tensor in self._given else None
 
-    def normed(self, x: str, epsilon: float) -> str:
-        """Each row of x [1, rows, width], to mean 0 and variance 1."""
-        rows = self.size(x, 1)
-        scale, shift = (
-            self.op("ConstantOfShape", rows, value=helper.make_tensor("", FLOAT, [1], [value])) for value in (1.0, 0.0)
-        )
-        return self.op("InstanceNormalization", x, scale, shift, epsilon=epsilon)
-
 
 def rewritten(
     nodes: Iterable[NodeProto], initializers: Iterable[TensorProto]
@@ -83,7 +75,7 @@ def _layer_norm(graph: _Rewriter, node: NodeProto) -> str | None:
     if _attribute(node, "axis", -1) != -1 or len(node.output) > 1 or len(node.input) != 3:
         return None
     x, weight, bias = node.input
-    return graph.op("Add", graph.op("Mul", graph.normed(x, _attribute(node, "epsilon", 1e-5)), weight), bias)
+    return graph.op("Add", graph.op("Mul", graph.normed_rows(x, _attribute(node, "epsilon", 1e-5)), weight), bias)
 
 
 def _skip_layer_norm(graph: _Rewriter, node: NodeProto) -> str | None:
@@ -91,7 +83,7 @@ def _skip_layer_norm(graph: _Rewriter, node: NodeProto) -> str | None:
         return None
     x, skip, weight, bias = node.input
     added = graph.op("Add", x, skip)
-    return graph.op("Add", graph.op("Mul", graph.normed(added, _attribute(node, "epsilon", 1e-12)), weight), bias)
+    return graph.op("Add", graph.op("Mul", graph.normed_rows(added, _attribute(node, "epsilon", 1e-12)), weight), bias)
 
 
 def _adaptive_norm(graph: _Rewriter, node: NodeProto) -> str | None:

@@ -15,7 +15,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from onnx import TensorProto, helper
 
 from polyvox.bundles.checkpoint import Weights
 from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder, serialize
@@ -156,16 +155,6 @@ class _WrenBuilder(GraphBuilder):
         erf = self.op("Erf", self.op("Div", x, self.scalar(np.sqrt(2.0))))
         return self.op("Mul", self.op("Mul", x, self.op("Add", erf, self.scalar(1.0))), self.scalar(0.5))
 
-    def normed(self, x: str) -> str:
-        """Each row of [1, rows, width], normalised: layer norm without weights.
-
-        ONNX Runtime's LayerNormalization takes three times as long. In steps of ReduceMean a row would be rounded
-        otherwise in another batch of rows.
-        """
-        rows = self.size(x, 1)
-        scale, shift = (self.op("ConstantOfShape", rows, value=_element(value)) for value in (1.0, 0.0))
-        return self.op("InstanceNormalization", x, scale, shift, epsilon=_EPSILON)
-
     def batched(self, x: str) -> str:
         """Rows [rows, width] as a batch of one."""
         return self.op("Unsqueeze", x, self.integers(0))
@@ -183,7 +172,7 @@ class _WrenBuilder(GraphBuilder):
             self.constant(self.array(f"{name}.depthwise.bias")), group=len(weight),
         )  # fmt: skip
         scale, shift = film
-        normed = self.normed(self.op("Transpose", mixed, perm=[0, 2, 1]))
+        normed = self.normed_rows(self.op("Transpose", mixed, perm=[0, 2, 1]), _EPSILON)
         modulated = self.op("Add", self.op("Mul", normed, scale), shift)
         inner = self.gelu(self.linear(modulated, f"{name}.expand"))
         layer_scale = self.array(f"{name}.layer_scale")
@@ -256,7 +245,7 @@ def _filters(graph: _WrenBuilder) -> bytes:
     """Rows of `plan` to hidden states and the parameters of their filters."""
     outputs, width = graph.array("head.weight").shape
     hidden, state = graph.blocks(graph.batched("rows"), "")
-    filters = graph.linear(graph.unbatched(graph.normed(hidden)), "head")
+    filters = graph.linear(graph.unbatched(graph.normed_rows(hidden, _EPSILON)), "head")
     hidden = graph.unbatched(hidden)
     return _serialized(
         graph,
@@ -270,20 +259,18 @@ def _refiner(graph: _WrenBuilder) -> bytes:
     """Compressed spectra, and the hidden states of their frames, to corrections of spectra."""
     width, bins = graph.array("refiner.spectra_in.weight").shape
     hidden_width = graph.array("refiner.hidden_in.weight").shape[1]
-    own = graph.linear(graph.normed(graph.batched("hidden")), "refiner.hidden_in")
+    own = graph.linear(graph.normed_rows(graph.batched("hidden"), _EPSILON), "refiner.hidden_in")
     spectra = graph.linear(graph.batched("spectra"), "refiner.spectra_in")
     rows = graph.op("Add", graph.op("Reshape", own, graph.integers(1, -1, width)), spectra)
     rows, state = graph.blocks(rows, "refiner.")
-    corrections = graph.linear(graph.unbatched(graph.normed(rows)), "refiner.corrections", CORRECTION_SCALE)
+    corrections = graph.linear(
+        graph.unbatched(graph.normed_rows(rows, _EPSILON)), "refiner.corrections", CORRECTION_SCALE
+    )
     return _serialized(
         graph,
         {"spectra": ("spectra", bins), "hidden": ("frames", hidden_width), **_block_inputs(width)},
         {"corrections": (corrections, ("corrected", 2 * bins)), "next_state": (state, ("blocks", KERNEL - 1, width))},
     )
-
-
-def _element(value: float) -> TensorProto:
-    return helper.make_tensor("", FLOAT, [1], [value])
 
 
 def _block_inputs(width: int) -> dict[str, Sequence[int | str]]:

@@ -14,6 +14,7 @@ from polyvox.models.kokoro import text_encoder as kokoro_text
 from polyvox.models.kokoro.adain import fold_styled_norms
 from polyvox.models.kokoro.albert import Albert, AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig, KokoroDecoder
+from polyvox.models.kokoro.distilled_bert import DistilledBert
 from polyvox.models.kokoro.prosody import ProsodyPredictor
 from polyvox.models.kokoro.ragged import Ragged, gather_rows
 from polyvox.models.kokoro.text_encoder import TextEncoder
@@ -111,11 +112,25 @@ class Kokoro(nn.Module):
     def __init__(self, config: KokoroConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = Albert(config.bert)
-        self.bert_encoder = nn.Linear(config.bert.hidden, config.width)
+        self.bert: Albert | DistilledBert = Albert(config.bert)
+        self.bert_encoder: nn.Linear | nn.Identity = nn.Linear(config.bert.hidden, config.width)
         self.predictor = ProsodyPredictor(config.width, config.style, config.layers, config.max_frames)
         self.text_encoder = TextEncoder(config.bert.tokens, config.width, config.layers)
         self.decoder = KokoroDecoder(config.decoder, config.width, config.style)
+
+    def use_distilled(self, bert: DistilledBert) -> None:
+        """Put a smaller network in the place of ALBERT and the layer behind it, in their precision."""
+        self.bert, self.bert_encoder = bert.to(self.device, self.prosody_dtype), nn.Identity()
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the layers that lead to durations and pitch."""
+        return self.predictor.duration_proj.weight.device
+
+    @property
+    def prosody_dtype(self) -> torch.dtype:
+        """Their precision."""
+        return self.predictor.duration_proj.weight.dtype
 
     def cast(self, prosody_dtype: torch.dtype, decoder_dtype: torch.dtype) -> None:
         """Cast the layers that lead to durations and pitch, and the inner layers of the decoder.
@@ -136,7 +151,7 @@ class Kokoro(nn.Module):
 
     def predict_durations(self, tokens: Sequence[StyledTokens]) -> list[EncodedTokens]:
         """The first half of `predict_prosody`, after which all lengths are known."""
-        device, dtype = self.bert_encoder.weight.device, self.bert_encoder.weight.dtype
+        device, dtype = self.device, self.prosody_dtype
         ids = _padded([torch.tensor(each.ids, device=device) for each in tokens])
         style = torch.stack([each.style for each in tokens]).to(device, dtype)
         speeds = torch.tensor([each.speed for each in tokens], device=device)

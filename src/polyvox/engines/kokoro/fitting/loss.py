@@ -28,7 +28,7 @@ class EncodedSentences:
     @torch.no_grad()
     def of(cls, kokoro: Kokoro, sentences: Sequence[Sequence[int]]) -> "EncodedSentences":
         """Encode sentences of ids, with the padding token at both ends."""
-        device = kokoro.bert_encoder.weight.device
+        device = kokoro.device
         ragged = Ragged([len(ids) for ids in sentences], device)
         padded = [[*ids, *[PADDING] * (ragged.longest - len(ids))] for ids in sentences]
         return cls(*kokoro.encode_text(torch.tensor(padded, device=device), ragged), ragged.ends)

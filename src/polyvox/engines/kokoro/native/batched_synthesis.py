@@ -127,11 +127,11 @@ class BatchedSynthesis:
         return [_Launched(batch, row, began) for row in range(len(timed))]
 
 
-def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | None | Exception]:
+def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | Exception | None]:
     return [_next_request(requests) for requests in utterances]
 
 
-def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None | Exception:
+def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | Exception | None:
     try:
         return next(requests, None)
     except Exception as error:  # noqa: BLE001 - a text that cannot be read fails alone

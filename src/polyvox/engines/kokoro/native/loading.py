@@ -11,7 +11,7 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import Bundle
-from polyvox.bundles.wren_weights import read_wren
+from polyvox.bundles.wren_weights import read_distilled_bert, read_wren
 from polyvox.engines.kit.recording import captured_or_eager
 from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
 from polyvox.engines.kokoro.native.norms import fuse_norms
@@ -20,6 +20,7 @@ from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
+from polyvox.models.kokoro.distilled_bert import DistilledBert, load_distilled_bert
 from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.kokoro.wren import Wren, WrenConfig
 from polyvox.models.loading import StateDict, WeightsError
@@ -79,7 +80,8 @@ def _load(settings: KokoroSettings, state: StateDict, item: ModelInput, place: P
 
 def _load_wren(settings: KokoroSettings, state: StateDict, item: ModelInput, place: Placement) -> NativeKokoro:
     """The front in double precision and Wren in single precision, whatever the settings' precision is."""
-    network, wren = _network(state), load_shipped_wren()
+    network, (wren, bert) = _network(state), load_shipped_wren()
+    network.use_distilled(bert)
     del network.decoder  # Wren stands in its place
     on_cpu = NativeWren(network, wren, settings.batch or CPU_BATCH)
     if place.device == "cpu":
@@ -92,13 +94,13 @@ def _load_wren(settings: KokoroSettings, state: StateDict, item: ModelInput, pla
     return captured(native, frames, item, CudaGraphs) if frames else native
 
 
-def load_shipped_wren() -> Wren:
-    """Wren with the weights of the package's graphs."""
+def load_shipped_wren() -> tuple[Wren, DistilledBert]:
+    """Wren and the BERT of its front, with the weights of the package's graphs."""
     with as_file(files("polyvox.engines.kokoro.wren") / "graphs") as folder:
-        state = read_wren(folder)
+        state, bert = read_wren(folder), load_distilled_bert(read_distilled_bert(folder / "bert.onnx"))
     wren = Wren(WrenConfig.of_weights(state)).requires_grad_(False).eval()
     wren.load_state_dict(state)
-    return wren
+    return wren, bert
 
 
 def graph_frames(seconds: Sequence[float]) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ class NativeKokoro:
 
     def __init__(self, network: Kokoro, batch: int, shapes: GraphShapes | None = None) -> None:
         self.network = network
-        self.device = network.bert_encoder.weight.device
+        self.device = network.device
         self.dtype = self._decoder_dtype()
         self.batch = batch
         self._shapes = shapes
@@ -210,12 +210,12 @@ class NativeKokoro:
         for row, item in enumerate(items):
             ids[row, 1 : len(item.ids) + 1] = item.ids
             ends[row], speeds[row], style[row] = len(item.ids) + 2, item.speed, item.style.reshape(-1)
-        exact = self._sent(style).to(self.network.bert_encoder.weight.dtype)
+        exact = self._sent(style).to(self.network.prosody_dtype)
         return _TokenBatch(self._sent(ends), self._sent(ids), exact, self._sent(speeds))
 
     def _frame_batch(self, rows: int, length: int, timed: Sequence[TimedInput] = ()) -> "_FrameBatch":
         """Pad to `length` frames, and with dummy rows of one silent frame; no input has more tokens than frames."""
-        config, exact = self.network.config, self.network.bert_encoder.weight.dtype
+        config, exact = self.network.config, self.network.prosody_dtype
         ends = np.array([each.tokens.frames for each in timed] + [1] * (rows - len(timed)))
         encoding = torch.zeros(rows, length, config.encoding, dtype=exact, device=self.device)
         style = torch.zeros(rows, 2 * config.style, dtype=exact, device=self.device)

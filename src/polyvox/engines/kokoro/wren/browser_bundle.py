@@ -7,7 +7,7 @@ fetches each once, checks it, and keeps it.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
@@ -28,8 +28,9 @@ _WREN: Final = ("plan", "filters", "refiner")
 
 def bundle_files(kokoro: Path, voices: Sequence[Voice] = VOICES) -> Iterator[tuple[str, bytes]]:
     """The names and contents of all files but the manifest, from an installed model folder."""
-    yield "front.onnx", front_graph(kokoro / "model.onnx")
     graphs = files("polyvox.engines.kokoro.wren") / "graphs"
+    with as_file(graphs / "bert.onnx") as bert:
+        yield "front.onnx", front_graph(kokoro / "model.onnx", bert)
     for name in _WREN:
         yield f"{name}.onnx", (graphs / f"{name}.onnx").read_bytes()
     yield "noise.f32", normal_noise(USUAL_SAMPLES).astype("<f4").tobytes()

@@ -1,4 +1,4 @@
-"""Kokoro's front on ONNX Runtime: text encoder, BERT and prosody, without the decoder."""
+"""Kokoro's front on ONNX Runtime: text encoder and prosody behind a small BERT, without the decoder."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +18,8 @@ _OUTPUTS: Final = ("text", "pitch", "energy", "durations")
 class KokoroFront:
     """Plans a chunk: durations, aligned text, pitch and energy."""
 
-    def __init__(self, model: Path, threads: int) -> None:
-        self._graph = OrtGraph(FrontCache(model).graph(), threads)
+    def __init__(self, model: Path, bert: Path, threads: int) -> None:
+        self._graph = OrtGraph(FrontCache(model, bert).graph(), threads)
 
     def plan(self, item: ModelInput) -> UtterancePlan:
         style = item.style.reshape(1, -1)

@@ -36,20 +36,21 @@ class FrontCache:
     It is taken only if this user or root wrote it and nobody else can.
     """
 
-    def __init__(self, model: Path) -> None:
-        self._model = model
+    def __init__(self, model: Path, bert: Path) -> None:
+        """Of an installed `model.onnx`, with the graph `bert` in ALBERT's place."""
+        self._model, self._bert = model, bert
         bundle = model.parent
         self._path = bundle.with_name(_FOLDER) / f"{bundle.name}_front"
 
     def graph(self) -> bytes:
         """The serialised front: the kept one, or else one that is made now and kept where that can be written."""
-        origin = _origin(self._model)
+        origin = _origin(self._model, self._bert)
         found = self._read(origin)
         if found is not None:
             return found
         from polyvox.bundles.onnx_graphs.kokoro_front import front_graph
 
-        made = front_graph(self._model)
+        made = front_graph(self._model, self._bert)
         if origin is None:
             return made
         try:
@@ -79,14 +80,15 @@ def _is_ours(file: BinaryIO) -> bool:
     return is_safe and state.st_uid in (0, os.geteuid())
 
 
-def _origin(model: Path) -> bytes | None:
+def _origin(model: Path, bert: Path) -> bytes | None:
     """A digest of what the optimised front depends on; None where this package's sources are not there to be read."""
     sources = _sources()
     if sources is None:
         return None
     state = model.stat()  # a bundle whose file has another time is hashed before it is loaded
     machine = (onnxruntime.__version__, platform.machine(), signed_sums_saturate())
-    return hashlib.sha256(repr((sources, state.st_size, state.st_mtime_ns, machine)).encode()).digest()
+    smaller = hashlib.sha256(bert.read_bytes()).hexdigest()
+    return hashlib.sha256(repr((sources, smaller, state.st_size, state.st_mtime_ns, machine)).encode()).digest()
 
 
 @cache

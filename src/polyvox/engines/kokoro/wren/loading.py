@@ -24,5 +24,7 @@ def load_wren(kokoro: Path, threads: int) -> WrenModel:
         found = _loaded.get(key)
         if found is None:
             with as_file(files("polyvox.engines.kokoro.wren") / "graphs") as folder:
-                found = _loaded[key] = WrenModel(KokoroFront(kokoro, threads), WrenDecoder(folder, threads))
+                found = _loaded[key] = WrenModel(
+                    KokoroFront(kokoro, folder / "bert.onnx", threads), WrenDecoder(folder, threads)
+                )
         return found
