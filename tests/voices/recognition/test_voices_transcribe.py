@@ -86,6 +86,22 @@ def test_a_sentence_is_transcribed_at_any_sample_rate(moonshine: Moonshine, sent
 
 
 @pytest.mark.slow
+def test_speech_of_which_nothing_is_heard_is_heard_again_behind_a_longer_silence(
+    moonshine: Moonshine, sentence, monkeypatch: pytest.MonkeyPatch
+):
+    lengths, decode = [], moonshine._decode
+
+    def deaf_at_first(states, limit):
+        lengths.append(states.shape[1])
+        return decode(states, limit) if len(lengths) > 1 else iter(())
+
+    monkeypatch.setattr(moonshine, "_decode", deaf_at_first)
+    assert word_error_rate(SENTENCE, moonshine.transcribe(sentence, RATE)).errors == 0
+    assert lengths[0] < lengths[1]
+    assert len(lengths) == 2
+
+
+@pytest.mark.slow
 def test_both_channels_of_a_stereo_recording_are_transcribed(moonshine: Moonshine, sentence):
     quiet = np.zeros_like(sentence)
     heard = moonshine.transcribe(np.stack((quiet, sentence), axis=1), RATE)

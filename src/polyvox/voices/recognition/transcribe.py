@@ -19,7 +19,8 @@ SAMPLE_RATE = ANALYSIS_RATE
 ENGLISH = "en"
 
 _START, _END = 1, 2
-_LEAD = np.zeros(int(0.2 * SAMPLE_RATE), dtype=np.float32)
+# Of one recording in some hundreds the network says nothing at all; behind a longer silence it writes every word.
+_LEADS = tuple(np.zeros(int(seconds * SAMPLE_RATE), dtype=np.float32) for seconds in (0.2, 0.5))
 _TAIL = np.zeros(int(0.3 * SAMPLE_RATE), dtype=np.float32)
 _WINDOW_SECONDS = 20.0
 _TOKENS_PER_SECOND = 7
@@ -66,7 +67,16 @@ class Moonshine:
         return self._detokenizer.text(token for token, _ in self._decoded(window))
 
     def _decoded(self, window: Pcm) -> Iterator[tuple[int, float]]:
-        padded = np.concatenate((_LEAD, window, _TAIL))
+        for lead in _LEADS:
+            spoken = False
+            for token in self._decoded_behind(lead, window):
+                spoken = True
+                yield token
+            if spoken:
+                return
+
+    def _decoded_behind(self, lead: Pcm, window: Pcm) -> Iterator[tuple[int, float]]:
+        padded = np.concatenate((lead, window, _TAIL))
         (states,) = self._encoder.run(None, {"input_values": padded[np.newaxis]})
         limit = int(len(padded) / SAMPLE_RATE * _TOKENS_PER_SECOND) + _SPARE_TOKENS
         return self._decode(states, limit)
