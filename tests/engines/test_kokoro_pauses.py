@@ -5,7 +5,7 @@ import pytest
 
 from helpers.tables import each_row
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
-from polyvox.engines.kokoro.pauses import missing_pauses
+from polyvox.engines.kokoro.pauses import missing_pauses, pause_levels
 from polyvox.engines.kokoro.render import SAMPLE_RATE, render
 from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import FRAME_SAMPLES
@@ -72,26 +72,26 @@ def test_words_move_with_the_silence_before_them():
 def test_speed_shortens_the_pause_and_a_long_one_is_left_alone():
     chunk = chunk_of(".", Break.SENTENCE)
     assert inner_silence(render(chunk, ModelOutput(RUN_ON, DURATIONS), 2.0).pcm) == pytest.approx(0.21, abs=0.025)
-    assert missing_pauses(chunk, ModelOutput(LONG_PAUSE, LONG), 1.0, SAMPLE_RATE) == []
+    assert missing_pauses(chunk, LONG, pause_levels(LONG_PAUSE), 1.0, SAMPLE_RATE) == []
 
 
 @each_row("kind", [Break.SENTENCE, Break.CLAUSE])
 def test_zero_leaves_the_pauses_to_the_model(kind):
     chunk = chunk_of(".", kind, pauses=PausePolicy(0, 0))
-    assert missing_pauses(chunk, ModelOutput(RUN_ON, DURATIONS), 1.0, SAMPLE_RATE) == []
+    assert missing_pauses(chunk, DURATIONS, pause_levels(RUN_ON), 1.0, SAMPLE_RATE) == []
     assert chunk.pause(1.0) == 0.42
 
 
 def test_a_comma_and_a_plain_word_get_no_silence():
     for kind in (Break.WORD, Break.PHRASE, Break.COMMA):
-        assert missing_pauses(chunk_of(",", kind), ModelOutput(RUN_ON, DURATIONS), 1.0, SAMPLE_RATE) == []
+        assert missing_pauses(chunk_of(",", kind), DURATIONS, pause_levels(RUN_ON), 1.0, SAMPLE_RATE) == []
 
 
 def test_the_closure_of_a_stop_is_not_taken_for_the_pause():
     # "hat": the closure of its t is silent for two frames, then comes the burst, and the next word right after it.
     pcm = np.concatenate((quiet(7), loud(14), quiet(2), loud(4), loud(16), quiet(9)))
     chunk = chunk_of(".", Break.SENTENCE, first="ht")
-    (pause,) = missing_pauses(chunk, ModelOutput(pcm, DURATIONS), 1.0, SAMPLE_RATE)
+    (pause,) = missing_pauses(chunk, DURATIONS, pause_levels(pcm), 1.0, SAMPLE_RATE)
     assert pause.at >= 23 * FRAME_SAMPLES
 
 

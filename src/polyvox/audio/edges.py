@@ -1,5 +1,7 @@
 """Edges of speech in a chunk: where it begins and ends, and fades against clicks."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from polyvox.types import Pcm, Span
@@ -11,15 +13,23 @@ SILENCE_DB = 42.0
 def speech_span(pcm: Pcm, sample_rate: int, *, below_peak_db: float = SILENCE_DB) -> Span:
     """The samples from the first to the last audible window; empty at 0 when there is none."""
     window = window_samples(sample_rate)
-    count = -(-len(pcm) // window)
-    padded = np.zeros(count * window, dtype=np.float32)
-    padded[: len(pcm)] = np.abs(pcm)
-    peaks = padded.reshape(count, window).max(axis=1)
-    floor = audible_above(float(peaks.max(initial=0.0)), below_peak_db)
-    audible = np.flatnonzero(peaks > floor)
-    if not len(audible):
-        return Span(0, 0)
-    return Span(int(audible[0]) * window, min(len(pcm), (int(audible[-1]) + 1) * window))
+    found = audible_windows(window_peaks(pcm, window), below_peak_db)
+    return Span(found.start * window, min(len(pcm), found.end * window))
+
+
+def window_peaks(pcm: Pcm, window: int) -> Pcm:
+    """The largest magnitude in each window of so many samples; the last one may be shorter."""
+    if not len(pcm):
+        return np.zeros(0, np.float32)
+    # Takes less than half of the time of a maximum over an axis.
+    peaks: Pcm = np.maximum.reduceat(np.abs(pcm), np.arange(0, len(pcm), window))
+    return peaks
+
+
+def audible_windows(peaks: Pcm, below_peak_db: float = SILENCE_DB) -> Span:
+    """From the first to behind the last audible window; empty at 0 when there is none."""
+    audible = np.flatnonzero(peaks > audible_above(float(peaks.max(initial=0.0)), below_peak_db))
+    return Span(int(audible[0]), int(audible[-1]) + 1) if len(audible) else Span(0, 0)
 
 
 def window_samples(sample_rate: int) -> int:
@@ -42,6 +52,9 @@ def with_faded_edges(pcm: Pcm, fade_in: int, fade_out: int) -> Pcm:
     return faded
 
 
+@lru_cache(maxsize=64)
 def _raised_cosine(length: int) -> Pcm:
     phase = (np.arange(length, dtype=np.float32) + 0.5) / max(length, 1)
-    return (0.5 - 0.5 * np.cos(np.pi * phase)).astype(np.float32)
+    curve: Pcm = (0.5 - 0.5 * np.cos(np.pi * phase)).astype(np.float32)
+    curve.setflags(write=False)
+    return curve

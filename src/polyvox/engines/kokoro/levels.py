@@ -44,7 +44,7 @@ def gain_for(level: float) -> float:
 def with_gain(pcm: Pcm, gain: float, sample_rate: int) -> Pcm:
     """A chunk at its gain, limited to -1 dB true peak; it begins and ends in silence, so each is limited by itself."""
     louder: Pcm = pcm * np.float32(gain)
-    if np.abs(louder).max(initial=0.0) <= _SAFE_PEAK:
+    if max(louder.max(initial=0.0), -louder.min(initial=0.0)) <= _SAFE_PEAK:
         return louder
     limiter = StreamLimiter(CEILING_DBFS, sample_rate)
     return np.concatenate((limiter.push(louder), limiter.finish()))

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.audio.edges import with_faded_edges
+from polyvox.audio.edges import window_peaks, with_faded_edges
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
-from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import FRAME_SAMPLES, AlignedWord, phoneme_edges
 from polyvox.types import Pcm, Span
 
@@ -63,11 +62,17 @@ class PausePlace:
         return pause if pause.length > 0 else None
 
 
-def missing_pauses(chunk: PhonemeChunk, output: ModelOutput, speed: float, sample_rate: int) -> list[MissingPause]:
-    """Missing parts of the least pause behind each sentence and clause inside a chunk, in order."""
-    levels = window_peaks(output.pcm)
+def missing_pauses(
+    chunk: PhonemeChunk, durations: npt.NDArray[np.int64], levels: Pcm, speed: float, sample_rate: int
+) -> list[MissingPause]:
+    """Missing parts of the least pause behind each sentence and clause inside a chunk, in order.
+
+    `levels` are the `pause_levels` of its samples.
+    """
+    places = pause_places(chunk, durations, len(levels), speed, sample_rate)
+    if not places:
+        return []
     quiet = quiet_windows(levels, float(levels.max(initial=0.0)))
-    places = pause_places(chunk, output.durations, len(levels), speed, sample_rate)
     return [pause for place in places if (pause := place.missing(levels, quiet)) is not None]
 
 
@@ -168,11 +173,9 @@ def _runs(flags: npt.NDArray[np.bool_], region: Span) -> list[Span]:
     return [Span(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 
 
-def window_peaks(pcm: Pcm) -> Pcm:
+def pause_levels(pcm: Pcm) -> Pcm:
     """The largest magnitude in each whole window."""
-    whole = len(pcm) // WINDOW_SAMPLES
-    peaks: Pcm = np.abs(pcm[: whole * WINDOW_SAMPLES]).reshape(whole, WINDOW_SAMPLES).max(axis=1, initial=0.0)
-    return peaks
+    return window_peaks(pcm[: len(pcm) // WINDOW_SAMPLES * WINDOW_SAMPLES], WINDOW_SAMPLES)
 
 
 def _smoothed(levels: Pcm) -> Pcm:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyvox.audio.edges import speech_span, with_faded_edges
+from polyvox.audio.edges import audible_windows, window_peaks, with_faded_edges
 from polyvox.audio.pcm import silence
 from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.engines.kokoro.levels import with_gain
-from polyvox.engines.kokoro.pauses import missing_pauses, with_pauses
+from polyvox.engines.kokoro.pauses import WINDOW_SAMPLES, missing_pauses, with_pauses
 from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import AlignedWord, align_words
 from polyvox.types import Pcm
@@ -37,10 +37,13 @@ class RenderedChunk:
 def render(chunk: PhonemeChunk, output: ModelOutput, speed: float, gain: float | None = None) -> RenderedChunk:
     """Trim the network's silence, lengthen pauses that it made too short, fade the edges and add the last pause."""
     words = align_words(chunk, output.durations, output.pcm, SAMPLE_RATE)
-    pcm, aligned = with_pauses(output.pcm, words, missing_pauses(chunk, output, speed, SAMPLE_RATE))
-    speech = speech_span(pcm, SAMPLE_RATE)
-    start = max(0, speech.start - LEAD_IN_SAMPLES)
-    end = min(len(pcm), speech.end + LEAD_OUT_SAMPLES)
+    levels = window_peaks(output.pcm, WINDOW_SAMPLES)
+    whole = levels[: len(output.pcm) // WINDOW_SAMPLES]
+    pauses = missing_pauses(chunk, output.durations, whole, speed, SAMPLE_RATE)
+    pcm, aligned = with_pauses(output.pcm, words, pauses)
+    audible = audible_windows(window_peaks(pcm, WINDOW_SAMPLES) if pauses else levels)
+    start = max(0, audible.start * WINDOW_SAMPLES - LEAD_IN_SAMPLES)
+    end = min(len(pcm), audible.end * WINDOW_SAMPLES + LEAD_OUT_SAMPLES)
     kept = with_faded_edges(pcm[start:end], FADE_SAMPLES, FADE_SAMPLES)
     kept = kept if gain is None else with_gain(kept, gain, SAMPLE_RATE)
     edges = (LEAD_IN_SAMPLES + LEAD_OUT_SAMPLES) / SAMPLE_RATE

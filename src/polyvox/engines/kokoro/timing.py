@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,17 @@ def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
-    """Each word has its own phonemes and half of each space beside it; words of one span, as of "$5", are one."""
+    """The words of a chunk where they are heard."""
+    return heard_words(planned_words(chunk, durations), pcm, sample_rate)
+
+
+def planned_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64]) -> list[list[AlignedWord]]:
+    """Each word by its durations, with its own phonemes and half of each space beside it.
+
+    Words of one span, as of "$5", stand together.
+    """
     edges: list[int] = phoneme_edges(durations).tolist()
-    magnitudes = np.abs(pcm)
-    words: list[AlignedWord] = []
+    words: list[list[AlignedWord]] = []
     position = 1
     spaced = False
     for word in chunk.words:
@@ -71,11 +79,23 @@ def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm,
             end = (edges[last] + edges[last + 1]) // 2 if word.space and last + 2 < len(edges) else edges[last]
             samples = Span(max(0, start), max(0, end))
             found = AlignedWord(word.span, samples, _align_phonemes(word.phonemes, edges[first : last + 1], samples))
-            found = found.cut(_without_quiet_end(samples, magnitudes, sample_rate))
-            words.append(words.pop().joined(found) if words and words[-1].span == word.span else found)
+            if words and words[-1][-1].span == word.span:
+                words[-1].append(found)
+            else:
+                words.append([found])
         spaced = word.space
         position = last + word.space
     return words
+
+
+def heard_words(planned: Sequence[Sequence[AlignedWord]], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
+    """Words without the long quiet ends that they have in the samples; those of one span are one."""
+    parts = [part for word in planned for part in word]
+    ends = iter(heard_ends([part.samples for part in parts], pcm, sample_rate))
+    return [
+        reduce(AlignedWord.joined, (part.cut(Span(part.samples.start, next(ends))) for part in word))
+        for word in planned
+    ]
 
 
 def _align_phonemes(phonemes: str, edges: Sequence[int], samples: Span) -> tuple[AlignedPhoneme, ...]:
@@ -111,14 +131,28 @@ def _share(samples: int, length: int) -> float:
     return min(max(samples / length, 0.0), 1.0) if length else 0.0
 
 
-def _without_quiet_end(samples: Span, magnitudes: Pcm, sample_rate: int) -> Span:
-    """Cut behind the last audible window of a word, as `speech_span` finds it, where the rest is long."""
-    word = magnitudes[samples.start : samples.end]
-    floor = audible_above(float(word.max(initial=0.0)))
-    # Few words have a long quiet end, and a look at the end is cheap.
-    if not len(word) or (word[max(0, len(samples) - QUIET_END_SAMPLES) :] > floor).any():
-        return samples
-    loud = np.flatnonzero(word > floor)
-    window = window_samples(sample_rate)
-    end = samples.start + min(len(word), (int(loud[-1]) // window + 1) * window) if len(loud) else samples.end
-    return Span(samples.start, end) if samples.end - end > QUIET_END_SAMPLES else samples
+def heard_ends(words: Sequence[Span], pcm: Pcm, sample_rate: int) -> list[int]:
+    """Where words are heard to end: at their own ends, or behind the last audible window where a long rest is quiet."""
+    ends = [word.end for word in words]
+    if not words or not len(pcm):
+        return ends
+    first = min(word.start for word in words)
+    # Behind the last sample stands a zero, for ranges that begin there.
+    magnitudes = np.zeros(max(0, min(max(ends), len(pcm)) - first) + 1, np.float32)
+    np.abs(pcm[first : first + len(magnitudes) - 1], out=magnitudes[:-1])
+    bounds = np.array([(word.start, max(word.start, word.end - QUIET_END_SAMPLES), word.end) for word in words]) - first
+    bounds = bounds.clip(max=len(magnitudes) - 1)
+    peaks = np.maximum.reduceat(magnitudes, bounds[:, (0, 2)].ravel())[::2].tolist()
+    last_peaks = np.maximum.reduceat(magnitudes, bounds[:, (1, 2)].ravel())[::2].tolist()
+    for index, (start, _, end) in enumerate(bounds.tolist()):
+        floor = audible_above(peaks[index])
+        if last_peaks[index] <= floor < peaks[index]:  # few words have a long quiet end
+            heard = first + start + _heard_samples(magnitudes[start:end], floor, sample_rate)
+            ends[index] = heard if ends[index] - heard > QUIET_END_SAMPLES else ends[index]
+    return ends
+
+
+def _heard_samples(word: Pcm, floor: float, sample_rate: int) -> int:
+    """The samples up to the end of the last audible window, of a word that has one."""
+    loud, window = np.flatnonzero(word > floor), window_samples(sample_rate)
+    return min(len(word), (int(loud[-1]) // window + 1) * window)

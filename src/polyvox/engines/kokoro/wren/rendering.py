@@ -11,7 +11,7 @@ from polyvox.audio.edges import SILENCE_DB, with_faded_edges
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.audio.pcm import silence
 from polyvox.engines.kokoro.levels import CEILING_DBFS
-from polyvox.engines.kokoro.pauses import WINDOW_SAMPLES, MissingPause, moved, pause_places, quiet_windows, window_peaks
+from polyvox.engines.kokoro.pauses import WINDOW_SAMPLES, MissingPause, moved, pause_levels, pause_places, quiet_windows
 from polyvox.engines.kokoro.render import (
     FADE_SAMPLES,
     LEAD_IN_SAMPLES,
@@ -20,7 +20,7 @@ from polyvox.engines.kokoro.render import (
     RenderedChunk,
 )
 from polyvox.engines.kokoro.request import SynthesisRequest
-from polyvox.engines.kokoro.timing import FRAME_SAMPLES, AlignedWord, align_words
+from polyvox.engines.kokoro.timing import FRAME_SAMPLES, AlignedWord, heard_words, planned_words
 from polyvox.types import Pcm
 
 _USUAL_PEAK = 0.3
@@ -34,7 +34,7 @@ class StreamRenderer:
     def __init__(self, request: SynthesisRequest, durations: npt.NDArray[np.int64]) -> None:
         """Durations of all ids; those of a chunk's opening are enough until what comes after it is pushed."""
         self._request = request
-        self._raw = self._faded = np.zeros(0, np.float32)
+        self._raw = self._faded = self._levels = np.zeros(0, np.float32)
         self._known = self._rendered = self._sent = self._inserted = self._words_sent = self._resolved = 0
         self._start: int | None = None
         self._pauses: list[MissingPause] = []
@@ -49,8 +49,8 @@ class StreamRenderer:
         self._durations = np.pad(durations, (0, ids - len(durations)))
         longer = np.zeros(int(durations.sum()) * FRAME_SAMPLES - len(self._raw), np.float32)
         self._raw, self._faded = np.concatenate((self._raw, longer)), np.concatenate((self._faded, longer))
-        words = align_words(chunk, self._durations, self._raw[:0], SAMPLE_RATE)
-        self.cuts = [word.samples.start for word in words[1:]]
+        self._words = planned_words(chunk, self._durations)
+        self.cuts = [parts[0].samples.start for parts in self._words[1:]]
         """Places at which pieces may end, in the decoder's samples."""
         places = pause_places(chunk, self._durations, len(self._raw) // WINDOW_SAMPLES, speed, SAMPLE_RATE)
         self._places = places[self._resolved :]
@@ -60,7 +60,8 @@ class StreamRenderer:
         end = self._known + len(pcm)
         self._raw[self._known : end] = self._faded[self._known : end] = pcm
         self._known, last = end, self._complete and end == len(self._raw)
-        levels = window_peaks(self._raw[:end])
+        new = pause_levels(self._raw[len(self._levels) * WINDOW_SAMPLES : end])
+        self._levels = levels = np.concatenate((self._levels, new))
         peak = float(levels.max(initial=0.0)) if last else max(float(levels.max(initial=0.0)), _USUAL_PEAK)
         quiet = quiet_windows(levels, peak)
         audible = np.flatnonzero(levels > max(peak * 10 ** (-SILENCE_DB / 20), 1e-4))
@@ -142,14 +143,11 @@ class StreamRenderer:
 
     def _ready_words(self, last: bool) -> tuple[AlignedWord, ...]:
         """The words that are rendered to their end and were not given yet."""
-        words = align_words(self._request.chunk, self._durations, self._raw, SAMPLE_RATE)
-        count = self._words_sent
-        while count < len(words) and (
-            last or (count + 1 < len(words) and words[count + 1].samples.start <= self._rendered)
-        ):
+        count, cuts = self._words_sent, self.cuts
+        while count < len(self._words) and (last or (count < len(cuts) and cuts[count] <= self._rendered)):
             count += 1
-        ready, self._words_sent = words[self._words_sent : count], count
-        return tuple(moved(word, self._pauses) for word in ready)
+        ready, self._words_sent = self._words[self._words_sent : count], count
+        return tuple(moved(word, self._pauses) for word in heard_words(ready, self._raw, SAMPLE_RATE))
 
     def _fade(self, start: int, length: int, *, rising: bool) -> None:
         start, end = max(0, start), min(len(self._faded), max(0, start + length))
