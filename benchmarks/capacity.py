@@ -122,8 +122,8 @@ def _gpu_cost(streams: MeasuredStreams, utterance: float, chunks: int) -> GpuCos
 
 GPU_COSTS = tuple(_gpu_cost(measured_streams()[engine], *shape) for engine, shape in _PLANNED.items())
 CPU_COSTS = (
-    CpuCost("Wren", measured_figure("wren_cpu"), "Neoverse-N1"),
-    CpuCost("Kokoro", measured_figure("kokoro_cpu"), "Neoverse-N1"),
+    CpuCost("Wren", measured_figure("wren_cpu"), "Xeon at 2.1 GHz"),
+    CpuCost("Kokoro", measured_figure("kokoro_cpu"), "Xeon at 2.1 GHz"),
     CpuCost("ZipVoice distilled, 4 steps", 1.12, "Sapphire Rapids"),
 )
 

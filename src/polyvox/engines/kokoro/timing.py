@@ -132,7 +132,7 @@ def _share(samples: int, length: int) -> float:
 
 
 def heard_ends(words: Sequence[Span], pcm: Pcm, sample_rate: int) -> list[int]:
-    """Where words are heard to end: at their own ends, or behind the last audible window where a long rest is quiet."""
+    """The last sample of each word: its own end, or that of the last audible window where a long rest is quiet."""
     ends = [word.end for word in words]
     if not words or not len(pcm):
         return ends
