@@ -50,6 +50,8 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = figures.read_changes(text)
     text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
     text = medicine.read_findings(text)
+    if options.replace_remaining_symbols and "“" in text.text:
+        text = addresses.read_quoted_marks(text)
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:

@@ -43,6 +43,8 @@ _MARKS: Final = {
     "~": "波浪号",
 }
 
+_QUOTED_MARK: Final = re.compile(r"(?<=[“‘「『])[./\\_@#&%+~:?=-](?=[”’」』])")
+
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
 _MASKED: Final = re.compile(r"(?<![A-Za-z0-9.-])1[3-9]\d? ?\*{2,9} ?\d{2,4}(?!\d)")
 _LANDLINE: Final = re.compile(
@@ -293,6 +295,11 @@ _INITIALS: Final = re.compile(
     "|(?<![A-Za-z])(?<![A-Za-z] )(?:AX|BI|OP|AT|AM|EM|PI|EX|EN|SEM|ASP|FOB|MOE)(?![A-Za-z]| [A-Za-z])"
 )
 _LAUGHTER: Final = re.compile("(?<![A-Za-z])h{2,}(?![A-Za-z])")
+
+
+def read_quoted_marks(text: TrackedText) -> TrackedText:
+    """A mark alone between quotes is spoken of: “/”."""
+    return text.sub(_QUOTED_MARK, lambda match: _MARKS[match.group()])
 
 
 def read_emails(text: TrackedText) -> TrackedText:

@@ -55,7 +55,7 @@ _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|"
     r"(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
-_TIMES_TEN: Final = re.compile("(?<=×10)[²³]")
+_TIMES_TEN: Final = re.compile("(?<=×10)[²³](?![⁰¹²³⁴-⁹])")
 # Letters in proportion, before the figures of it: a:b=3:4.
 _LETTER_RATIO: Final = re.compile(
     r"(?<![A-Za-z0-9:])[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?= ?= ?\d)"

@@ -61,7 +61,7 @@ _DOMAIN: Final = re.compile(
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
 _PATH: Final = re.compile(
-    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
+    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\.?\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
 )
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
