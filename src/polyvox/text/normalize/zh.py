@@ -10,6 +10,7 @@ from polyvox.text.normalize.chinese import (
     finance,
     measures,
     medicine,
+    named_numbers,
     science,
     specifications,
     typed_digits,
@@ -63,7 +64,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.unit_normalization and "/" in text.text:
         text = measures.read_rates(text)
     if _DIGIT.search(text.text):
-        text = addresses.read_mixed(addresses.read_codes(text))
+        text = addresses.read_mixed(named_numbers.read_serials(addresses.read_codes(text)))
     text = figures.read(text)
     if options.replace_remaining_symbols:
         text = figures.read_signs(text)
@@ -81,7 +82,7 @@ def _unspaced(text: TrackedText) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = medicine.read(specifications.read_specifications(text))
+    text = medicine.read(specifications.read_specifications(named_numbers.read(text)))
     text = typed_digits.read(addresses.read_designations(text))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))

@@ -104,8 +104,7 @@ _ROOM: Final = re.compile(
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
-    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
-    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
+    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=的|$)"
 )
 _ANOTHER_ROOM: Final = re.compile(
     "(?<=[零一二三四五六七八九]{3}[和与及])\\d{3,4}(?=都|均|两[家户间]|室|业主|漏|的?住户)"
@@ -155,7 +154,8 @@ _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
     r"(?=[2-5]\d\d(?!\d))(?:"
     rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
-    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)|(?<=偶发)|(?<=频发)|(?<=偶现)"
+    r"|(?<=大量)|(?<=全是)|(?<=变成)|(?<=一堆)|(?<=爆出)|(?<=触发)|(?<=批量)|(?<=疯狂)|(?<=很多)|(?<=个别)|(?<=网关)|(?<=接口)|(?<=吐)|(?<=刷)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分"
@@ -199,6 +199,10 @@ _UNHIDDEN: Final = re.compile(r"(?<=[\d零一二三四五六七八九幺])(\*{2,
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
+# A house, its entrance, its floor and a room: A3-2-1104.
+_HOUSE_PARTS: Final = re.compile(
+    r"(?<![A-Za-z0-9-])(?P<house>[A-Z]\d{0,2})-(?P<parts>(?:\d{1,2}-){1,3})(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
 # A shop by its floor and its place: 五层5-21号.
 _STALL: Final = re.compile(r"(?:(?<=[层楼座]\d)|(?<=[层楼座]\d\d)|(?<=[A-Z]区\d)|(?<=[A-Z]区\d\d))-(?=\d{1,3}号)")
@@ -365,7 +369,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
-        text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
+        text = text.sub(_HOUSE_PARTS, _house_parts).sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
         text = (
             text.sub(_STALL, "杠")
             .sub(_HOUSE_BRANCH, _house_branch)
@@ -382,7 +386,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     if not versioned:
         return text
     if _TRIAL_SIGN.search(text.text):
-        text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
+        text = text.sub(_TRIAL, lambda match: f" {match[1]} {cardinal(match[2]) if match[2] else ''}")
     return text.sub(_VERSION, _version)
 
 
@@ -473,6 +477,11 @@ def _grouped(match: re.Match[str]) -> str:
 def _building_room(match: re.Match[str]) -> str:
     house, room = match["house"] or match["house2"], match["room"] or match["room2"]
     return f"{cardinal(house)}, {spelled(room)}"
+
+
+def _house_parts(match: re.Match[str]) -> str:
+    parts = "".join(f"{cardinal(part)}杠" for part in _GROUP.findall(match["parts"]))
+    return f"{match['house']}杠{parts}{spelled(match['room'])}"
 
 
 def _dialled_groups(match: re.Match[str]) -> str:

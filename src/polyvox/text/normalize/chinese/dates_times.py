@@ -29,9 +29,15 @@ _DOTTED_MONTH: Final = re.compile(
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
 _YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
 _YEAR: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
+    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
 _GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+# Due on a day, with the noughts of a form: 到期日12-08.
+_DUE: Final = re.compile(
+    r"(?:(?<=[期日于至自从限间])|(?<=[期日间限]:)|(?<=[期日间限]: )|(?<=截止)|(?<=预计)|(?<=到期))"
+    r"(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])(?![\d-]|[.,:]\d|[A-Za-z%号室栋个名人元条])"
+)
+_ENDS: Final = re.compile("(?:截[止至]|到期|期至|日期|期日)[是为至:： ]{0,2}\\Z")
 # A month and a day of a log, before a time of day or a day of the week: 11-03 02:14.
 _LOGGED: Final = re.compile(
     rf"(?<![\d./:-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{{2}}:[0-5]\d(?!\d)| ?\(?(?:{WEEKDAY})"
@@ -66,7 +72,8 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./])(?<!\d:)(?P<month2>{MONTH})/(?P<day2>{DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
-    rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})"
+    r"(?= (?:(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|1?\d ?[AaPp][Mm](?![A-Za-z])|[01]?\d点))"
     rf"|(?<![\d./])(?<!\d:)(?P<month3>{MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
@@ -194,6 +201,8 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
+    if "-" in text.text:
+        text = planned_days.read_lined(text.sub(_DUE, _due))
     if _LOGGED_SIGN.search(text.text):
         text = text.sub(_LOGGED, lambda match: month_day(match[1], match[2]))
     if _LONG_DATE.search(text.text):
@@ -243,6 +252,13 @@ def _date_behind(match: re.Match[str]) -> str | None:
     if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
         return None
     return f"{spelled(match[4])}年{month_day(month, day)}"
+
+
+def _due(match: re.Match[str]) -> str | None:
+    """A day; None for a span of numbers, unless one of them has a nought in front or the second is the less."""
+    month, day = match["month"], match["day"]
+    sure = "0" in (month[0], day[0]) or int(month) > int(day)
+    return month_day(month, day) if sure or _ENDS.search(match.string, 0, match.start()) else None
 
 
 def _season(match: re.Match[str]) -> str | None:

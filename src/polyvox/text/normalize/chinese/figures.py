@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from polyvox.text.normalize.chinese import ranks
+from polyvox.text.normalize.chinese import ranks, scores
 from polyvox.text.normalize.chinese.numbers import (
     DASH,
     NUMBER,
@@ -21,16 +21,6 @@ _FRACTION: Final = re.compile(
     r"(?<![\d./])(?P<minus>(?<![\dA-Za-z)²³%零一二两三四五六七八九十百千万])[-−](?=\d))?(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|"
     r"\.\d)"
 )
-_POINTS: Final = rf"\d{{1,3}}{DASH}\d{{1,3}}(?:\(\d{{1,2}}\))?"
-_SCORES: Final = re.compile(
-    rf"(?:(?<=[分以了])|(?<=[第决][一二三四五六七胜][局盘])|(?<=[分为][:： ]))"
-    rf"{_POINTS}(?:, ?{_POINTS})*(?=[的,，。. ;!?)]|$|[领击战胜负落获险惜轻逆大])"
-    rf"|{NUMBER_START}{_POINTS}(?=负于|落败|告负|领先|落后|击败|战胜|战平|险胜|惜败|轻取|逆转|"
-    rf"大胜|力克|力压|横扫|完胜|淘汰|绝杀|取胜|获胜|输给|不敌|战和|[\u4e00-\u9fff]{{2,4}}队)"
-)
-_SCORE_LIST: Final = re.compile(rf"{NUMBER_START}{_POINTS}(?:, ?{_POINTS})+(?![\d.%/-])")
-_PAIR_OF_POINTS: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
-_POINTS_DASH: Final = re.compile(DASH)
 _SPAN_SIGN: Final = re.compile("[-–—~～至到]")
 _DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
 _RATIO_SIGN: Final = re.compile("∶")
@@ -115,17 +105,18 @@ _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
-    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
+    "(?:[个位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
     "股份秒万亿千百金银铜胜勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
     "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|"
     "尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
-    "|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|"
+    "|只(?![有是要能剩需会用见])|[男女](?=[\\d一两三四五六七八九,，。、 (]|$)|助(?![理手教学])"
+    "|车(?=受损|相撞|追尾|碰撞|连环|均|被|侧)|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|"
     "行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
     "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|"
     "[一二两三四五六七八九十])|处(?=景|古|伤|错|遗|住|房|改|修|工|地)|成(?=以[上下]|左右|的|多|"
     "首付|[,，。]|$)"
     "|室(?=[\\d一两三]|厅)|[厅卫](?=[\\d一两三带,，。 的朝精]|$)|居室|房(?=[\\d一两三]厅)"
-    "|分(?!之|部)|晚(?![上间会报饭自餐])|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
+    "|分(?!之|部)|晚(?![上间会报饭餐]|自习)|尺|小时|分钟|星期|公里|公斤|厘米|毫米|汤匙|茶匙|大勺|小勺)"
 )
 _PAIR: Final = re.compile(
     r"(?=2)(?:(?:(?<=发行)|(?<=分)|(?<=共))2(?=期(?!工程|项目))|"
@@ -238,31 +229,32 @@ _RELAY: Final = re.compile(
     r"(?<=\d)×(?=\d{2,4} ?(?:米|m(?![A-Za-z])))|(?<=[\u4e00-\u9fff])×(?=\d)|(?<=\d)×(?=24小时|[一二四八]百米)"
 )
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
-_PRESSURE: Final = re.compile(
-    "(?:(?<=血压)|(?<=BP))(?P<gap>[是为:： ]{0,2}"
-    "|(?:一般|目标|应|需|要|已|多|可)?(?:控制|保持|维持|稳定|降|升|测得)[在到至为了]?[<≤]?)"
-    r"(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)"
-)
 _PER: Final = (
-    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋顿杯碗一百盎桶磅加英"
+    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋帧顿杯碗一百盎桶磅加英"
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
     "|方(?![面便案式法向位]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
+_MONEY: Final = (
+    "(?:[美日欧港韩澳加纽新泰]元|离岸人民币|在岸人民币|人民币|英镑|瑞郎|卢布|泰铢|新台币"
+    "|USD|CNY|CNH|EUR|JPY|GBP|HKD|AUD|CAD|CHF|KRW|SGD|NZD|USDT|BTC|ETH)"
+)
+_CURRENCIES: Final = re.compile(rf"(?<![\dA-Za-z万亿/])({_MONEY})/(?={_MONEY}(?![A-Za-z/]))")
+_EXCHANGED: Final = re.compile(r"报|汇[率价]|[跌涨升贬]|货币对|中间价|盘中|关口|\d\.\d{3,4}")
 _MANY: Final = "[0-9零一二两三四五六七八九十百千万亿半几]"
 _PIECES: Final = (
-    "[升克瓶斤次米里吨秒帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴枚张抽枝条卷根只罐板提箱桶双套本册台辆头尾株棵朵串把盘碗杯勺筒管排组场局节"
+    "[升克瓶斤次米里吨秒分帧转卡焦字摩尔瓦兆位个毛件度片粒颗支袋盒包滴枚张抽枝条卷根只罐板提箱桶双套本册台辆头尾株棵朵串把盘碗杯勺筒管排组场局节"
     "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门钟时天月年周A-Za-z]"
 )
 _EACH: Final = re.compile(
-    f"(?=/)(?:(?<=万)/(?=[平亩㎡])|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
+    f"(?=/)(?:(?<=万)/(?=[平亩㎡])|(?<=[千万百])/(?=[月年天日晚季人]|小时|平米?(?!台))|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
     f"|(?:(?<={_MANY}{_PIECES})|(?<={_MANY}.{_PIECES})|(?<={_MANY}..{_PIECES})|(?<={_MANY}...{_PIECES}))/(?={_PER})"
     "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位])|(?<=每平方米)/(?=[天日月年季]))"
 )
 # So much in so long: 15度/24小时.
 _IN_TIME: Final = re.compile(
-    "(?<=[\u4e00-\u9fff])/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
+    "(?<=[\u4e00-\u9fff])(?<!摄氏度)(?<!华氏度)(?<!公里)(?<!千米)/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
     "[天秒年周]|公里|千克|毫升))"
 )
 _PRICE_OF: Final = re.compile(
@@ -288,6 +280,10 @@ _MINUS: Final = re.compile(
     r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥]))"
 )
+# One thing less another, of which one at least is named in words, beside an equal sign: 收入-成本=利润.
+_WORDS_LESS: Final = re.compile("(?<=[\u4e00-\u9fff)])[-−](?=[\u4e00-\u9fff(\\d])|(?<=\\d)[-−](?=[\u4e00-\u9fff(])")
+_CLAUSE_BEFORE: Final = re.compile("=[^,;!?。]*\\Z")
+_CLAUSE_BEHIND: Final = re.compile("[^,;!?。]*=")
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
 _LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
 _ABSOLUTE: Final = re.compile(r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z]))\|")
@@ -370,10 +366,17 @@ def read_formulas(text: TrackedText) -> TrackedText:
         text = text.sub(_TIMES_TEN, lambda match: "的二次方" if match.group() == "²" else "的三次方")
     if not _FORMULA_SIGN.search(text.text):
         return text
+    if "=" in text.text:
+        text = text.sub(_WORDS_LESS, _less)
     text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
     text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
+
+
+def _less(match: re.Match[str]) -> str | None:
+    text, start, end = match.string, match.start(), match.end()
+    return "减" if _CLAUSE_BEHIND.match(text, end) or _CLAUSE_BEFORE.search(text, 0, start) else None
 
 
 def _a_few(match: re.Match[str]) -> str | None:
@@ -383,13 +386,13 @@ def _a_few(match: re.Match[str]) -> str | None:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_RANK, "第")
+    if _SPAN_SIGN.search(text.text):
+        text = scores.read(text)
     if "/" in text.text:
         text = _read_slashes(text)
     if _DIGIT.search(text.text) is None:
         return text
     text = text.sub(_STARS, "星")
-    if _SPAN_SIGN.search(text.text):
-        text = text.sub(_SCORE_LIST, _scores).sub(_SCORES, lambda match: _POINTS_DASH.sub("比", match.group()))
     text = _read_marked(text.sub(_HEIGHT, _spelled))
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
@@ -422,8 +425,8 @@ def _read_slashes(text: TrackedText) -> TrackedText:
     text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
         _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
     )
+    text = text.sub(_CURRENCIES, r"\1兑") if _EXCHANGED.search(text.text) else text
     text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
-    text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
     text = text.sub(_RATING, lambda match: f"{match['gap']}{number(match['top'])}分, 满分{number(match['bottom'])}分")
     text = text.sub(_DECIMALS, ", ")
     text = text.sub(_MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分")
@@ -481,18 +484,6 @@ def _spelled(match: re.Match[str]) -> str:
     return spelled(match.group())
 
 
-def _is_score(first: str, last: str) -> bool:
-    """Return whether two whole numbers with a dash between them are points, since a range goes up."""
-    return first.isdigit() and last.isdigit() and len(first) <= 3 and int(first) >= int(last)
-
-
-def _scores(match: re.Match[str]) -> str | None:
-    """Several pairs, one of which goes down: the points of sets and halves."""
-    if not any(_is_score(*pair) for pair in _PAIR_OF_POINTS.findall(match.group())):
-        return None
-    return _POINTS_DASH.sub("比", match.group())
-
-
 def _editions(match: re.Match[str]) -> str | None:
     first, last = match["first"], match["last"]
     return f"{match['gap']}{first}, {last}" if 1 <= int(last) - int(first) <= 2 < int(first) else None
@@ -506,7 +497,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
-    if not unit and _is_score(first, last):
+    if not unit and scores.is_score(first, last):
         between = "杠" if match.string.endswith("号", 0, match.start()) else "比"
         return f"{number(first)}{between}{number(last)}"
     ranked = match.string.endswith("第", 0, match.start())

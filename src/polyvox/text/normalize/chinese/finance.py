@@ -30,7 +30,8 @@ _TRENDS: Final = {"↑": "上升", "▲": "上升", "↓": "下降", "▼": "下
 # So much more than a year, a quarter or a month before.
 _COMPARED: Final = re.compile(r"(?<![A-Za-z])(?:YoY|QoQ|MoM|YOY|QOQ|MOM)(?![A-Za-z])(?P<more> ?\+ ?(?=\d))?")
 _GAIN: Final = re.compile(
-    r"(?<=[\u4e00-\u9fff:(])(?<![同环]比) ?\+(?=\d++(?:[.,]\d++)*+(?:%|‰|bp|BP|个?基点|个?百分点))"
+    r"(?<![后再又另外费价税前金])(?<=[\u4e00-\u9fff:(])(?<![同环]比) ?"
+    r"\+(?=\d++(?:[.,]\d++)*+(?:%|‰|bp|BP|个?基点|个?百分点))"
 )
 
 

@@ -165,6 +165,7 @@ _UNITS: Final = {
     "nits": "尼特",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
+_TIMES: Final = {"d": "天", "w": "周", "y": "年"}
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
 # Units only beside others, since alone they are as often grades, names or models.
 _IN_COMPOUNDS: Final = {
@@ -220,7 +221,7 @@ _EXACT: Final = _UNITS | {unit: unit for unit in _LETTERED}
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
-_SCALE: Final = "(?P<scale>[千百万亿兆]{0,3})"
+_SCALE: Final = "(?P<scale>[千百万亿兆]{0,3}多?)"
 _MONEY_BEFORE: Final = re.compile(
     rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
     rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
@@ -265,24 +266,32 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
     rf"(?:{DASH}(?P<below>-)?\+?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_IN_PROPORTION: Final = re.compile(r"(?<=%) ?: ?(?=\d{1,3}(?:\.\d{1,4})?%)")
 _MYRIAD_DEGREES: Final = re.compile(r"(?<=[万亿]) ?(?:℃|° ?C(?![A-Za-z]))")
 _DEGREE_SIGN: Final = re.compile("[°℃℉′]|度[0-9]")
 _GROWTH: Final = re.compile(r"(?<=[同环]比) ?\+ ?(?=\d)")
 _WHOLE: Final = 100
 _PACE: Final = re.compile(
     r"(?<![\d.'′°度高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?P<seconds>[0-5]\d)(?:[\"″]|'')"
-    r"(?P<rest>\d{1,2})?(?P<per>/(?:km|公里))?(?![\dA-Za-z])"
+    r"(?P<rest>\d{1,3})?(?P<per>/(?:km|公里))?(?![\dA-Za-z])"
 )
 _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
     r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
 )
+# Seconds and parts of one: 12"64.
+_SECONDS: Final = re.compile(r"(?<![\d.'′\"″])(?P<seconds>\d{1,2})[\"″](?P<rest>\d{2,3})(?![\dA-Za-z])")
+# Minutes, and points of an examination, where no quotation ends: 课间10', 每题2'.
+_LONE_MINUTES: Final = re.compile(
+    r"(?<![A-Za-z\d.'′高])(?<!高[:： 是])(?P<minutes>\d{1,2})['′](?=[,，。;；)、\u4e00-\u9fff]|$)"
+)
+_QUOTED: Final = re.compile(r"(?<!\d)['‘]")
 # The unit behind a sum and its error: (3.25±0.05)cm.
 _BRACKETED: Final = re.compile(r"(?<=\d\))[A-Za-zμ]{1,3}[²³]?(?![A-Za-z0-9])")
 _AMPERES: Final = re.compile(
     r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
 )
-_UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆][A-Za-zμµΩ]")
+_UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆多][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
@@ -301,12 +310,20 @@ _MEASURE: Final = re.compile(
     rf"{_MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
+_MORE_OF_UNIT: Final = re.compile(
+    r"(?:(?<=\d0)|(?<=\d[百千万亿]))(?<!\.\d0) ?\+ ?"
+    r"(?=(?:[kcm]?m|km²|m²|㎡|[kKMGTP]B|m[lL]|[km]?g|h|min|kWh?|MW|GW)(?![A-Za-z0-9]))"
+)
 
 # So many months' pay, which is written as N: 赔偿金(2N).
 _SEVERANCE: Final = re.compile("赔|补偿|裁员|离职|辞退|遣散|解除|解雇|工龄|[Nn]\\+\\d")
 # What is pulled, pressed or borne; elsewhere the letter is no newton.
 _FORCE_REACH: Final = 80
 _FORCE: Final = re.compile("力|[拉推压扭提顶]|牛|物体|弹簧|重|载|荷|静摩擦|[FG]\\d? ?=|k?N/|m/s")
+# So many times the pull of the earth.
+_GRAVITY: Final = re.compile("(?:重力|过载|加速度|引力)[^,.;!?，。；]{0,6}\\Z")
+# Letters of a model before its figures: KFR-35GW.
+_MODEL: Final = re.compile("[A-Z]{2}-\\Z")
 _GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
 # Of how many nobody knows yet: 还剩多少mL.
 _ASKED_UNIT: Final = re.compile("(?:(?<=多少)|(?<=[几每]))(?:[km]?g|[kcm]m|m?[lL]|kcal|k[Ww]h?|dB|Hz)(?![A-Za-z0-9])")
@@ -316,7 +333,9 @@ _MEASURES_UNTIL: Final = re.compile("(?<=[兹赫米克升瓦伏安帕秒钟斤�
 _SHUTTER: Final = re.compile(r"(?<![\d./])1/(?P<part>\d{2,5}) ?(?:s|秒)(?![A-Za-z0-9])")
 _RAISED_SIGN: Final = re.compile("[\\^⁰¹²³⁴-⁹]")
 # The unit of a power: "3×10^8m/s".
-_RAISED: Final = re.compile(rf"(?P<power>\d(?:\^-?\d{{1,3}}|⁻?[⁰¹²³⁴-⁹]{{1,3}})) ?{_COMPOUND}(?![A-Za-z0-9])")
+_POWER: Final = r"(?P<power>\d(?:\^-?\d{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3}))"
+_RAISED: Final = re.compile(rf"{_POWER} ?{_COMPOUND}(?![A-Za-z0-9])")
+_RAISED_DEGREES: Final = re.compile(rf"{_POWER} ?(?:℃|° ?C(?![A-Za-z]))")
 
 
 def read_money(text: TrackedText) -> TrackedText:
@@ -334,7 +353,7 @@ def read_shares(text: TrackedText) -> TrackedText:
     """Percentages and parts per thousand."""
     if "%" not in text.text and "‰" not in text.text:
         return text
-    return text.sub(_GROWTH, "增长").sub(_PERCENT, _percent)
+    return text.sub(_IN_PROPORTION, "比").sub(_GROWTH, "增长").sub(_PERCENT, _percent)
 
 
 def read_units(text: TrackedText) -> TrackedText:
@@ -342,15 +361,14 @@ def read_units(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_SIDES, lambda match: ", ".join(match.group().split("/")))
     if _RAISED_SIGN.search(text.text):
-        text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised)
+        text = text.sub(_MONTHLY, "每").sub(_RAISED, _raised).sub(_RAISED_DEGREES, r"\g<power>摄氏度")
     if _DEGREE_SIGN.search(text.text):
         text = text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MYRIAD_DEGREES, "摄氏度")
-    if text.text.count('"') == 1 or "″" in text.text:
-        text = text.sub(_INCHES, "英寸")
-    if _PRIME.search(text.text):
-        text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
+    text = _read_primes(text)
     if "±" in text.text:
         text = text.sub(_BRACKETED, lambda match: _product(match.group(), compound=False))
+    if "+" in text.text:
+        text = text.sub(_MORE_OF_UNIT, "多")
     if _UNIT_LETTER.search(text.text) is None:
         return text
     if "A" in text.text:
@@ -358,6 +376,18 @@ def read_units(text: TrackedText) -> TrackedText:
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_SHUTTER, _shutter).sub(_MEASURE, _measure).sub(_MEASURES_UNTIL, "到")
+
+
+def _read_primes(text: TrackedText) -> TrackedText:
+    """Inches, minutes and seconds by the strokes that stand for them."""
+    if text.text.count('"') == 1 or "″" in text.text:
+        text = text.sub(_INCHES, "英寸")
+    if _PRIME.search(text.text):
+        text = text.sub(_PACE, _pace).sub(_MATCH_MINUTE, _match_minute)
+        text = text if _QUOTED.search(text.text) else text.sub(_LONE_MINUTES, r"\1分")
+    if '"' in text.text or "″" in text.text:
+        text = text.sub(_SECONDS, lambda match: f"{counted(match['seconds'])}秒{spelled(match['rest'])}")
+    return text
 
 
 def read_asked_units(text: TrackedText) -> TrackedText:
@@ -372,7 +402,7 @@ def read_rates(text: TrackedText) -> TrackedText:
 
 
 def _per_unit(match: re.Match[str]) -> str | None:
-    unit = _unit(match["unit"])
+    unit = _unit(match["unit"]) or _TIMES.get(match["unit"])
     return f"每{_POWERS.get(match['power'] or '', '')}{unit}" if unit else None
 
 
@@ -464,11 +494,15 @@ def _shutter(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str | None:
+    if match["unit"].endswith("W") and _MODEL.search(match.string, 0, match.start("amount")):
+        return None
     if match["unit"] == "N" and not match["per"] and not _is_force(match):
         return None
+    if match["unit"] == "g" and _GRAVITY.search(match.string, 0, match.start("amount")):
+        return _amounts(match) + "G"
     if match["unit"] in ("g", "m", "t") and not match["per"] and is_room(match):
         return _amounts(match) + match["scale"] + match["unit"].upper()
-    unit = "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
+    unit = _named(match)
     return _amounts(match) + match["scale"] + unit if unit else None
 
 
@@ -479,8 +513,13 @@ def _is_force(match: re.Match[str]) -> bool:
 
 
 def _raised(match: re.Match[str]) -> str | None:
-    unit = _units(match) or (None if match["per"] else _IN_COMPOUNDS.get(match["unit"]))
+    unit = _named(match) or (None if match["per"] else _IN_COMPOUNDS.get(match["unit"]))
     return match["power"] + unit if unit else None
+
+
+def _named(match: re.Match[str]) -> str | None:
+    """The words of a unit; what counts in money counts pairs of bases where genes are spoken of."""
+    return "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
 
 
 def _units(match: re.Match[str]) -> str | None:

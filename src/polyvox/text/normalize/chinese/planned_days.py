@@ -34,6 +34,11 @@ _DAY_OF_PLAN: Final = re.compile(
     rf"|(?<=\.[123]\d)(?={_RELEASED}|之?后|"
     rf"起(?![步伏]))(?<!版本\d\.\d\d)(?<!版本\d\d\.\d\d)(?<![到至破为过价仅]\d\.\d\d)(?<![到至破为过价仅]\d\d\.\d\d))"
 )
+# The same with a line between, where it can be neither points nor a span: 11-20发货.
+_LINED_DAY: Final = re.compile(
+    rf"(?<![\d.:/A-Za-z¥￥$€+~～-])(?<![到至])(?P<month>{MONTH})-(?P<day>{DAY})(?P<upto>)(?![\d%]|[.:-]\d)"
+    rf"(?={_ON_A_DAY}|{_RELEASED}|[点发][火射]|之?前(?!者|锋|场)|[(（]{WEEKDAY})"
+)
 # At the start of a clause, where a number would have its unit behind it: 12.28拼车走.
 _OPENING: Final = re.compile(
     rf"(?:\A|(?<=[,;!?。、\n])|(?<=[,;!?] )|(?<=\. )|(?<=[^价率数额分值]:)|(?<=[^价率数额分值]: ))"
@@ -49,6 +54,7 @@ _LABELLED_DAY: Final = re.compile(
     rf"(?![\d%万亿元倍]|"
     rf"\.\d)"
 )
+_LAST_MONTH: Final = 12
 _FIGURES: Final = re.compile(r"\d+")
 
 
@@ -59,9 +65,19 @@ def read(text: TrackedText) -> TrackedText:
     return text.sub(_OTHERS, _planned) if sure else text
 
 
+def read_lined(text: TrackedText) -> TrackedText:
+    """Days whose figures a line parts, before a word that asks for one."""
+    return text.sub(_LINED_DAY, _lined)
+
+
 def month_day(month: str, day: str) -> str:
     """A month and a day in figures."""
     return f"{cardinal(str(int(month)))}月{cardinal(str(int(day)))}日"
+
+
+def _lined(match: re.Match[str]) -> str | None:
+    month, day = int(match["month"]), int(match["day"])
+    return _planned(match) if day > _LAST_MONTH or month > day else None
 
 
 def _planned(match: re.Match[str]) -> str:

@@ -1,0 +1,52 @@
+"""Numbers that are names: hours of work, groups of universities, graphics cards, and hashes of files."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.chinese.numbers import spelled
+from polyvox.text.tracked import TrackedText
+
+_SIGN: Final = re.compile(r"9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}")
+_SERIAL_SIGN: Final = re.compile(r"[A-Z\d]{8}")
+_WORKING: Final = re.compile(
+    r"(?<![\dA-Za-z])(?<!\d[.,])(?:9[56]5|996|995)(?=工作|加班|制|上班|公司|福报|生活|(?:的|常态)(?:公司|工作|班|福报|生活))"
+    r"|(?:(?<=真的)|(?<=都是)|(?<=天天)|(?<=每天)|(?<=还是)|(?<=就是)|(?<=拒绝)|(?<=反对)|(?<=告别)|(?<=全员)|(?<=常年)"
+    r"|(?<=又是)|(?<=这种)|(?<=强制)|(?<=长期)|(?<=习惯)|(?<=没有)|(?<=搞)|(?<=卷)|(?<=不)|(?<=所谓))996(?=[,.!?。…]|$|[吗吧呢了啊]|和)"
+)
+_UNIVERSITIES: Final = re.compile(
+    r"(?<![\d.,])(?:985|211)(?:/(?:985|211))?(?=优先|高校|大学|院校|工程|毕业|硕士|本科|博士|学历|背景|及以上|以上|的(?:学|大|本|硕))"
+)
+# By the series and the place in it: 4090, 1660.
+_GRAPHICS: Final = re.compile(
+    r"(?<![\dA-Za-z¥￥$-])(?<!\d[.,])(?:[2-5]0[5-9]0|1[06][5-8]0|7[89]00)"
+    r"(?=主机|显卡|整机|[Tt]i(?![A-Za-z])|[Ss]uper|SUPER|公版|非公|显存|笔记本|单卡|双卡|的?显卡|跑[\u4e00-\u9fffA-Z]|能跑|带得动|D(?![A-Za-z]))"
+)
+# Figures and the letters from a to f in turn.
+_HASH: Final = re.compile(
+    r"(?<![A-Za-z0-9_./@-])(?=[0-9]*[a-f]+[0-9]+[a-f]|[a-f]*[0-9]+(?!e[0-9]+(?![0-9a-f]))[a-f]+[0-9])[0-9a-f]{7,64}(?![A-Za-z0-9_@]|[./-]\w)"
+)
+# The number of one piece of many, in capitals and figures in turn: C02XK12AJGH5.
+_SERIAL: Final = re.compile(
+    r"(?<![A-Za-z0-9_./@-])(?=[A-Z]*\d+[A-Z]+\d+[A-Z]|[A-Z]+\d+[A-Z]+\d)[A-Z\d]{8,32}(?![A-Za-z0-9_@]|[./-]\w)"
+)
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Digit by digit what counts nothing."""
+    if _SIGN.search(text.text) is None:
+        return text
+    return text.sub(_WORKING, _spelled).sub(_UNIVERSITIES, _names).sub(_GRAPHICS, _spelled).sub(_HASH, _names)
+
+
+def read_serials(text: TrackedText) -> TrackedText:
+    """The numbers of single pieces, behind formulas of chemistry, which look alike."""
+    return text.sub(_SERIAL, _names) if _SERIAL_SIGN.search(text.text) else text
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
+
+
+def _names(match: re.Match[str]) -> str:
+    return _DIGITS.sub(_spelled, match.group().replace("/", ", "))
