@@ -273,12 +273,13 @@ _LETTER_SPAN: Final = re.compile(
     "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
 )
 # From page to page, from floor to floor, of cells: P210-P235, 3F-5F, A1:A10.
-_LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0-9]F ?[-–—~～]")
+_LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0-9]F ?[-–—~～]|[-–—~～] ?[0-9]{1,2}F")
 _LETTERED_SPAN: Final = re.compile(
     r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
     r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])P(?P<page>\d{1,4}) ?[-–—~～] ?(?P<end>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<low>\d{1,2}) ?[-–—~～] ?(?P<high>\d{1,2})F(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
 )
 _FLOOR_SIGN: Final = re.compile(r"(?<=\d)F(?![A-Za-z0-9])")
@@ -415,6 +416,8 @@ def _lettered_span(match: re.Match[str]) -> str | None:
         return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
     if match["floor"]:
         return "到".join(_FLOOR_SIGN.sub("楼", floor) for floor in (match["floor"], match["top"]))
+    if match["low"]:
+        return f"{match['low']}到{match['high']}楼"
     if match["page"]:
         rising = int(match["page"]) < int(match["end"])
         return f"P{match['page']}到{match['end']}" if rising else None

@@ -45,6 +45,9 @@ _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|"
     r"(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
 )
+_RAISED_BY_STARS: Final = re.compile(
+    r"(?<=[A-Za-z\d)\]]) ?(?<!\*)\*\*(?!\*) ?(?=-?\d{1,3}(?![\d*])|[a-z](?![A-Za-z*]))"
+)
 _TIMES_TEN: Final = re.compile("(?<=×10)[²³]")
 # Letters in proportion, before the figures of it: a:b=3:4.
 _LETTER_RATIO: Final = re.compile(
@@ -103,6 +106,10 @@ _ROMANS: Final = {
 _HALF_LIFE: Final = re.compile(r"(?<![A-Za-z])[tT](?=1/2(?!\d))")
 _FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
+# A dash between the parts of a heading: 李雷-3年.
+_HEADING: Final = re.compile(
+    "(?<![零一二两三四五六七八九十百千万亿])(?<=[\u4e00-\u9fff])-(?=\\d{1,4}(?:[年班号楼室栋组期章节课岁级层]|单元))"
+)
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)零二三四五六七八九])-(?=\d)")
 _MEASURE_WORD: Final = (
     "(?:[个位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座堵场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
@@ -232,7 +239,7 @@ _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PER: Final = (
     "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋帧顿杯碗一百盎桶磅加英"
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
-    "|方(?![面便案式法向位]))"
+    "|方(?![面便案式法向位])|笔(?!记)|单(?![价位元独身])|期(?![货待间权末])|程(?![序度]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
@@ -352,10 +359,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_RATIO_OF_LETTERS, r"\1比")
         text = text.sub(_COEFFICIENT, lambda match: f"{cardinal(match[2])}分之{cardinal(match[1])}")
-    if "×" in text.text or "XX" in text.text:
-        text = text.sub(_UNNAMED, lambda match: "某" * min(len(match.group()), 2))
-    if _BY_SIGN.search(text.text):
-        text = text.sub(_BY, "×").sub(_RELAY, "乘")
+    text = _read_factors(text)
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
@@ -372,6 +376,17 @@ def read_formulas(text: TrackedText) -> TrackedText:
     text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
+
+
+def _read_factors(text: TrackedText) -> TrackedText:
+    """Powers by two stars, what a writer left out, and sizes by their sides."""
+    if "**" in text.text:
+        text = text.sub(_RAISED_BY_STARS, "^")
+    if "×" in text.text or "XX" in text.text:
+        text = text.sub(_UNNAMED, lambda match: "某" * min(len(match.group()), 2))
+    if _BY_SIGN.search(text.text):
+        text = text.sub(_BY, "×").sub(_RELAY, "乘")
+    return text
 
 
 def _less(match: re.Match[str]) -> str | None:
@@ -396,7 +411,8 @@ def read(text: TrackedText) -> TrackedText:
     text = _read_marked(text.sub(_HEIGHT, _spelled))
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
-        text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range).sub(_NEGATIVE, "负")
+        text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range)
+        text = text.sub(_HEADING, ", ").sub(_NEGATIVE, "负")
     text = ranks.read(text).sub(_PAIR, "两")
     if "一" in text.text:
         text = text.sub(_FOR_ONE, r"\1, ")

@@ -4,9 +4,12 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import spelled
+from polyvox.text.normalize.chinese.planned_days import month_day
 from polyvox.text.tracked import TrackedText
 
-_SIGN: Final = re.compile(r"9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}")
+_SIGN: Final = re.compile(
+    r"[MmDdHhXxNn]64|[xX]86|20[0-3]\d[01]\d[0-3]\d|19\d\d[01]\d[0-3]\d|9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}"
+)
 _SERIAL_SIGN: Final = re.compile(r"[A-Z\d]{8}")
 _WORKING: Final = re.compile(
     r"(?<![\dA-Za-z])(?<!\d[.,])(?:9[56]5|996|995)(?=工作|加班|制|上班|公司|福报|生活|(?:的|常态)(?:公司|工作|班|福报|生活))"
@@ -29,6 +32,17 @@ _HASH: Final = re.compile(
 _SERIAL: Final = re.compile(
     r"(?<![A-Za-z0-9_./@-])(?=[A-Z]*\d+[A-Z]+\d+[A-Z]|[A-Z]+\d+[A-Z]+\d)[A-Z\d]{8,32}(?![A-Za-z0-9_@]|[./-]\w)"
 )
+# Processors by how many bits they take at once, and their family.
+_BITS: Final = re.compile(
+    r"(?:(?<=amd)|(?<=AMD)|(?<=arm)|(?<=ARM)|(?<=aarch)|(?<=[Ww]in)|(?<=x86[_-])|(?<=(?<![A-Za-z])[xX]))64(?![\d.])"
+    r"|(?<=(?<![A-Za-z])[xX])86(?![\d.])"
+)
+# A day without a mark, which is too long to count anything that is written so.
+_DAY: Final = re.compile(
+    r"(?<![A-Za-z\d.,:：¥￥$*#_/-])(?P<year>19\d\d|20[0-3]\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
+    r"(?![\dA-Za-z_%℃]|[.,:-]\d| ?(?:[元块个人次件条张万亿台辆户只吨斤克米名位份行股笔步]|美元|平方|公[里斤]))"
+)
+_DATED: Final = re.compile("(?:日期?|生日|出生|效期|期[至限]|截[至止]|时间)[是为至到于:： ]{0,2}\\Z")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -36,6 +50,7 @@ def read(text: TrackedText) -> TrackedText:
     """Digit by digit what counts nothing."""
     if _SIGN.search(text.text) is None:
         return text
+    text = text.sub(_BITS, _spelled).sub(_DAY, _day)
     return text.sub(_WORKING, _spelled).sub(_UNIVERSITIES, _names).sub(_GRAPHICS, _spelled).sub(_HASH, _names)
 
 
@@ -45,6 +60,12 @@ def read_serials(text: TrackedText) -> TrackedText:
 
 
 def _spelled(match: re.Match[str]) -> str:
+    return spelled(match.group())
+
+
+def _day(match: re.Match[str]) -> str:
+    if _DATED.search(match.string, 0, match.start()):
+        return f"{spelled(match['year'])}年{month_day(match['month'], match['day'])}"
     return spelled(match.group())
 
 
