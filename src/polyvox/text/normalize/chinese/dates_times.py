@@ -67,7 +67,7 @@ _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计)|(?<=截止)|(?<=截止[:： ]))"
-    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%]|\.\d)"
+    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%期班栋]|\.\d)"
     rf"|(?<![\d./])(?<!\d:)(?P<month7>{MONTH})/(?P<day7>{DAY})(?=[日号](?![线楼院门]))"
     rf"|(?<![\d./])(?<!\d:)(?P<month2>{MONTH})/(?P<day2>{DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"

@@ -48,7 +48,7 @@ _POWER: Final = re.compile(
 _RAISED_BY_STARS: Final = re.compile(
     r"(?<=[A-Za-z\d)\]]) ?(?<!\*)\*\*(?!\*) ?(?=-?\d{1,3}(?![\d*])|[a-z](?![A-Za-z*]))"
 )
-_TIMES_TEN: Final = re.compile("(?<=×10)[²³]")
+_TIMES_TEN: Final = re.compile("(?<=×10)[²³](?![⁰¹²³⁴-⁹])")
 # Letters in proportion, before the figures of it: a:b=3:4.
 _LETTER_RATIO: Final = re.compile(
     r"(?<![A-Za-z0-9:])[A-Za-z]{1,2}(?::[A-Za-z]{1,2})+(?= ?= ?\d)"
@@ -67,6 +67,10 @@ _MARKS: Final = re.compile(
 )
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _DECIMALS: Final = re.compile(r"(?:(?<=\d\.\d)|(?<=\d\.\d\d))/(?=\d{1,3}(?:\.\d)?(?![\d/]))")
+# The one and the other of several that are numbered, or one of so many: 2/10号线, 3/12期.
+_NUMBERED: Final = re.compile(
+    r"(?<![\d./:-])(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|路(?:公交|车))"
+)
 _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
 _VULGAR: Final = re.compile("(?P<whole>\\d{0,3})(?P<sign>[½¼¾⅓⅔⅕⅛])")
@@ -140,6 +144,7 @@ _OFF_UNTIL: Final = re.compile(rf"(?<=[一二三四五六七八九]){DASH}(?=[1-
 _A_FEW: Final = re.compile(rf"(?<![\d.、第排])([1-8])、([2-9])(?={_MEASURE_WORD})")
 # Lessons are numbered by their place in the timetable: 1-2节.
 _COUNTED: Final = re.compile(rf"(?!节(?!课|电池|车厢)|年级|[段排](?=座|奶|\d)){_MEASURE_WORD}")
+_LONG_NAME: Final = 12
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
@@ -255,7 +260,7 @@ _PIECES: Final = (
     "题道轮趟圈层户家间座栋亩句行页段篇集部幅副份笔剂贴丸匹束打捆扎壶坛篮筐笼窝缸架艘班车人名项门钟时天月年周A-Za-z]"
 )
 _EACH: Final = re.compile(
-    f"(?=/)(?:(?<=万)/(?=[平亩㎡])|(?<=[千万百])/(?=[月年天日晚季人]|小时|平米?(?!台))|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
+    f"(?=/)(?:(?<=万)/(?=[平亩㎡])|(?<=[千万百])/(?={_PER})|{_PAID}/(?={_PER})(?!日元|加[元币]|英镑|家长|公司|小程)"
     f"|(?:(?<={_MANY}{_PIECES})|(?<={_MANY}.{_PIECES})|(?<={_MANY}..{_PIECES})|(?<={_MANY}...{_PIECES}))/(?={_PER})"
     "|(?<=元/[天日月年周人晚间次床位台户])/(?=[天日月年周人晚间次床位])|(?<=每平方米)/(?=[天日月年季]))"
 )
@@ -417,7 +422,14 @@ def read(text: TrackedText) -> TrackedText:
     if "一" in text.text:
         text = text.sub(_FOR_ONE, r"\1, ")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
-    return text.sub(_NUMBER, lambda match: number(match.group()))
+    return text.sub(_NUMBER, _number)
+
+
+def _number(match: re.Match[str]) -> str:
+    """A number; one so long that nobody would write it without commas names something."""
+    written = match.group()
+    named = written.isdigit() and len(written) >= _LONG_NAME and not written.endswith("0000")
+    return spelled(written) if named else number(written)
 
 
 def _read_marked(text: TrackedText) -> TrackedText:
@@ -437,7 +449,11 @@ def _read_marked(text: TrackedText) -> TrackedText:
 def _read_slashes(text: TrackedText) -> TrackedText:
     """Parts of a whole, rates, marks, and one word or another: all that a slash stands between."""
     text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
-    text = text.sub(_ROW, lambda match: match.group().replace("/", ", ")).sub(_EDITIONS, _editions)
+    text = (
+        text.sub(_NUMBERED, r"\1, \2")
+        .sub(_ROW, lambda match: match.group().replace("/", ", "))
+        .sub(_EDITIONS, _editions)
+    )
     text = text.sub(_PART_OF_DECIMAL, lambda match: f"{number(match[1])}分之一").sub(
         _RECIPROCAL, lambda match: f"{match[2]}分之{cardinal(match[1])}"
     )

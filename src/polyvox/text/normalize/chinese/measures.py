@@ -163,6 +163,24 @@ _UNITS: Final = {
     "mbar": "毫巴",
     "nit": "尼特",
     "nits": "尼特",
+    "lux": "勒克斯",
+    "ug": "微克",
+    "uL": "微升",
+    "um": "微米",
+    "umol": "微摩尔",
+    "uA": "微安",
+    "mEq": "毫当量",
+    "hr": "小时",
+    "hrs": "小时",
+    "mins": "分钟",
+    "sec": "秒",
+    "kWp": "千瓦",
+    "MWp": "兆瓦",
+    "GWp": "吉瓦",
+    "kvar": "千乏",
+    "Mvar": "兆乏",
+    "dBm": "分贝毫瓦",
+    "mpg": "英里每加仑",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _TIMES: Final = {"d": "天", "w": "周", "y": "年"}
@@ -210,6 +228,13 @@ _LETTERED: Final = (
     "AU",
     "QPS",
     "TPS",
+    "TFLOPS",
+    "PFLOPS",
+    "GFLOPS",
+    "EFLOPS",
+    "FLOPS",
+    "IOPS",
+    "MIPS",
 )
 _ANY_CASE: Final = {unit.lower(): name for unit, name in reversed(_UNITS.items()) if len(unit) > 1} | {
     "l": "升",
@@ -239,6 +264,8 @@ _PER_UNIT: Final = re.compile(
 _PER_DEGREE: Final = re.compile("(?<=[方克焦瓦0-9])/(?:℃|°C)")
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")
 # Length, width and height: 4,750/1,921/1,624mm.
+# Pressure by a column of water: 12cmH2O.
+_WATER: Final = re.compile(r"(?<=\d) ?([cm]m)H[2₂]O(?![A-Za-z0-9])")
 _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
 _THOUSANDS: Final = re.compile(
@@ -249,7 +276,7 @@ _THOUSANDS: Final = re.compile(
 )
 # Months that are paid for in a year: 20-35K·15薪.
 _PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
-_TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/平|\Z)")
+_TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/[\u4e00-\u9fff]|\Z)")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
 )
@@ -295,7 +322,7 @@ _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆多][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _INCHES: Final = re.compile(r"(?:(?<=[^\d.'′分度°][1-9]\d)|(?<=\d\.\d))[\"″](?![\d\w])")
 _PRIME: Final = re.compile("[0-9]['′]")
-_SYMBOL: Final = r"[A-Za-zμµΩ]{1,4}+(?:[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"[A-Za-zμµΩ]{1,6}+(?:[²³]|\^?[23](?!\d))?"
 _FACTOR: Final = rf"(?:{_SYMBOL}|℃)"
 _PRODUCT: Final = rf"{_FACTOR}(?:[·⋅•]{_FACTOR}){{1,2}}"
 # "m/s", "N·m", "kWh/100km", "mg/kg/d", "W/(m²·K)"
@@ -303,7 +330,7 @@ _COMPOUND: Final = (
     rf"(?P<unit>{_SYMBOL}(?:(?:[·⋅•]|(?<=N)\.(?=m)){_SYMBOL})?)"
     rf"(?P<per>(?:/(?:\({_PRODUCT}\)|100(?=km|kg|g|m[lL²]){_SYMBOL}|{_FACTOR}(?:[·⋅•]{_FACTOR})?)){{1,2}})?"
 )
-_PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,4})(?P<power>[²³]|\^?[23])?")
+_PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,6})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
     rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
@@ -358,6 +385,8 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if "mH" in text.text:
+        text = text.sub(_WATER, lambda match: _UNITS[match[1]] + "水柱")
     if "/" in text.text:
         text = text.sub(_SIDES, lambda match: ", ".join(match.group().split("/")))
     if _RAISED_SIGN.search(text.text):
