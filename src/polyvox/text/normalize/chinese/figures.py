@@ -298,7 +298,10 @@ _CLAUSE_BEFORE: Final = re.compile("=[^,;!?。]*\\Z")
 _CLAUSE_BEHIND: Final = re.compile("[^,;!?。]*=")
 _REMAINDER: Final = re.compile(r"(?<=[a-z)]) % (?=[a-z\d一二三四五六七八九十])")
 _LESS_ABSOLUTE: Final = re.compile(r"(?<=[\dA-Za-z)²³])[-−](?=\|)")
-_ABSOLUTE: Final = re.compile(r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z]))\|")
+_ABSOLUTE: Final = re.compile(
+    r"\|(-?(?:\d{1,6}(?:\.\d{1,6})?|[a-z])|\d{0,4}[a-z] ?[-−+] ?\d{0,4}[a-z]?|\d{1,4} ?[-−+] ?\d{0,4}[a-z])\|"
+)
+_TERMS: Final = re.compile("(?<=.) ?([-−+]) ?")
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
@@ -368,7 +371,7 @@ def read_formulas(text: TrackedText) -> TrackedText:
     if "1/2" in text.text:
         text = text.sub(_HALF_LIFE, lambda match: f"{match.group()} ")
     if "|" in text.text:
-        text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, r"\1的绝对值")
+        text = text.sub(_LESS_ABSOLUTE, "减").sub(_ABSOLUTE, _absolute)
     if "镜" in text.text or "放大" in text.text:
         text = text.sub(_LENS, "倍")
     if "×10" in text.text:
@@ -392,6 +395,10 @@ def _read_factors(text: TrackedText) -> TrackedText:
     if _BY_SIGN.search(text.text):
         text = text.sub(_BY, "×").sub(_RELAY, "乘")
     return text
+
+
+def _absolute(match: re.Match[str]) -> str:
+    return _TERMS.sub(lambda sign: "加" if sign[1] == "+" else "减", match[1]) + "的绝对值"
 
 
 def _less(match: re.Match[str]) -> str | None:

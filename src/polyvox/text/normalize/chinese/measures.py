@@ -254,7 +254,7 @@ _MONEY_BEFORE: Final = re.compile(
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
+    r" ?(?P<sign>[¥￥€£]|\$(?![A-Za-z\d])|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
 )
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
@@ -277,11 +277,14 @@ _THOUSANDS: Final = re.compile(
 # Months that are paid for in a year: 20-35K·15薪.
 _PAYS: Final = re.compile(r"(?<=[kK])[·•](?=\d\d薪)")
 _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-Za-z0-9/]|/m²|/[\u4e00-\u9fff]|\Z)")
+# A thousand or ten thousand and so many hundreds or thousands: 1k2, 3w5.
+_AND_PART: Final = re.compile(r"(?<![A-Za-z\d.,_-])(\d{1,2})([kw])([1-9])(?![A-Za-z\d._-])")
 _SHORTENED: Final = re.compile(
     rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
 )
 _CURRENCY_SIGN: Final = re.compile("[¥￥$€£￡₩₽₹฿]|R[MB]|[A-Z]{3}")
 _MANY: Final = re.compile("[0-9][kKw]")
+_PARTS: Final = {"k": "千", "w": "万"}
 _POWERS_OF_TEN: Final = {"k": 3, "m": 6, "b": 9, "bn": 9, "t": 12}
 _IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|[美欧港日加澳]元|英镑|令吉))")
 _PERCENT: Final = re.compile(
@@ -373,6 +376,7 @@ def read_money(text: TrackedText) -> TrackedText:
         text = text.sub(_SHORTENED, _written_out).sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
     if _MANY.search(text.text) is None:
         return text
+    text = text.sub(_AND_PART, lambda match: f"{counted(match[1])}{_PARTS[match[2]]}{number(match[3])}")
     return text.sub(_PAYS, ", ").sub(_TEN_THOUSANDS, "万").sub(_THOUSANDS, _thousands)
 
 

@@ -8,7 +8,8 @@ from polyvox.text.normalize.chinese.planned_days import month_day
 from polyvox.text.tracked import TrackedText
 
 _SIGN: Final = re.compile(
-    r"[MmDdHhXxNn]64|[xX]86|20[0-3]\d[01]\d[0-3]\d|19\d\d[01]\d[0-3]\d|9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}"
+    r"[:-][0-9A-Fa-f]{2}[:-]|\d{10}|31[78]|2[12][49]|228|109|331"
+    r"|[MmDdHhXxNn]64|[xX]86|20[0-3]\d[01]\d[0-3]\d|19\d\d[01]\d[0-3]\d|9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}"
 )
 _SERIAL_SIGN: Final = re.compile(r"[A-Z\d]{8}")
 _WORKING: Final = re.compile(
@@ -32,6 +33,15 @@ _HASH: Final = re.compile(
 _SERIAL: Final = re.compile(
     r"(?<![A-Za-z0-9_./@-])(?=[A-Z]*\d+[A-Z]+\d+[A-Z]|[A-Z]+\d+[A-Z]+\d)[A-Z\d]{8,32}(?![A-Za-z0-9_@]|[./-]\w)"
 )
+# Cards of a network, and moments by their seconds since 1970.
+_CARD: Final = re.compile(r"(?<![A-Za-z0-9:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![A-Za-z0-9:-])")
+_STAMP: Final = re.compile(r"(?:(?<=时间戳)|(?<=时间戳[是为:： =])|(?<=timestamp[:= ]))\d{10,13}(?!\d)")
+# Roads that travellers call by their numbers alone.
+_ROAD: Final = re.compile(
+    r"(?:(?<=打卡)|(?<=自驾)|(?<=骑行)|(?<=徒步)|(?<=重走)|(?<=穿越)|(?<=川藏)|(?<=滇藏))(?:318|317|219|214|109|228|331)"
+    r"(?![\d.,:]|[元公千个里天人块米])"
+    r"|(?<![\dA-Za-z.,])(?:318|317|219|214|109|228|331)(?=川藏|此生必驾|滇藏|新藏|青藏)"
+)
 # Processors by how many bits they take at once, and their family.
 _BITS: Final = re.compile(
     r"(?:(?<=amd)|(?<=AMD)|(?<=arm)|(?<=ARM)|(?<=aarch)|(?<=[Ww]in)|(?<=x86[_-])|(?<=(?<![A-Za-z])[xX]))64(?![\d.])"
@@ -43,6 +53,7 @@ _DAY: Final = re.compile(
     r"(?![\dA-Za-z_%℃]|[.,:-]\d| ?(?:[元块个人次件条张万亿台辆户只吨斤克米名位份行股笔步]|美元|平方|公[里斤]))"
 )
 _DATED: Final = re.compile("(?:日期?|生日|出生|效期|期[至限]|截[至止]|时间)[是为至到于:： ]{0,2}\\Z")
+_PAIR_MARK: Final = re.compile("[:-]")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -50,7 +61,7 @@ def read(text: TrackedText) -> TrackedText:
     """Digit by digit what counts nothing."""
     if _SIGN.search(text.text) is None:
         return text
-    text = text.sub(_BITS, _spelled).sub(_DAY, _day)
+    text = text.sub(_CARD, _card).sub(_STAMP, _spelled).sub(_ROAD, _spelled).sub(_BITS, _spelled).sub(_DAY, _day)
     return text.sub(_WORKING, _spelled).sub(_UNIVERSITIES, _names).sub(_GRAPHICS, _spelled).sub(_HASH, _names)
 
 
@@ -61,6 +72,10 @@ def read_serials(text: TrackedText) -> TrackedText:
 
 def _spelled(match: re.Match[str]) -> str:
     return spelled(match.group())
+
+
+def _card(match: re.Match[str]) -> str:
+    return ", ".join(_DIGITS.sub(_spelled, pair) for pair in _PAIR_MARK.split(match.group().upper()))
 
 
 def _day(match: re.Match[str]) -> str:

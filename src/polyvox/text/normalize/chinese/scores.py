@@ -24,6 +24,10 @@ _SIDES: Final = (
     "|中国|日本|韩国|伊朗|澳大利亚|沙特|卡塔尔|阿根廷|巴西|法国|德国|英格兰|西班牙|葡萄牙|意大利|荷兰|比利时|克罗地亚|乌拉圭|国足|女足|男足|女排"
 )
 _BETWEEN_SIDES: Final = re.compile(rf"(?<=[\u4e00-\u9fff]){_PAIR}(?= ?(?:{_SIDES}))")
+# Goals that were to be expected.
+_EXPECTED: Final = re.compile(
+    r"(?:(?<=xG)|(?<=xG[ :])|(?<=[预期]期进球)|(?<=期望进球))[为是:： ]?\d\.\d{1,2}-\d\.\d{1,2}(?!\d)"
+)
 _DASH: Final = re.compile(DASH)
 _TWO: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _SLASH: Final = re.compile("/")
@@ -31,6 +35,7 @@ _SLASH: Final = re.compile("/")
 
 def read(text: TrackedText) -> TrackedText:
     """Points of games and of their parts, as 比."""
+    text = text.sub(_EXPECTED, _against) if "." in text.text else text
     return text.sub(_LIST, _scores).sub(_POINTS, _against).sub(_BETWEEN_SIDES, _against)
 
 
