@@ -66,7 +66,7 @@ _HOTLINE: Final = re.compile(
 _CODE: Final = re.compile(
     r"(?:(?<=[号码编])(?<![A-Z]码)|"
     r"(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[MP]R #)|(?<=[MP]R#)|(?<=[Ii]ssue #)|"
-    r"(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?<=[A-Za-z]@)|(?<=[加扣]Q)|(?<=QQ号)|(?<=扣扣)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米行斤%℃]|公里|公斤|小时))"
@@ -252,8 +252,10 @@ _OPTION: Final = re.compile(
 _OPTION_NUMBER: Final = re.compile(r"(?<=[a-z] )-(?=\d{1,5}(?![\d.]))")
 _CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
-    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore|xlsx?|docx?|pptx?|pdf|txt|csv|zip"
-    r"|rar|jpe?g|png|gif|mp[34]|exe|apk|json|html?|py|js|sh|yaml|yml)(?![A-Za-z]))"
+    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|gitattributes|gitlab-ci|github|bashrc|zshrc|ssh|vimrc|npmrc|yarnrc"
+    r"|eslintrc|prettierrc|babelrc|editorconfig|htaccess|condarc|kube|aws|vscode|idea|venv|gradle|cargo|dockerignore|xlsx?|docx?|pptx?|pdf|txt|csv|zip"
+    r"|rar|jpe?g|png|gif|mp[34]|exe|apk|json|html?|py|jsx?|tsx?|vue|sh|ya?ml|toml|ini|conf|cfg|log|sql|db|svg|css|pem|crt|key|jar|war|lock|sock"
+    r"|md|tar|gz|7z|iso|img|deb|rpm|dmg|ipa|so|dll|mkv|avi|mov|wav|flac)(?![A-Za-z]))"
 )
 _SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")

@@ -26,8 +26,22 @@ _DOTTED_MONTH: Final = re.compile(
     r"(?:(?=出?生|至今|毕业| ?[-–—~～] ?至?今)|(?:(?<=[,(]\d{4}\.\d\d)|(?<=, \d{4}\.\d\d))(?=[,)])"
     r"|(?P<dash> ?[-–—~～至到] ?)(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|0[1-9])(?![\d.]))"
 )
+_DOTTED_MONTHS: Final = re.compile(
+    r"(?<![\d.])(?P<year>(?:19|20)\d\d)\.(?P<month>[1-9])(?P<dash> ?[-–—~～至到] ?)"
+    r"(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|[1-9])(?![\d.%万亿元])"
+)
+# A year by itself at the start of a clause, before what is done in it.
+_COMING_YEAR: Final = re.compile(
+    r"(?:\A|(?<=[,;:!?。、\n])|(?<=[,;:!?] )|(?<=\. ))20[0-3]\d"
+    "(?=冲|见|继续|目标|计划|加油|再见|你好|来了|将[会要在]|第[一二三四1-4]季|[上下]半年|[一二三四]季度|全年|开年|年初|年底|我们?|咱|一起|必|愿|打算|争取)"
+)
+_YEAR_SIGN: Final = re.compile(r"年|赛季|\d[EAF](?![A-Za-z])")
+# Quarters and halves of a year that has lost its century: 25Q1.
+_SHORT_YEAR: Final = re.compile(r"(?<![\dA-Za-z.,:])[12]\d(?=Q[1-4](?!\d)|H[12](?!\d)|FY)")
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
-_YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
+_YEARS: Final = re.compile(
+    rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季|[EAF](?![A-Za-z]))"
+)
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
@@ -75,6 +89,8 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})"
     r"(?= (?:(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|1?\d ?[AaPp][Mm](?![A-Za-z])|[01]?\d点))"
     rf"|(?<![\d./])(?<!\d:)(?P<month3>{MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
+    r"|(?:\A|(?<=[,;:!?。(、\n])|(?<=[,;:!?] ))"
+    rf"(?P<month8>{MONTH})/(?P<day8>3[01]|2\d|1[3-9])(?=[\u4e00-\u9fff])(?![的人强])"
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
@@ -188,9 +204,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if "月" in text.text or "日" in text.text:
         text = text.sub(_IDLE_NOUGHT, "")
-    if "年" in text.text or "赛季" in text.text:
+    if _YEAR_SIGN.search(text.text):
         text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_BARE_YEAR, _spelled)
+    text = text.sub(_BARE_YEAR, _spelled).sub(_COMING_YEAR, _spelled).sub(_SHORT_YEAR, _spelled)
     if "后" in text.text:
         text = text.sub(_GENERATION, _spelled)
     if "周" in text.text or "期" in text.text:
@@ -212,7 +228,8 @@ def _read_dates(text: TrackedText) -> TrackedText:
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
+        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_MONTHS, _dotted_month)
+        text = text.sub(_DOTTED_DAY, _dotted_day)
         text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
         text = planned_days.read(text)
     if "/" not in text.text:

@@ -24,7 +24,9 @@ _FRACTION: Final = re.compile(
 _SPAN_SIGN: Final = re.compile("[-–—~～至到]")
 _DIGIT: Final = re.compile("[0-9⁰¹⁴-⁹]")
 _RATIO_SIGN: Final = re.compile("∶")
-_RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
+_RATIO: Final = re.compile(
+    rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}(?! ?[份个杯瓶盒碗件台只双支条张袋包箱斤盘])"
+)
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 # From so much to so much, the measure word behind both.
 _UNTIL: Final = re.compile(
@@ -69,7 +71,8 @@ _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}
 _DECIMALS: Final = re.compile(r"(?:(?<=\d\.\d)|(?<=\d\.\d\d))/(?=\d{1,3}(?:\.\d)?(?![\d/]))")
 # The one and the other of several that are numbered, or one of so many: 2/10号线, 3/12期.
 _NUMBERED: Final = re.compile(
-    r"(?<![\d./:-])(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|路(?:公交|车))"
+    r"(?<![\d./:-])(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|月(?![薪均供])|路(?:公交|车))"
+    r"|(?<=第)(\d{1,3})/(\d{1,3})(?=[章节课页讲集单期季回题条])"
 )
 _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
 _SHARP: Final = re.compile("(?<![A-Za-z])([CF])#")
@@ -120,7 +123,8 @@ _MEASURE_WORD: Final = (
     "股份秒万亿千百金银铜胜勺匙盒包袋箱桶罐盘串壶趟回顿道节局球负平步圈口幅枚册卷集户亩桌组排锅锭波夜笔束株盏捆幢桩]"
     "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|"
     "尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
-    "|只(?![有是要能剩需会用见])|[男女](?=[\\d一两三四五六七八九,，。、 (]|$)|助(?![理手教学])"
+    "|只(?![有是要能剩需会用见])|大(?=[\\d一两三]小|人(?=\\d))"
+    "|[男女](?=[\\d一两三四五六七八九,，。、 (]|$)|助(?![理手教学])"
     "|车(?=受损|相撞|追尾|碰撞|连环|均|被|侧)|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|"
     "行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
     "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|"
@@ -242,9 +246,9 @@ _RELAY: Final = re.compile(
 )
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PER: Final = (
-    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋帧顿杯碗一百盎桶磅加英"
+    "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋帧顿杯碗一盎桶磅加英"
     "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
-    "|方(?![面便案式法向位])|笔(?!记)|单(?![价位元独身])|期(?![货待间权末])|程(?![序度]))"
+    "|方(?![面便案式法向位])|百(?!分之)|笔(?!记)|单(?![价位元独身])|期(?![货待间权末])|程(?![序度]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
 # So many pieces, or so much of a unit, in each pack, time or place: "30枚/盒", "50MB/秒".
@@ -267,7 +271,7 @@ _EACH: Final = re.compile(
 # So much in so long: 15度/24小时.
 _IN_TIME: Final = re.compile(
     "(?<=[\u4e00-\u9fff])(?<!摄氏度)(?<!华氏度)(?<!公里)(?<!千米)/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
-    "[天秒年周]|公里|千克|毫升))"
+    "[天秒周]|(?<=/[1一])年|公里|千克|毫升))"
 )
 _PRICE_OF: Final = re.compile(
     "(?<=[元块])/(?=[0-9一二两三四五六七八九十])(?![0-9.零一二两三四五六七八九十百千万]+(?:[元块起]|美元))"
@@ -308,6 +312,8 @@ _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "�
 _OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
 _TIMES_LETTER: Final = re.compile(
     r"(?<=[a-z\d)零一二两三四五六七八九十百千万] )\*(?= [a-z\d(零一二两三四五六七八九十百千万](?![a-z]{2}))"
+    r"|(?:(?<=[\d零一二三四五六七八九十百千][GMTKBWVA])|(?<=[\d零一二三四五六七八九十百千][GMTK]B))\*(?=[\d零一二三四五六七八九十])"
+    r"|(?<=[\dA-Za-z零一二三四五六七八九十]\)) ?\*(?!\*) ?(?=[\d(零一二两三四五六七八九十百千万])"
 )
 _ALL_COLUMNS: Final = re.compile(r"(?<=SELECT )\*|(?<=select )\*|\(\*\)")
 # Short for two English words: R&D, Q&A.
@@ -457,7 +463,7 @@ def _read_slashes(text: TrackedText) -> TrackedText:
     """Parts of a whole, rates, marks, and one word or another: all that a slash stands between."""
     text = text.sub(_PART_OF_LETTER, lambda match: f"{cardinal(match[2])}分之{match[1]}")
     text = (
-        text.sub(_NUMBERED, r"\1, \2")
+        text.sub(_NUMBERED, lambda match: match.group().replace("/", ", "))
         .sub(_ROW, lambda match: match.group().replace("/", ", "))
         .sub(_EDITIONS, _editions)
     )

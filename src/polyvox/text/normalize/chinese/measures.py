@@ -180,6 +180,7 @@ _UNITS: Final = {
     "kvar": "千乏",
     "Mvar": "兆乏",
     "dBm": "分贝毫瓦",
+    "bps": "比特每秒",
     "mpg": "英里每加仑",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
@@ -307,7 +308,7 @@ _PACE: Final = re.compile(
 )
 _MATCH_MINUTE: Final = re.compile(
     r"(?<![\d.'′])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['′]"
-    r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃]|, ?\d{1,3}['′]))"
+    r"(?:(?<=第\d')|(?<=第\d\d')|(?=[进破各入攻射头助扳绝染吃换替红黄补推远闪]|点球|任意|乌龙|首开|, ?\d{1,3}['′]))"
 )
 # Seconds and parts of one: 12"64.
 _SECONDS: Final = re.compile(r"(?<![\d.'′\"″])(?P<seconds>\d{1,2})[\"″](?P<rest>\d{2,3})(?![\dA-Za-z])")
@@ -319,7 +320,8 @@ _QUOTED: Final = re.compile(r"(?<!\d)['‘]")
 # The unit behind a sum and its error: (3.25±0.05)cm.
 _BRACKETED: Final = re.compile(r"(?<=\d\))[A-Za-zμ]{1,3}[²³]?(?![A-Za-z0-9])")
 _AMPERES: Final = re.compile(
-    r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=))(\d{1,3})A(?![A-Za-z0-9])"
+    r"(?<=\d\.\d)A(?![A-Za-z0-9])|(?:(?<=电流)|(?<=电流[为是约达])|(?<=I=)|(?<=断路器)|(?<=空开)|(?<=保险丝)|(?<=插座)|(?<=额定))(\d{1,3})A(?![A-Za-z0-9])"
+    r"|(?<![\dA-Za-z])(\d{1,3})A(?=断路器|空开|空气开关|保险|插[座头]|熔断|电流|快充|充电)"
 )
 _UNIT_LETTER: Final = re.compile("[0-9 千百万亿兆多][A-Za-zμµΩ]")
 _MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
@@ -354,6 +356,7 @@ _FORCE: Final = re.compile("力|[拉推压扭提顶]|牛|物体|弹簧|重|载|�
 _GRAVITY: Final = re.compile("(?:重力|过载|加速度|引力)[^,.;!?，。；]{0,6}\\Z")
 # Letters of a model before its figures: KFR-35GW.
 _MODEL: Final = re.compile("[A-Z]{2}-\\Z")
+_INTEREST: Final = re.compile("[利息债汇]率?|收益|差|[上下][调行]|LPR|MLF|国债|美联储|央行")
 _GENES: Final = re.compile("DNA|RNA|基因|碱基|序列|引物|PCR|测序|螺旋")
 # Of how many nobody knows yet: 还剩多少mL.
 _ASKED_UNIT: Final = re.compile("(?:(?<=多少)|(?<=[几每]))(?:[km]?g|[kcm]m|m?[lL]|kcal|k[Ww]h?|dB|Hz)(?![A-Za-z0-9])")
@@ -405,7 +408,7 @@ def read_units(text: TrackedText) -> TrackedText:
     if _UNIT_LETTER.search(text.text) is None:
         return text
     if "A" in text.text:
-        text = text.sub(_AMPERES, lambda match: f"{match[1] or ''}安")
+        text = text.sub(_AMPERES, lambda match: f"{match[1] or match[2] or ''}安")
     text = text.sub(_HOURS_MINUTES, lambda match: f"{counted(match[1])}小时{counted(match[2])}分钟")
     text = text.sub(_MINUTES_SECONDS, lambda match: f"{counted(match[1])}分{counted(match[2])}秒")
     return text.sub(_SHUTTER, _shutter).sub(_MEASURE, _measure).sub(_MEASURES_UNTIL, "到")
@@ -552,6 +555,8 @@ def _raised(match: re.Match[str]) -> str | None:
 
 def _named(match: re.Match[str]) -> str | None:
     """The words of a unit; what counts in money counts pairs of bases where genes are spoken of."""
+    if match["unit"] == "bps" and _INTEREST.search(match.string):
+        return "个基点"
     return "个碱基对" if match["unit"] == "bp" and _GENES.search(match.string) else _units(match)
 
 
