@@ -196,7 +196,7 @@ _YEAR_BEFORE: Final = re.compile(r"(?=[12])(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= 
 _BEFORE_LETTER: Final = re.compile(r"\d [A-Z]")
 # The digits behind those that are hidden: 3301********1234.
 _UNHIDDEN: Final = re.compile(r"(?<=[\d零一二三四五六七八九幺])(\*{2,})(\d{2,6})(?![\d.*])")
-_PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
+_PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])([iR][3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
@@ -349,7 +349,7 @@ def read_designations(text: TrackedText) -> TrackedText:
         text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
         return text
-    text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
+    text = text.sub(_PROCESSOR, lambda match: f"{match[1][0]}{cardinal(match[1][1])} {spelled(match[2])}")
     return text.sub(_DESIGNATION, _designation).sub(_STRUCTURE, _structure)
 
 
@@ -475,7 +475,7 @@ def _letters(written: str) -> str:
 def _grouped(match: re.Match[str]) -> str:
     """Groups of a number digit by digit; short ones, such as marks in a row, as numbers."""
     groups = match.group().split("-")
-    short = all(len(group) < _LONG_GROUP and group[0] != "0" for group in groups)
+    short = all(len(group) < _LONG_GROUP and (group[0] != "0" or group == "0") for group in groups)
     return ", ".join(map(cardinal if short else dialled, groups))
 
 

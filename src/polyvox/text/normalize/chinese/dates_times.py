@@ -43,9 +43,12 @@ _YEARS: Final = re.compile(
     rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季|[EAF](?![A-Za-z]))"
 )
 _YEAR: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
+    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<=[妈爸妻夫妇哥姐弟妹婿友])([5-9]\d)(?=年[,，。属出])"
+    r"|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
-_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+_GENERATION: Final = re.compile(
+    r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=(?:(?:, |、|/|和|到|至|-)[5-9017][05]){0,3}后(?!来|面|续|天|期))"
+)
 # Due on a day, with the noughts of a form: 到期日12-08.
 _DUE: Final = re.compile(
     r"(?:(?<=[期日于至自从限间])|(?<=[期日间限]:)|(?<=[期日间限]: )|(?<=截止)|(?<=预计)|(?<=到期))"
@@ -125,9 +128,9 @@ _IDLE_NOUGHT: Final = re.compile(
 )
 _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
 _REIGN: Final = re.compile(
-    r"(?<=\()(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
+    r"(?:(?<=\()|(?<=\(约))(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
 )
-_PERSON: Final = re.compile("[人帝宗祖家者将相臣僧王公]")
+_PERSON: Final = re.compile("[人帝宗祖家者将相臣僧王公乱战役朝]|起义|变法|事变|之治|之变")
 _BEFORE_OUR_TIME: Final = re.compile(r"(?:(?<=前\d\d)|(?<=前\d{3})|(?<=前\d{4}))年? ?[-–—~～]+ ?(?=前\d)")
 _WON: Final = (
     "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
@@ -157,7 +160,8 @@ _SALE: Final = re.compile(
 _SALE_SIGN: Final = re.compile("618|520|1314")
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
-    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
+    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期|公元|前\d"
+    r"|今(?=[,，。)]))"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
@@ -205,7 +209,7 @@ def read(text: TrackedText) -> TrackedText:
     if "月" in text.text or "日" in text.text:
         text = text.sub(_IDLE_NOUGHT, "")
     if _YEAR_SIGN.search(text.text):
-        text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
+        text = text.sub(_YEARS, _years).sub(_YEAR, _spelled)
     text = text.sub(_BARE_YEAR, _spelled).sub(_COMING_YEAR, _spelled).sub(_SHORT_YEAR, _spelled)
     if "后" in text.text:
         text = text.sub(_GENERATION, _spelled)

@@ -8,7 +8,8 @@ from polyvox.text.tracked import TrackedText
 
 # One search for what any of the patterns needs, which most texts do not have.
 _SIGN: Final = re.compile(
-    r"\.(?:SH|SZ|BJ|HK|SS|US)|\(\d{5,6}\)|-\d{1,3}(?:\.\d)? ?(?:bp|BP|个?基)|合约|组合|日经|[↑↓▲▼+*]|P[EBS] \d|[YQM][oO][YQM]|[深证创普时素克板生]\d"
+    r"\.(?:SH|SZ|BJ|HK|SS|US)|\(\d{5,6}\)|-\d{1,3}(?:\.\d)? ?(?:bp|BP|个?基)"
+    r"|合约|组合|日经|[↑↓▲▼+*]|P[EBS] \d|[YQM][oO][YQM]|[深证创普时素克板生]\d"
 )
 # A code and its exchange, or a code alone in brackets behind the name of its firm: 600519.SH, 贵州茅台(600519).
 _SHARE: Final = re.compile(

@@ -250,7 +250,7 @@ _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len,
 _SCALE: Final = "(?P<scale>[千百万亿兆]{0,3}多?)"
 _MONEY_BEFORE: Final = re.compile(
     rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){_MINUS}(?P<sign>{_SIGN}) ?"
-    rf"(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"(?P<below>-)?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{_SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
@@ -267,8 +267,13 @@ _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|k
 # Length, width and height: 4,750/1,921/1,624mm.
 # Pressure by a column of water: 12cmH2O.
 _WATER: Final = re.compile(r"(?<=\d) ?([cm]m)H[2₂]O(?![A-Za-z0-9])")
+# A unit below the line, by the power that it has: m·s⁻², 50s⁻¹.
+_DIVISOR: Final = re.compile(
+    r"(?<=[A-Za-zμΩ²³¹])[·⋅ ](?P<unit>[A-Za-zμ]{1,4})(?:⁻|\^-)(?P<power>[¹²³123])(?!\d)"
+    r"|(?<=[\d⁰¹²³⁴-⁹]) ?(?P<only>[A-Za-zμ]{1,4})(?:⁻|\^-)[¹1](?![\d¹²³])"
+)
 _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
-_MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•](?=[月年日天])")
+_MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•/](?=[月年日天季周])")
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
     rf"(?:[kK]{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK]|k"
@@ -392,6 +397,8 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
+    if "⁻" in text.text or "^-" in text.text:
+        text = text.sub(_DIVISOR, _divisor)
     if "mH" in text.text:
         text = text.sub(_WATER, lambda match: _UNITS[match[1]] + "水柱")
     if "/" in text.text:
@@ -437,6 +444,13 @@ def read_rates(text: TrackedText) -> TrackedText:
     return text.sub(_PER_UNIT, _per_unit)
 
 
+def _divisor(match: re.Match[str]) -> str | None:
+    if match["only"]:
+        unit = _unit(match["only"])
+        return f"每{unit}" if unit else None
+    return f"/{match['unit']}{'' if match['power'] in '¹1' else match['power']}"
+
+
 def _per_unit(match: re.Match[str]) -> str | None:
     unit = _unit(match["unit"]) or _TIMES.get(match["unit"])
     return f"每{_POWERS.get(match['power'] or '', '')}{unit}" if unit else None
@@ -453,11 +467,11 @@ def _money(match: re.Match[str]) -> str:
     amount = match["amount"]
     if "." in amount and not match["scale"]:
         amount = amount.rstrip("0").rstrip(".")
-    words = ("负" if match["minus"] else "") + counted(amount)
+    words = ("负" if match["minus"] or match.groupdict().get("below") else "") + counted(amount)
     if _CURRENCIES[match["sign"]] == "令吉" and not match["upto"] and not match["scale"]:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
-        words += "到" + counted(match["upto"])
+        words += ("减" if match.string.endswith("满", 0, match.start()) else "到") + counted(match["upto"])
     named = match.groupdict().get("named")
     return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
 

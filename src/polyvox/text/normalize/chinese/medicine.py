@@ -18,7 +18,10 @@ _HIGHEST: Final = 260
 _LOWEST: Final = 30
 _UNITS: Final = re.compile(r"(?:(?<![\d.])(?P<pair>2)|(?<=[\d万])) ?[Uu](?![A-Za-z0-9/·])")
 # Weeks and days of a pregnancy: 孕34W+2.
-_WEEKS: Final = re.compile(r"(?:(?<=孕)|(?<=妊娠))(\d{1,2})[Ww](?:\+([1-6])d?)?(?![A-Za-z0-9])")
+_WEEKS: Final = re.compile(
+    r"(?:(?<=孕)|(?<=妊娠)|(?<=孕妇)|(?<=孕周)|(?<=孕周[是为: ]))(\d{1,2})[Ww](?:\+([0-6])d?)?(?![A-Za-z0-9])"
+    r"|(?<![\d.A-Za-z])([1-3]\d|4[0-2])[Ww]\+([0-6])d?(?![A-Za-z0-9])"
+)
 _COUNTED_IN_UNITS: Final = re.compile(
     "胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素|悬液|红细胞|血小板"
 )
@@ -79,7 +82,7 @@ def _read_doses(text: TrackedText) -> TrackedText:
         text = text.sub(_DAYS, _days)
     if "W" in text.text or "w" in text.text:
         text = text.sub(_COURSE, r"\g<many>周")
-        text = text.sub(_WEEKS, lambda match: f"{match[1]}周" + (f"加{match[2]}天" if match[2] else ""))
+        text = text.sub(_WEEKS, _weeks)
     if "U" in text.text and _COUNTED_IN_UNITS.search(text.text):
         text = text.sub(_UNITS, lambda match: "两单位" if match["pair"] else "单位")
     if "q" in text.text or "Q" in text.text:
@@ -99,6 +102,11 @@ def _pressures(match: re.Match[str]) -> str | None:
     if not _LOWEST <= low < high <= _HIGHEST:
         return None
     return f"{'到'.join(map(cardinal, _DIGITS.findall(match['high'])))}, {match['low']}"
+
+
+def _weeks(match: re.Match[str]) -> str:
+    days = match[2] or match[4]
+    return f"{match[1] or match[3]}周" + (f"加{days}天" if days else "")
 
 
 def _days(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from polyvox.text.normalize.chinese.planned_days import month_day
 from polyvox.text.tracked import TrackedText
 
 _SIGN: Final = re.compile(
-    r"[:-][0-9A-Fa-f]{2}[:-]|\d{10}|31[78]|2[12][49]|228|109|331"
+    r"[玑麟龙腾鹏睿强元] ?\d{3}|Ultra \d \d|[:-][0-9A-Fa-f]{2}[:-]|\d{10}|31[78]|2[12][49]|228|109|331"
     r"|[MmDdHhXxNn]64|[xX]86|20[0-3]\d[01]\d[0-3]\d|19\d\d[01]\d[0-3]\d|9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}"
 )
 _SERIAL_SIGN: Final = re.compile(r"[A-Z\d]{8}")
@@ -23,7 +23,7 @@ _UNIVERSITIES: Final = re.compile(
 # By the series and the place in it: 4090, 1660.
 _GRAPHICS: Final = re.compile(
     r"(?<![\dA-Za-z¥￥$-])(?<!\d[.,])(?:[2-5]0[5-9]0|1[06][5-8]0|7[89]00)"
-    r"(?=主机|显卡|整机|[Tt]i(?![A-Za-z])|[Ss]uper|SUPER|公版|非公|显存|笔记本|单卡|双卡|的?显卡|跑[\u4e00-\u9fffA-Z]|能跑|带得动|D(?![A-Za-z]))"
+    r"(?=主机|独显|独立显|显卡|整机|[Tt]i(?![A-Za-z])|[Ss]uper|SUPER|公版|非公|显存|笔记本|单卡|双卡|的?显卡|跑[\u4e00-\u9fffA-Z]|能跑|带得动|D(?![A-Za-z]))"
 )
 # Figures and the letters from a to f in turn.
 _HASH: Final = re.compile(
@@ -41,6 +41,11 @@ _ROAD: Final = re.compile(
     r"(?:(?<=打卡)|(?<=自驾)|(?<=骑行)|(?<=徒步)|(?<=重走)|(?<=穿越)|(?<=川藏)|(?<=滇藏))(?:318|317|219|214|109|228|331)"
     r"(?![\d.,:]|[元公千个里天人块米])"
     r"|(?<![\dA-Za-z.,])(?:318|317|219|214|109|228|331)(?=川藏|此生必驾|滇藏|新藏|青藏)"
+)
+# Chips by the names of their families.
+_CHIP: Final = re.compile(
+    r"(?:(?<=天玑)|(?<=麒麟)|(?<=骁龙)|(?<=昇腾)|(?<=鲲鹏)|(?<=酷睿)|(?<=锐龙)|(?<=至强)|(?<=思元)|(?<=Ultra [3579] )) ?"
+    r"\d{3,5}(?![\d.,]|[元块个颗片台万亿])"
 )
 # Processors by how many bits they take at once, and their family.
 _BITS: Final = re.compile(
@@ -62,6 +67,7 @@ def read(text: TrackedText) -> TrackedText:
     if _SIGN.search(text.text) is None:
         return text
     text = text.sub(_CARD, _card).sub(_STAMP, _spelled).sub(_ROAD, _spelled).sub(_BITS, _spelled).sub(_DAY, _day)
+    text = text.sub(_CHIP, _names)
     return text.sub(_WORKING, _spelled).sub(_UNIVERSITIES, _names).sub(_GRAPHICS, _spelled).sub(_HASH, _names)
 
 
