@@ -10,6 +10,7 @@ from polyvox.text.normalize.chinese import (
     finance,
     measures,
     medicine,
+    money,
     named_numbers,
     science,
     specifications,
@@ -87,7 +88,7 @@ def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
-    text = measures.read_shares(measures.read_money(text))
+    text = money.read_shares(money.read_money(text))
     return measures.read_units(text) if options.unit_normalization else text
 
 

@@ -20,7 +20,7 @@ _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
 _FOLDER: Final = re.compile(
-    r"(?<![A-Za-z0-9_/.~元块角])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])(?:\?[A-Za-z0-9_]+=[A-Za-z0-9_=&%-]*)?"
+    r"(?<![A-Za-z0-9_/.~元块角])(?!/(?:min|h|d|s|hr|day|week|month|kg|km|m|g|L|m[lL]|GB|MB|IP)(?![A-Za-z0-9_.-]))(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])(?:\?[A-Za-z0-9_]+=[A-Za-z0-9_=&%-]*)?"
 )
 _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]:(?:\\[A-Za-z0-9_. -]*[A-Za-z0-9_]){1,12}")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -49,6 +49,10 @@ _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
 _ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
+# A line of a town behind the name or the title of who answers: 孙工6201-8837.
+_LOCAL_LINE: Final = re.compile(
+    r"(?<=[工总师士任长理姐话机线系询人:： (])(?!20)[2-8]\d{3}-\d{4}(?<!00)(?=[,，。.;；)(]|$)(?!\.\d)"
+)
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
 _NO_COUNT: Final = (
     r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿例宗%℃]|点(?!击)|起(?!火)|公里|小时|美元)"
@@ -100,7 +104,7 @@ _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
     r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
-    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\())"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\()|(?<=登机口)|(?<=检票口)|(?<=停机位))"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
@@ -139,7 +143,7 @@ _DESIGNATION: Final = re.compile(
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
 _STRUCTURE: Final = re.compile(
     r"(?:(?<![试企力意])图|(?<![代发外手])表|(?<![模形方款新老旧样招正仪])式|(?<![比病惯先条])例"
-    r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|附件|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
+    r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
     r" ?\(?(?P<number>(?:[A-Z]|\d{1,3})[-–—]\d{1,3}(?:[-–—]\d{1,3})*"
     r"(?:(?:和|与|及|至|到|~|, ?)\d{1,3}[-–—]\d{1,3})*)"
     r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小秒遍]|公里|分钟)"
@@ -334,7 +338,7 @@ def read_phones(text: TrackedText) -> TrackedText:
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
     if "*" in text.text:
         text = text.sub(_MASKED, _dialled_groups)
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
+    for pattern in (_LANDLINE, _LOCAL_LINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 
