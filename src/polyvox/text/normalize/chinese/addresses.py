@@ -338,7 +338,9 @@ def read_phones(text: TrackedText) -> TrackedText:
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
     if "*" in text.text:
         text = text.sub(_MASKED, _dialled_groups)
-    for pattern in (_LANDLINE, _LOCAL_LINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
+    if "-" in text.text:
+        text = text.sub(_LOCAL_LINE, _dialled_groups)
+    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import planned_days
+from polyvox.text.normalize.chinese import planned_days, years
 from polyvox.text.normalize.chinese.numbers import DASH, cardinal, counted, spelled
 from polyvox.text.normalize.chinese.planned_days import DAY, MONTH, WEEKDAY, month_day
 from polyvox.text.tracked import TrackedText
@@ -26,34 +26,18 @@ _DOTTED_MONTH: Final = re.compile(
     r"(?:(?=出?生|至今|毕业| ?[-–—~～] ?至?今)|(?:(?<=[,(]\d{4}\.\d\d)|(?<=, \d{4}\.\d\d))(?=[,)])"
     r"|(?P<dash> ?[-–—~～至到] ?)(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|0[1-9])(?![\d.]))"
 )
+_DOTTED_YEAR: Final = re.compile(r"[12]\d{3}\.\d")
 _DOTTED_MONTHS: Final = re.compile(
     r"(?<![\d.])(?P<year>(?:19|20)\d\d)\.(?P<month>[1-9])(?P<dash> ?[-–—~～至到] ?)"
     r"(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|[1-9])(?![\d.%万亿元])"
 )
-# A year by itself at the start of a clause, before what is done in it.
-_COMING_YEAR: Final = re.compile(
-    r"(?:\A|(?<=[,;:!?。、\n])|(?<=[,;:!?] )|(?<=\. ))20[0-3]\d"
-    "(?=冲|见|继续|目标|计划|加油|再见|你好|来了|将[会要在]|第[一二三四1-4]季|[上下]半年|[一二三四]季度|全年|开年|年初|年底|我们?|咱|一起|必|愿|打算|争取)"
-)
-_YEAR_SIGN: Final = re.compile(r"年|赛季|\d[EAF](?![A-Za-z])")
-# Quarters and halves of a year that has lost its century: 25Q1.
-_SHORT_YEAR: Final = re.compile(r"(?<![\dA-Za-z.,:])[12]\d(?=Q[1-4](?!\d)|H[12](?!\d)|FY)")
 _SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
-_YEARS: Final = re.compile(
-    rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季|[EAF](?![A-Za-z]))"
-)
-_YEAR: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<=[妈爸妻夫妇哥姐弟妹婿友])([5-9]\d)(?=年[,，。属出])"
-    r"|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
-)
-_GENERATION: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=(?:(?:, |、|/|和|到|至|-)[5-9017][05]){0,3}后(?!来|面|续|天|期))"
-)
 # Due on a day, with the noughts of a form: 到期日12-08.
 _DUE: Final = re.compile(
     r"(?:(?<=[期日于至自从限间])|(?<=[期日间限]:)|(?<=[期日间限]: )|(?<=截止)|(?<=预计)|(?<=到期))"
     r"(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])(?![\d-]|[.,:]\d|[A-Za-z%号室栋个名人元条])"
 )
+_LINED: Final = re.compile("[0-9]-[0-9]")
 _ENDS: Final = re.compile("(?:截[止至]|到期|期至|日期|期日)[是为至:： ]{0,2}\\Z")
 # A month and a day of a log, before a time of day or a day of the week: 11-03 02:14.
 _LOGGED: Final = re.compile(
@@ -127,11 +111,6 @@ _IDLE_NOUGHT: Final = re.compile(
     "(?<![\\d.])0(?=[1-9] ?月)|(?:(?<=月)|(?<=月 ))0(?=[1-9] ?[日号])|(?<=[日号])0(?=[1-9][时点])"
 )
 _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
-_REIGN: Final = re.compile(
-    r"(?:(?<=\()|(?<=\(约))(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
-)
-_PERSON: Final = re.compile("[人帝宗祖家者将相臣僧王公乱战役朝]|起义|变法|事变|之治|之变")
-_BEFORE_OUR_TIME: Final = re.compile(r"(?:(?<=前\d\d)|(?<=前\d{3})|(?<=前\d{4}))年? ?[-–—~～]+ ?(?=前\d)")
 _WON: Final = (
     "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
     "完胜|输给|反超|扳平|晋级|夺冠|胜出)"
@@ -146,8 +125,6 @@ _SCORE: Final = re.compile(
 )
 _SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|点球|半场|总分|[追打战扳]成|改写为|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
-_YEAR_DIGITS: Final = 4
-_NAME_CHARS: Final = 8
 _NEAR: Final = 16
 _LARGEST_PART: Final = 12
 _HALVES: Final = frozenset((2, 4, 8, 16))
@@ -166,15 +143,6 @@ _UNTIL: Final = re.compile(
 _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
-_BARE_YEAR: Final = re.compile(
-    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=年\()\d{3,4}(?=\))"
-    r"|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
-    r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
-    r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?"
-    r"(?:奥运|冬奥|世界杯|欧洲杯|亚洲杯|美洲杯|世俱杯|亚运|世运|全运|世博|亚冬|大运会|锦标赛|公开赛|大师赛|挑战赛|总决赛|巡回赛|世[锦少青]赛|亚锦赛"
-    r"|马拉松|中超|英超|西甲|意甲|德甲|法甲|高考|中考|考研|国考|省考|[秋春校]招|应届|毕业生|车展|春节|国庆|元旦|双十一|跨年|年度|财年|新[款版])"
-    r"|年会|峰会|春晚|赛季|款|级(?!别)|届)"
-)
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({MONTH})/({DAY}){DASH}({MONTH})/({DAY})(?![\d/%]|\.\d)")
 _TAKES: Final = re.compile(
     " ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创|处(?![理于置分]))"
@@ -204,15 +172,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2]))
     if _SALE_SIGN.search(text.text):
         text = text.sub(_SALE, _spelled)
-    if "(" in text.text:
-        text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if "月" in text.text or "日" in text.text:
         text = text.sub(_IDLE_NOUGHT, "")
-    if _YEAR_SIGN.search(text.text):
-        text = text.sub(_YEARS, _years).sub(_YEAR, _spelled)
-    text = text.sub(_BARE_YEAR, _spelled).sub(_COMING_YEAR, _spelled).sub(_SHORT_YEAR, _spelled)
-    if "后" in text.text:
-        text = text.sub(_GENERATION, _spelled)
+    text = years.read(text)
     if "周" in text.text or "期" in text.text:
         text = text.sub(_AFTER_DAYS, r", \1")
     if ":" in text.text:
@@ -224,7 +186,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
-    if "-" in text.text:
+    if _LINED.search(text.text):
         text = planned_days.read_lined(text.sub(_DUE, _due))
     if _LOGGED_SIGN.search(text.text):
         text = text.sub(_LOGGED, lambda match: month_day(match[1], match[2]))
@@ -232,7 +194,9 @@ def _read_dates(text: TrackedText) -> TrackedText:
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_MONTHS, _dotted_month)
+        text = text.sub(_DOTTED_MONTH, _dotted_month)
+        if _DOTTED_YEAR.search(text.text):
+            text = text.sub(_DOTTED_MONTHS, _dotted_month)
         text = text.sub(_DOTTED_DAY, _dotted_day)
         text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
         text = planned_days.read(text)
@@ -322,16 +286,6 @@ def _dotted_day(match: re.Match[str]) -> str:
     return _DOUBLE_SALES[month] if month == day and month in _DOUBLE_SALES else month_day(month, day)
 
 
-def _reign(match: re.Match[str]) -> str | None:
-    """The years of a life or a dynasty in brackets, digit by digit; with a hyphen only if they are surely years."""
-    first, last = match["first"], match["last"]
-    years = first[0] in "12" and len(first) == len(last) == _YEAR_DIGITS
-    named = _PERSON.search(match.string, max(0, match.start() - _NAME_CHARS), match.start())
-    if match["dash"] in "-~～" and not (match["year"] or years or named):
-        return None
-    return f"{spelled(first)}到{spelled(last)}" if int(first) < int(last) < 2100 else None
-
-
 def _score(match: re.Match[str]) -> str | None:
     """Points, unless they are a list of times and no word near them tells of a game."""
     pairs = _PAIR.findall(match.group())
@@ -344,10 +298,6 @@ def _score(match: re.Match[str]) -> str | None:
 
 def _holiday(match: re.Match[str]) -> str:
     return match["gap"] + "到".join(month_day(*match[end].split(".")) for end in ("first", "last"))
-
-
-def _years(match: re.Match[str]) -> str:
-    return f"{spelled(match[1])}{match[2]}到{spelled(match[3])}"
 
 
 def _time(match: re.Match[str]) -> str | None:

@@ -430,7 +430,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_CHEER, _spelled).sub(_OFF, lambda match: spelled(match[1] + match[2]))
     if _SPAN_SIGN.search(text.text):
         text = text.sub(_UNTIL, "到").sub(_OFF_UNTIL, "到").sub(_RANGE, _range)
-        text = text.sub(_HEADING, ", ").sub(_NEGATIVE, "负")
+        if "-" in text.text:
+            text = text.sub(_HEADING, ", ").sub(_NEGATIVE, "负")
     text = ranks.read(text).sub(_PAIR, "两")
     if "一" in text.text:
         text = text.sub(_FOR_ONE, r"\1, ")
@@ -441,8 +442,9 @@ def read(text: TrackedText) -> TrackedText:
 def _number(match: re.Match[str]) -> str:
     """A number; one so long that nobody would write it without commas names something."""
     written = match.group()
-    named = written.isdigit() and len(written) >= _LONG_NAME and not written.endswith("0000")
-    return spelled(written) if named else number(written)
+    if len(written) < _LONG_NAME or not written.isdigit() or written.endswith("0000"):
+        return number(written)
+    return spelled(written)
 
 
 def _read_marked(text: TrackedText) -> TrackedText:
@@ -490,7 +492,8 @@ def read_signs(text: TrackedText) -> TrackedText:
         text = text.sub(_AND, lambda match: match.group().replace("&", " and "))
     if "/" in text.text:
         text = text.sub(_QUOTIENT, lambda match: f"{match[1] or match[2]}除以")
-    text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_TIMES_LETTER, "×").sub(_ARROW, _arrow)
+    text = text.sub(_ALL_COLUMNS, " 星号 ").sub(_ARROW, _arrow)
+    text = text.sub(_TIMES_LETTER, "×") if "*" in text.text else text
     return text.sub(_STAR, " ").sub(_SIGN, lambda match: _SIGNS[match[1]])
 
 

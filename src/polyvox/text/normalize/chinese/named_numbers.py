@@ -7,10 +7,10 @@ from polyvox.text.normalize.chinese.numbers import spelled
 from polyvox.text.normalize.chinese.planned_days import month_day
 from polyvox.text.tracked import TrackedText
 
-_SIGN: Final = re.compile(
-    r"[玑麟龙腾鹏睿强元] ?\d{3}|Ultra \d \d|[:-][0-9A-Fa-f]{2}[:-]|\d{10}|31[78]|2[12][49]|228|109|331"
-    r"|[MmDdHhXxNn]64|[xX]86|20[0-3]\d[01]\d[0-3]\d|19\d\d[01]\d[0-3]\d|9[569]6|9[569]5|985|211|0[56789]0|16[56]0|[0-9a-f]{7}"
-)
+_NAMED: Final = re.compile("天玑|麒麟|骁龙|昇腾|鲲鹏|酷睿|锐龙|至强|思元|Ultra|985|211")
+_THREE: Final = re.compile("9[569][56]|31[78]|2[12][49]|109|228|331|0[5-9]0|6[56]0|[78]00|[1-3]0[5-8]0")
+_SEVEN: Final = re.compile("[0-9a-f]{7}")
+_MARKS_OF_CARD: Final = 5
 _SERIAL_SIGN: Final = re.compile(r"[A-Z\d]{8}")
 _WORKING: Final = re.compile(
     r"(?<![\dA-Za-z])(?<!\d[.,])(?:9[56]5|996|995)(?=工作|加班|制|上班|公司|福报|生活|(?:的|常态)(?:公司|工作|班|福报|生活))"
@@ -64,11 +64,16 @@ _DIGITS: Final = re.compile(r"\d+")
 
 def read(text: TrackedText) -> TrackedText:
     """Digit by digit what counts nothing."""
-    if _SIGN.search(text.text) is None:
+    if max(text.text.count(":"), text.text.count("-")) >= _MARKS_OF_CARD:
+        text = text.sub(_CARD, _card)
+    if "64" in text.text or "86" in text.text:
+        text = text.sub(_BITS, _spelled)
+    if _SEVEN.search(text.text):
+        text = text.sub(_STAMP, _spelled).sub(_DAY, _day).sub(_HASH, _names)
+    text = text.sub(_CHIP, _names).sub(_UNIVERSITIES, _names) if _NAMED.search(text.text) else text
+    if _THREE.search(text.text) is None:
         return text
-    text = text.sub(_CARD, _card).sub(_STAMP, _spelled).sub(_ROAD, _spelled).sub(_BITS, _spelled).sub(_DAY, _day)
-    text = text.sub(_CHIP, _names)
-    return text.sub(_WORKING, _spelled).sub(_UNIVERSITIES, _names).sub(_GRAPHICS, _spelled).sub(_HASH, _names)
+    return text.sub(_ROAD, _spelled).sub(_WORKING, _spelled).sub(_GRAPHICS, _spelled)
 
 
 def read_serials(text: TrackedText) -> TrackedText:

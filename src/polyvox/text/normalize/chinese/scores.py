@@ -28,6 +28,7 @@ _BETWEEN_SIDES: Final = re.compile(rf"(?<=[\u4e00-\u9fff]){_PAIR}(?= ?(?:{_SIDES
 _EXPECTED: Final = re.compile(
     r"(?:(?<=xG)|(?<=xG[ :])|(?<=[预期]期进球)|(?<=期望进球))[为是:： ]?\d\.\d{1,2}-\d\.\d{1,2}(?!\d)"
 )
+_SIGN: Final = re.compile(r"[0-9)] ?[-–—~～至到] ?[0-9]|—")
 _DASH: Final = re.compile(DASH)
 _TWO: Final = re.compile(rf"(\d{{1,3}}){DASH}(\d{{1,3}})")
 _SLASH: Final = re.compile("/")
@@ -35,6 +36,8 @@ _SLASH: Final = re.compile("/")
 
 def read(text: TrackedText) -> TrackedText:
     """Points of games and of their parts, as 比."""
+    if _SIGN.search(text.text) is None:
+        return text
     text = text.sub(_EXPECTED, _against) if "." in text.text else text
     return text.sub(_LIST, _scores).sub(_POINTS, _against).sub(_BETWEEN_SIDES, _against)
 
