@@ -288,6 +288,11 @@ _LETTERED_SPAN: Final = re.compile(
     r"|(?<![A-Za-z0-9_/.-])(?P<low>\d{1,2}) ?[-–—~～] ?(?P<high>\d{1,2})F(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
 )
+# From so many to so many with a letter behind both: 3000K-6500K.
+_SPAN_OF_LETTER: Final = re.compile("[0-9][A-Z][-–—~～][0-9]")
+_SAME_LETTER: Final = re.compile(
+    r"(?<![A-Za-z0-9_./-])(?P<from>\d{1,5}(?:\.\d)?)(?P<unit>[A-EI-Z])[-–—~～](?P<upto>\d{1,5}(?:\.\d)?)(?P=unit)(?![A-Za-z0-9_/-])"
+)
 _FLOOR_SIGN: Final = re.compile(r"(?<=\d)F(?![A-Za-z0-9])")
 # Sizes and answers to choose from: S/M/L/XL, A/B/C.
 _CHOICE: Final = "(?:[二三四五六]?X{0,3}[SL]|M|[A-Z])"
@@ -349,6 +354,8 @@ def read_designations(text: TrackedText) -> TrackedText:
     """Spans from letter to letter, and numbers whose hyphen is no sign: of aircraft, rockets, figures and tables."""
     if _LETTERED_SIGN.search(text.text):
         text = text.sub(_LETTERED_SPAN, _lettered_span)
+    if _SPAN_OF_LETTER.search(text.text):
+        text = text.sub(_SAME_LETTER, _same_letter)
     if _FLOOR_SIGN.search(text.text):
         text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2'] or match['floor3']}楼")
     if _CASE_SIGN.search(text.text):
@@ -430,6 +437,11 @@ def _lettered_span(match: re.Match[str]) -> str | None:
         rising = int(match["page"]) < int(match["end"])
         return f"P{match['page']}到{match['end']}" if rising else None
     return f"{match['cell']}到{match['corner']}"
+
+
+def _same_letter(match: re.Match[str]) -> str | None:
+    rising = float(match["from"]) < float(match["upto"])
+    return f"{match['from']}{match['unit']}到{match['upto']}{match['unit']}" if rising else None
 
 
 def _house_branch(match: re.Match[str]) -> str:

@@ -42,10 +42,10 @@ _CHANGES: Final = re.compile(
     r" )[-–−] ?(?=\d{1,7}(?:[,，]\d{3}){0,2}(?![\d.%℃°]))"
 )
 _TRUE_MINUS: Final = re.compile(r"(?<=\d) −(?=\d{1,9}(?![\d.]* ?[+*/×÷=−]))")
-_BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?![\dA-Za-z#*])")
+_BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?:(?![\dA-Za-z#*])|(?<=(?<!\d)9[258]#)(?=\d\.\d))")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|"
-    r"(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]))"
+    r"(?P<above>⁻?[⁰¹²³⁴-⁹]{2,3}|⁻[¹²³⁴-⁹]|[⁴-⁹]|ⁿ))"
 )
 _RAISED_BY_STARS: Final = re.compile(
     r"(?<=[A-Za-z\d)\]]) ?(?<!\*)\*\*(?!\*) ?(?=-?\d{1,3}(?![\d*])|[a-z](?![A-Za-z*]))"
@@ -111,7 +111,7 @@ _ROMANS: Final = {
     for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII".split(), start=1)
 }
 _HALF_LIFE: Final = re.compile(r"(?<![A-Za-z])[tT](?=1/2(?!\d))")
-_FORMULA_SIGN: Final = re.compile("[-−^⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
+_FORMULA_SIGN: Final = re.compile("[-−^ⁿ⁰¹²³⁴-⁹⁻>›#½¼¾⅓⅔⅕⅛IVX\u2160-\u216b]")
 _SINGLE_ROMAN: Final = re.compile("[\u2160-\u216b]")
 # A dash between the parts of a heading: 李雷-3年.
 _HEADING: Final = re.compile(
@@ -247,7 +247,7 @@ _RELAY: Final = re.compile(
 _RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
 _PER: Final = (
     "(?:[天日月年季学期床门科周时小分秒人位次份件个台间晚股斤克升米度平公吨瓶袋盒包箱只头亩片粒颗支本册页张套户家班组课节场千毫立栋帧顿杯碗盎桶磅加英"
-    "票餐堂针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
+    "票餐堂届针株棵条双对根盘罐听扎捆车趟轮局集章题枚板桌屉碟席提束幅打把笼筒管抽枝卷尾窝筐篮篓坛缸壶勺匙滴剂贴丸床辆艘架部名座排层段句行副串朵队]"
     "|方(?![面便案式法向位])|百(?!分之)|一(?=百?(?:公[里斤]|千米|克|毫升|[个次天年月日周期]))|笔(?!记)|单(?![价位元独身])|IP|用户|账号|设备|线程|实例|期(?![货待间权末])|程(?![序度]))"
 )
 _PAID: Final = "(?:(?<=[元块角仙镑])|(?<=令吉)|(?<=[金游港台]币)|(?<=[0-9]))"
@@ -270,7 +270,7 @@ _EACH: Final = re.compile(
 )
 # So much in so long: 15度/24小时.
 _IN_TIME: Final = re.compile(
-    "(?<=[\u4e00-\u9fff])(?<!摄氏度)(?<!华氏度)(?<!公里)(?<!千米)/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
+    "(?<=[\u4e00-\u9fff])(?<!摄氏度)(?<!华氏度)(?<!公里)(?<!米)/(?=[0-9零一二两三四五六七八九十百]{1,4}(?:个?(?:小时|月|星期)|分钟|"
     "[天秒周]|(?<=/[1一])年|公里|千克|毫升))"
 )
 _PRICE_OF: Final = re.compile(
@@ -291,7 +291,8 @@ _RECIPROCAL: Final = re.compile(r"(?<![\dA-Za-z./])(\d)/([a-z][²³]?)(?=\Z|[<>=
 _MYRIADS: Final = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{5,8})(?=万)(?!万亿)")
 _SLOT: Final = re.compile(r"(?<=\d)\.(?=[xX](?![A-Za-z0-9]))|(?<![A-Za-z.][A-Z])(?<=[A-Z])\.(?=\d(?!\d))")
 _MINUS: Final = re.compile(
-    r"(?=[ −-])(?:(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
+    r"(?=[ −-])(?:(?<=[次平立]方) ?[-−] ?(?=[\da-z(])"
+    r"|(?<=[²³]) ?[-−] ?(?=[\dA-Za-z(])|(?<=[\d=+(][a-z])[-−](?=[\d(]|[a-z](?![A-Za-z]))"
     r"|(?<=\d)[-−](?!\d{1,6}(?:\.\d{1,4})?×十的)(?=\d{1,6}(?:\.\d{1,4})?[×÷])|(?:(?<=[×÷]\d)|(?<=[×÷]\d\d)|(?<=[×÷]\d{3}))[-−](?=\d)"
     r"|(?<=\d)[-−](?=\d{0,3}i(?![A-Za-z0-9]))"
     r"|(?<=[\dA-Za-z)²³])(?<![A-Za-z][A-Za-z]) ?[-−] ?(?=[\dA-Za-z(][\dA-Za-z.,²³+*/×÷() ^-]{0,24}[=≈<>≤≥]))"
@@ -339,7 +340,7 @@ _STAR: Final = re.compile(
     r"(?<![\d零一二两三四五六七八九十百千万亿升克米片支粒瓶盒包袋])(?<!\d )\*|\*(?! ?[\d零一二两三四五六七八九十])"
 )
 _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
-_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
 
 
 def read_guesses(text: TrackedText) -> TrackedText:

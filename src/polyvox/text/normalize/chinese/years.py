@@ -6,6 +6,11 @@ from typing import Final
 from polyvox.text.normalize.chinese.numbers import DASH, spelled
 from polyvox.text.tracked import TrackedText
 
+# Made, bought or born in a year that stands alone.
+_OF_ORIGIN: Final = re.compile(
+    r"(?:(?<=[建购摄写成创产生卒立拍印版始]于)|(?<=年份)|(?<=年份[:是为])|(?<=年份: )|(?<=年款[:为])|(?<=年款: ))"
+    r"(?:1[5-9]|20)\d\d(?=[,，。;；) ]|$)(?![,.]\d)"
+)
 # A year by itself at the start of a clause, before what is done in it.
 _COMING_YEAR: Final = re.compile(
     r"20[0-3]\d(?<![^,;:!?。、\n ]\d{4})"
@@ -49,7 +54,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if _YEAR_SIGN.search(text.text):
         text = text.sub(_YEARS, _years).sub(_YEAR, _spelled)
-    text = text.sub(_BARE_YEAR, _spelled).sub(_COMING_YEAR, _spelled)
+    text = text.sub(_BARE_YEAR, _spelled).sub(_OF_ORIGIN, _spelled).sub(_COMING_YEAR, _spelled)
     if _QUARTER_SIGN.search(text.text):
         text = text.sub(_SHORT_YEAR, _spelled)
     return text.sub(_GENERATION, _spelled) if "后" in text.text else text
