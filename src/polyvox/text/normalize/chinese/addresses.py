@@ -162,8 +162,9 @@ _STATUS: Final = re.compile(
     r"|(?<=大量)|(?<=全是)|(?<=变成)|(?<=一堆)|(?<=爆出)|(?<=触发)|(?<=批量)|(?<=疯狂)|(?<=很多)|(?<=个别)|(?<=网关)|(?<=接口)|(?<=吐)|(?<=刷)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
+    rf"|(?:\A|(?<=[又口务面站全都接然])|(?<=[,。!;] )){_FAILURE}(?=了[,。!])"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分"
-    r"|(?:Bad|Not|Forbidden|Unauthorized|Internal|Service|Gateway|Too|Unprocessable)\b|[Nn]ot [Ff]ound|网关|了[,。!]"
+    r"|(?:Bad|Not|Forbidden|Unauthorized|Internal|Service|Gateway|Too|Unprocessable)\b|[Nn]ot [Ff]ound|网关"
     r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
@@ -198,6 +199,7 @@ _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?!
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
 _YEAR_BEFORE: Final = re.compile(r"(?=[12])(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
 _BEFORE_LETTER: Final = re.compile(r"\d [A-Z]")
+_BEFORE_HIDDEN: Final = re.compile(r"(?<![\d.,])\d{2,8}(?=\*{2,}\d)")
 # The digits behind those that are hidden: 3301********1234.
 _UNHIDDEN: Final = re.compile(r"(?<=[\d零一二三四五六七八九幺])(\*{2,})(\d{2,6})(?![\d.*])")
 _PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])([iR][3579])-(\d{4,5})(?!\d)")
@@ -419,7 +421,9 @@ def read_mixed(text: TrackedText) -> TrackedText:
     if "位数" in text.text:
         text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
-        text = text.sub(_UNHIDDEN, lambda match: match[1] + spelled(match[2]))
+        text = text.sub(_BEFORE_HIDDEN, lambda match: spelled(match.group())).sub(
+            _UNHIDDEN, lambda match: match[1] + spelled(match[2])
+        )
     if _BEFORE_LETTER.search(text.text):
         text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)

@@ -81,12 +81,12 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
-    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%]|\.\d|的)"
+    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%期班栋]|\.\d|的|号[线楼])"
 )
 # Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
 _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){MONTH}/{DAY}(?:(?:, |和|及|与){MONTH}/{DAY})+(?![\d/%]|\.\d|的)")
 # No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
-_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍]|\.\d)")
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z=√π×÷<>≤≥±-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{MONTH}\.{DAY})"
@@ -156,7 +156,8 @@ _PROPORTION: Final = re.compile(
     "(?:比例|[生女别数值重分率肥糖醋油料液水之高宽深横配缩占长酸碱信出]比|比值|画幅|屏占)[是为:： 约]{0,2}\\Z"
 )
 _IN_PROPORTION: Final = re.compile(
-    " ?(?:[粉水油糖醋盐酒茶料米][粉水油糖醋盐酒茶料米]?比|的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)"
+    " ?(?:[粉水油糖醋盐酒茶料米][粉水油糖醋盐酒茶料米]?比"
+    "|的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)"
 )
 _RESULT: Final = re.compile(
     "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,15}\\Z"

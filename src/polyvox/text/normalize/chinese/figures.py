@@ -1,5 +1,6 @@
 """Plain figures: fractions, ratios, ranges and how many; and the signs of arithmetic."""
 
+import math
 import re
 import unicodedata
 from typing import Final
@@ -67,11 +68,14 @@ _MARKS: Final = re.compile(
     r"(?<=成绩)|(?<=得分)|(?<=考了))"
     r"(?P<gap>[是为了得考:： ]{0,2})(?P<points>\d{1,3}(?:\.\d)?)/(?P<full>\d{2,3})(?:分)?(?![\d/.])"
 )
+# How tall and how heavy somebody is: 165/98斤.
+_BODY: Final = re.compile(r"(?<![\d./])(1[4-9]\d|20\d)/([3-9]\d|1\d\d)(?![\d/%]|\.\d)")
+_OF_BODY: Final = re.compile("身高|体重|/\\d{2,3}斤|穿(?:[SMLX]|什么|多大)|净身")
 _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}\.\d{1,2})/(?P<bottom>5|10|100)(?![\d/.])")
 _DECIMALS: Final = re.compile(r"(?:(?<=\d\.\d)|(?<=\d\.\d\d))/(?=\d{1,3}(?:\.\d)?(?![\d/]))")
 # The one and the other of several that are numbered, or one of so many: 2/10号线, 3/12期.
 _NUMBERED: Final = re.compile(
-    r"(?<![\d./:-])(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|月(?![薪均供])|路(?:公交|车))"
+    r"(?<![\d./-])(?<!\d:)(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|月(?![薪均供])|路(?:公交|车))"
     r"|(?<=第)(\d{1,3})/(\d{1,3})(?=[章节课页讲集单期季回题条])"
 )
 _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")
@@ -278,7 +282,7 @@ _PRICE_OF: Final = re.compile(
 )
 # A letter or a root by a figure: π/2, √3/2.
 _PART_OF_LETTER: Final = re.compile(
-    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ]|[xyabmn][²³]?|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
+    r"(?<![A-Za-z\d./])(\d{0,3}[πθαβ][²³]?|[xyabmn][²³]?|√\d{1,3}(?:π|a)?)/(\d{1,3})(?![\dA-Za-z./])"
 )
 # A fraction of a letter: 2/3x.
 _COEFFICIENT: Final = re.compile(r"(?<![\dA-Za-z./])(\d{1,3})/(\d{1,3})(?=[abkmntxyz](?![A-Za-z]))")
@@ -310,6 +314,7 @@ _TERMS: Final = re.compile("(?<=.) ?([-−+]) ?")
 _DIVIDED: Final = re.compile(r"(?<=[A-Za-z0-9²]\)) ?/ ?(?=[\dA-Za-z(])")
 _MENU: Final = re.compile('(?<![²³])(?<=[^\\W\\d_]{2})[”"]? ?[>›] ?[“"]?(?=[^\\W\\d_]{2})')
 _OPERATORS: Final = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥"}
+_FACTORIAL: Final = re.compile(r"(?<![\d.A-Za-z])(\d{1,2})! ?= ?(\d++)(?![.,]?\d)")
 _OPERATOR: Final = re.compile("(?<![=!<>])(?:={2,3}|!={1,2}|[<>]=)(?![=>])")
 _TIMES_LETTER: Final = re.compile(
     r"(?<=[a-z\d)零一二两三四五六七八九十百千万] )\*(?= [a-z\d(零一二两三四五六七八九十百千万](?![a-z]{2}))"
@@ -395,6 +400,8 @@ def read_formulas(text: TrackedText) -> TrackedText:
 
 def _read_factors(text: TrackedText) -> TrackedText:
     """Powers by two stars, what a writer left out, and sizes by their sides."""
+    if "!" in text.text:
+        text = text.sub(_FACTORIAL, _factorial)
     if "**" in text.text:
         text = text.sub(_RAISED_BY_STARS, "^")
     if "×" in text.text or "XX" in text.text:
@@ -406,6 +413,12 @@ def _read_factors(text: TrackedText) -> TrackedText:
 
 def _absolute(match: re.Match[str]) -> str:
     return _TERMS.sub(lambda sign: "加" if sign[1] == "+" else "减", match[1]) + "的绝对值"
+
+
+def _factorial(match: re.Match[str]) -> str | None:
+    """A product of all numbers up to one; None where the sign says that two numbers differ."""
+    first, product = int(match[1]), int(match[2])
+    return f"{first}的阶乘等于{product}" if math.factorial(first) == product else None
 
 
 def _less(match: re.Match[str]) -> str | None:
@@ -475,6 +488,7 @@ def _read_slashes(text: TrackedText) -> TrackedText:
     )
     text = text.sub(_CURRENCIES, r"\1兑") if _EXCHANGED.search(text.text) else text
     text = text.sub(_EACH, "每").sub(_IN_TIME, "每").sub(_PRICE_OF, "每").sub(_DIVIDED, "除以")
+    text = text.sub(_BODY, r"\1, \2") if _OF_BODY.search(text.text) else text
     text = text.sub(_RATING, lambda match: f"{match['gap']}{number(match['top'])}分, 满分{number(match['bottom'])}分")
     text = text.sub(_DECIMALS, ", ")
     text = text.sub(_MARKS, lambda match: f"{match['gap']}{number(match['points'])}分, 满分{number(match['full'])}分")

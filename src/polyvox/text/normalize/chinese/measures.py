@@ -46,7 +46,7 @@ _COMPOUND: Final = (
 _PART: Final = re.compile(r"(?P<hundred>100)?(?P<symbol>[A-Za-zμµΩ℃]{1,6})(?P<power>[²³]|\^?[23])?")
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?<!√\()(?<![A-Za-z](?=\d{{1,2}}s))"
-    rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NL](?![A-Za-z])))"
+    rf"(?<![A-Z](?=\d{{3,4}}[MGTK](?![A-Za-z])))(?<![\u4e00-\u9fff ][A-Z](?=\d{{1,2}}[NLHVWJ](?![A-Za-z])))"
     rf"{MINUS}(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{SCALE}{_COMPOUND}(?![A-Za-z0-9])"
 )
@@ -144,6 +144,9 @@ def _measure(match: re.Match[str]) -> str | None:
     if match["unit"] in ("g", "m", "t") and not match["per"] and is_room(match):
         return amounts(match) + match["scale"] + match["unit"].upper()
     unit = _named(match)
+    if unit is None and match["per"]:
+        alone = _product(match["unit"], compound=False)
+        return amounts(match) + match["scale"] + alone + match["per"] if alone else None
     return amounts(match) + match["scale"] + unit if unit else None
 
 

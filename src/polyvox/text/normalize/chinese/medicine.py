@@ -25,7 +25,7 @@ _WEEKS: Final = re.compile(
 _COUNTED_IN_UNITS: Final = re.compile(
     "胰岛素|肝素|青霉素|皮下|注射|肌注|静滴|毒素|尿激酶|缩宫素|凝血|干扰素|悬液|红细胞|血小板"
 )
-_NO_SIDES: Final = r"(?<![A-Za-z\d.,_#=*/-])(?<![A-Za-z] )"
+_NO_SIDES: Final = r"(?<![A-Za-z\d.,_#=/-])(?<![A-Za-z] (?=\dd))"
 _LASTS: Final = (
     r"(?:(?<=[用服热嗽泻痛血吐院程史晕肿疹孕疗×x复后续花约近隔期休假满停了第个访共提≤≥<>])"
     r"|(?<=[服用疗]药)|(?<=疗程[为是]))"

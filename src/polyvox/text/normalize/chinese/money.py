@@ -62,7 +62,8 @@ _TEN_THOUSANDS: Final = re.compile(rf"(?<=\d)(?<![A-Za-z]\d)w(?=\+|{DASH}\d|[^A-
 # A thousand or ten thousand and so many hundreds or thousands: 1k2, 3w5.
 _AND_PART: Final = re.compile(r"(?<![A-Za-z\d.,_-])(\d{1,2})([kw])([1-9])(?![A-Za-z\d._-])")
 _SHORTENED: Final = re.compile(
-    rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>\d{{1,4}}(?:\.\d{{1,3}})?) ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
+    rf"(?<![A-Za-z])(?P<sign>{_SIGN}) ?(?P<amount>(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,4}})(?:\.\d{{1,3}})?)"
+    r" ?(?P<scale>[KkMmBbT]|bn)(?![A-Za-z0-9])"
 )
 _CURRENCY_SIGN: Final = re.compile("[¥￥$€£￡₩₽₹฿]|R[MB]|[A-Z]{3}")
 _MANY: Final = re.compile("[0-9][kKw]")
@@ -70,7 +71,7 @@ _PARTS: Final = {"k": "千", "w": "万"}
 _POWERS_OF_TEN: Final = {"k": 3, "m": 6, "b": 9, "bn": 9, "t": 12}
 _IDLE_NOUGHTS: Final = re.compile(r"(?<=\d)(?:\.00?|(?<=\.\d)0)(?= ?(?:[元块]|[美欧港日加澳]元|英镑|令吉))")
 _PERCENT: Final = re.compile(
-    rf"{NUMBER_START}{MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
+    rf"{NUMBER_START}(?<![vV](?=\d{{1,2}} -\d)){MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
     rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
     r"(?:/(?P<per>[天周次晚期笔单]|日(?!均|利)|月(?!薪|利|均)|年度?(?![化终会均利])|小时|分钟|秒|季度?|(?:h|d|min)(?![A-Za-z])))?"
 )
@@ -117,7 +118,7 @@ def _thousands(match: re.Match[str]) -> str:
 
 
 def _written_out(match: re.Match[str]) -> str:
-    whole, _, decimals = match["amount"].partition(".")
+    whole, _, decimals = match["amount"].replace(",", "").partition(".")
     return match["sign"] + whole.lstrip("0") + decimals.ljust(_POWERS_OF_TEN[match["scale"].lower()], "0")
 
 

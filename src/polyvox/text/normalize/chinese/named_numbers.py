@@ -34,7 +34,7 @@ _SERIAL: Final = re.compile(
     r"(?<![A-Za-z0-9_./@-])(?=[A-Z]*\d+[A-Z]+\d+[A-Z]|[A-Z]+\d+[A-Z]+\d)[A-Z\d]{8,32}(?![A-Za-z0-9_@]|[./-]\w)"
 )
 # Cards of a network, and moments by their seconds since 1970.
-_CARD: Final = re.compile(r"(?<![A-Za-z0-9:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![A-Za-z0-9:-])")
+_CARD: Final = re.compile(r"(?<![A-Za-z0-9-])(?<![0-9A-Fa-f]:)(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![A-Za-z0-9:-])")
 _STAMP: Final = re.compile(r"(?:(?<=时间戳)|(?<=时间戳[是为:： =])|(?<=timestamp[:= ]))\d{10,13}(?!\d)")
 # Roads that travellers call by their numbers alone.
 _ROAD: Final = re.compile(
@@ -54,7 +54,7 @@ _BITS: Final = re.compile(
 )
 # A day without a mark, which is too long to count anything that is written so.
 _DAY: Final = re.compile(
-    r"(?<![A-Za-z\d.,:：¥￥$*#_/-])(?P<year>19\d\d|20[0-3]\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
+    r"(?<![A-Za-z\d.,¥￥$#_/-])(?<!\d:)(?P<year>19\d\d|20[0-3]\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
     r"(?![\dA-Za-z_%℃]|[.,:-]\d| ?(?:[元块个人次件条张万亿台辆户只吨斤克米名位份行股笔步]|美元|平方|公[里斤]))"
 )
 _DATED: Final = re.compile("(?:日期?|生日|出生|效期|期[至限]|截[至止]|时间)[是为至到于:： ]{0,2}\\Z")

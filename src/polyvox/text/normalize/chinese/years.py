@@ -19,13 +19,13 @@ _COMING_YEAR: Final = re.compile(
 _QUARTER_SIGN: Final = re.compile("[0-9][QHF]")
 _YEAR_SIGN: Final = re.compile(r"年|赛季|\d[EAF](?![A-Za-z])")
 # Quarters and halves of a year that has lost its century: 25Q1.
-_SHORT_YEAR: Final = re.compile(r"(?<![\dA-Za-z.,:])[12]\d(?=Q[1-4](?!\d)|H[12](?!\d)|FY)")
+_SHORT_YEAR: Final = re.compile(r"(?<![\dA-Za-z.,])[12]\d(?=Q[1-4](?!\d)|H[12](?!\d)|FY)")
 _YEARS: Final = re.compile(
     rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季|[EAF](?![A-Za-z]))"
 )
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<=[妈爸妻夫妇哥姐弟妹婿友])([5-9]\d)(?=年[,，。属出])"
-    r"|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
+    r"|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:二手|产的?|出厂|老[款车]|的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
 _GENERATION: Final = re.compile(
     r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=(?:(?:, |、|/|和|到|至|-)[5-9017][05]){0,3}后(?!来|面|续|天|期))"
