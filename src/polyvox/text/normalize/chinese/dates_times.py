@@ -19,6 +19,10 @@ _YEAR_MONTH_DOT: Final = re.compile(
     r"(?:(?<=[至到期自从于日为])|(?<=[期日]:)|(?<=[期日]: ))((?:19|20)\d\d)\.(1[0-2]|0[1-9])(?![\d.%元万亿倍])"
     r"(?! ?[-–—~～至到] ?20\d\d\.)"
 )
+_MONTH_OF_END: Final = re.compile(
+    r"(?:(?<=[保期效购用住]到)|(?<=[保期效购用住]至)|(?<=截至)|(?<=截止)|(?<=[购建产生]于)|(?<=入职)|(?<=到期))"
+    r"((?:19|20)\d\d)\.(1[0-2]|[1-9])(?![\d.%万亿倍元])"
+)
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 # Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
 _DOTTED_MONTH: Final = re.compile(
@@ -77,7 +81,7 @@ _SHORT_DATE: Final = re.compile(
     r"(?= (?:(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|1?\d ?[AaPp][Mm](?![A-Za-z])|[01]?\d点))"
     rf"|(?<![\d./])(?<!\d:)(?P<month3>{MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
     r"|(?:\A|(?<=[,;:!?。(、\n])|(?<=[,;:!?] ))"
-    rf"(?P<month8>{MONTH})/(?P<day8>3[01]|2\d|1[3-9])(?=[\u4e00-\u9fff])(?![的人强])"
+    rf"(?P<month8>{MONTH})/(?P<day8>3[01]|2\d|1[3-9])(?=[\u4e00-\u9fff])(?![的人强层期栋楼场页章局名题组轮集票分月席折左])"
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
@@ -196,6 +200,7 @@ def _read_dates(text: TrackedText) -> TrackedText:
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
+        text = text.sub(_MONTH_OF_END, _year_month)
     if "." in text.text:
         text = text.sub(_DOTTED_MONTH, _dotted_month)
         if _DOTTED_YEAR.search(text.text):

@@ -75,7 +75,7 @@ _RATING: Final = re.compile(r"(?<=分)(?P<gap>[是为:： ]{0,2})(?P<top>\d{1,2}
 _DECIMALS: Final = re.compile(r"(?:(?<=\d\.\d)|(?<=\d\.\d\d))/(?=\d{1,3}(?:\.\d)?(?![\d/]))")
 # The one and the other of several that are numbered, or one of so many: 2/10号线, 3/12期.
 _NUMBERED: Final = re.compile(
-    r"(?<![\d./-])(?<!\d:)(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班]|单元|期|年级|月(?![薪均供])|路(?:公交|车))"
+    r"(?<![\d./-])(?<!\d:)(\d{1,3})/(\d{1,3})(?=号[线楼院厅馆桌机]|[栋幢班层]|单元|期|年级|月(?![薪均供])|路(?:公交|车))"
     r"|(?<=第)(\d{1,3})/(\d{1,3})(?=[章节课页讲集单期季回题条])"
 )
 _STARS: Final = re.compile("(?<=\\d)[★☆⭐](?![★☆⭐])")

@@ -25,6 +25,8 @@ _DIVISOR: Final = re.compile(
     r"(?<=[A-Za-zμΩ²³¹])[·⋅ ](?P<unit>[A-Za-zμ]{1,4})(?:⁻|\^-)(?P<power>[¹²³123])(?!\d)"
     r"|(?<=[\d⁰¹²³⁴-⁹]) ?(?P<only>[A-Za-zμ]{1,4})(?:⁻|\^-)[¹1](?![\d¹²³])"
 )
+# So many times pi of a unit: 3πcm².
+_OF_CIRCLE: Final = re.compile("(?<=π) ?(?P<unit>[cdkm]?m|rad|s|Hz)(?P<power>[²³])?(?![A-Za-z0-9²³])")
 _SIDES: Final = re.compile(r"(?<![\d./,])(?:\d{3,4}|\d,\d{3})(?:/(?:\d{3,4}|\d,\d{3})){2}(?= ?(?:mm|cm|毫米|厘米))")
 _MONTHLY: Final = re.compile(r"(?<=[²㎡米])[·⋅•/](?=[月年日天季周])")
 # The unit behind a sum and its error: (3.25±0.05)cm.
@@ -98,6 +100,8 @@ def _read_powers(text: TrackedText) -> TrackedText:
     """Units with powers of their own or behind powers of ten, and lengths of sides."""
     if "⁻" in text.text or "^-" in text.text:
         text = text.sub(_DIVISOR, _divisor)
+    if "π" in text.text:
+        text = text.sub(_OF_CIRCLE, lambda match: _product(match.group().strip(), compound=True))
     if "mH" in text.text:
         text = text.sub(_WATER, lambda match: UNITS[match[1]] + "水柱")
     if "/" in text.text:

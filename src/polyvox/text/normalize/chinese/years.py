@@ -17,7 +17,7 @@ _COMING_YEAR: Final = re.compile(
     "(?=冲|见|继续|目标|计划|加油|再见|你好|来了|将[会要在]|第[一二三四1-4]季|[上下]半年|[一二三四]季度|全年|开年|年初|年底|我们?|咱|一起|必|愿|打算|争取)"
 )
 _QUARTER_SIGN: Final = re.compile("[0-9][QHF]")
-_YEAR_SIGN: Final = re.compile(r"年|赛季|\d[EAF](?![A-Za-z])")
+_YEAR_SIGN: Final = re.compile(r"年|\d级|赛季|\d[EAF](?![A-Za-z])")
 # Quarters and halves of a year that has lost its century: 25Q1.
 _SHORT_YEAR: Final = re.compile(r"(?<![\dA-Za-z.,])[12]\d(?=Q[1-4](?!\d)|H[12](?!\d)|FY)")
 _YEARS: Final = re.compile(
@@ -25,6 +25,7 @@ _YEARS: Final = re.compile(
 )
 _YEAR: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<=[妈爸妻夫妇哥姐弟妹婿友])([5-9]\d)(?=年[,，。属出])"
+    r"|(?<![\d.,])([12]\d)(?=级(?:本科|研究生|硕|博|新生|毕业生|学生|同学|学[长姐弟妹]|本硕|校友))"
     r"|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:二手|产的?|出厂|老[款车]|的[,.，。)]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
 )
 _GENERATION: Final = re.compile(
