@@ -12,4 +12,9 @@ SCALE: Final = "(?P<scale>[千百万亿兆]{0,3}多?)"
 def amounts(match: re.Match[str], negative: str = "负") -> str:
     """The number or range in front of a unit."""
     words = (negative if match["minus"] else "") + counted(match["amount"])
-    return f"{words}到{counted(match['upto'])}" if match["upto"] else words
+    return f"{words}{until(match)}{counted(match['upto'])}" if match["upto"] else words
+
+
+def until(match: re.Match[str], first: str | int = "amount", last: str | int = "upto") -> str:
+    """The word between two numbers: 至 where it is written, else 到."""
+    return "至" if "至" in match.string[match.end(first) : match.start(last)] else "到"

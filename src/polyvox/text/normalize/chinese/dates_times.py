@@ -72,7 +72,7 @@ _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计)|(?<=截止)|(?<=截止[:： ]))"
-    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%期班栋]|\.\d)"
+    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%期班栋℃°]|\.\d)"
     rf"|(?<![\d./])(?<!\d:)(?P<month7>{MONTH})/(?P<day7>{DAY})(?=[日号](?![线楼院门]))"
     rf"|(?<![\d./])(?<!\d:)(?P<month2>{MONTH})/(?P<day2>{DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
@@ -85,12 +85,12 @@ _SHORT_DATE: Final = re.compile(
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
-    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%期班栋]|\.\d|的|号[线楼])"
+    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%期班栋℃°]|\.\d|的|号[线楼])"
 )
 # Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
 _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){MONTH}/{DAY}(?:(?:, |和|及|与){MONTH}/{DAY})+(?![\d/%]|\.\d|的)")
 # No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
-_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z=√π×÷<>≤≥±-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍]|\.\d)")
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z=√π×÷<>≤≥±-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍℃°]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{MONTH}\.{DAY})"

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese.amounts import MINUS, amounts
+from polyvox.text.normalize.chinese.amounts import MINUS, amounts, until
 from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -62,12 +62,12 @@ def _degrees(match: re.Match[str]) -> str:
     sign = match["sign"]
     name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
     if match["minus"] and match["upto"] and not match["below"] and name != "度":
-        return f"零下{number(match['amount'])}{name}到{number(match['upto'])}{name}"
+        return f"零下{number(match['amount'])}{name}{until(match)}{number(match['upto'])}{name}"
     words = amounts(match, negative="零下" if name != "度" else "负")
     if match["upto"] and match["amount"] == "2" and name != "度":
         words = words.replace("两", "二", 1)  # a scale is read along: 二到八摄氏度
     if match["below"]:
-        words = words.replace("到", "到零下")
+        words = words.replace(until(match), until(match) + "零下")
     return words + name
 
 

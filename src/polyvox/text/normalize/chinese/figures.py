@@ -6,6 +6,7 @@ import unicodedata
 from typing import Final
 
 from polyvox.text.normalize.chinese import ranks, scores
+from polyvox.text.normalize.chinese.amounts import until
 from polyvox.text.normalize.chinese.numbers import (
     DASH,
     NUMBER,
@@ -43,6 +44,12 @@ _CHANGES: Final = re.compile(
     r" )[-–−] ?(?=\d{1,7}(?:[,，]\d{3}){0,2}(?![\d.%℃°]))"
 )
 _TRUE_MINUS: Final = re.compile(r"(?<=\d) −(?=\d{1,9}(?![\d.]* ?[+*/×÷=−]))")
+# So much less than before: 比9月-40.
+_LESS_THAN: Final = re.compile(
+    r"([比较](?:\d{1,2}月份?|上[个]?[月周期次]|昨[天日]|前一?[天日]|去年|同期)) ?[-−](?=\d)(?!\d{1,2}[月日号周])"
+)
+# A letter below nought, at the start of one side of an equation: y=-x².
+_NEGATIVE_LETTER: Final = re.compile("(?<=[=(<>≤≥]) ?[-−](?=[a-zπ√](?![A-Za-z]))")
 _BUILDING: Final = re.compile(r"(?<![\d*#])(\d{1,4})#(?:(?![\dA-Za-z#*])|(?<=(?<!\d)9[258]#)(?=\d\.\d))")
 _POWER: Final = re.compile(
     r"(?<![A-Za-z\d.])(?P<base>\d{1,4}|[A-Za-z])(?:\^(?P<raised>-?\d{1,3}|[a-z])(?![\dA-Za-z])|"
@@ -128,7 +135,7 @@ _MEASURE_WORD: Final = (
     "|代(?=人|同堂|之间|领导)|[款针剂](?![项对头量])|贴(?!吧)|丸|扇(?!区)|堆(?!栈)|叠(?!加)|"
     "尊(?!重)|宗(?!旨)|[票餐题拳](?![价厅目击])|毛(?!利|巾|衣)|角(?!色|度|落|钱?形)"
     "|只(?![有是要能剩需会用见])|大(?=[\\d一两三]小|人(?=\\d))"
-    "|[男女](?=[\\d一两三四五六七八九,，。、 (]|$)|助(?![理手教学])"
+    "|电(?=[\\d一两]充)|[男女](?=[\\d一两三四五六七八九,，。、 (]|$)|助(?![理手教学])"
     "|车(?=受损|相撞|追尾|碰撞|连环|均|被|侧)|副(?!总|主|经|驾|食|业|本)|招(?!生|聘|标|商|牌|呼)|门(?=课|炮|语|学|选|考|功|手)|"
     "行(?=代码|字|文字|数据|日志|注释)|起(?=事故|案|诈骗|火灾|交通|盗)"
     "|列(?![车表为出入举])|层(?=小楼|楼房|高|别墅|蛋糕|建筑)|死(?=\\d|"
@@ -359,6 +366,8 @@ def read_changes(text: TrackedText) -> TrackedText:
     """Lines added and taken away, and a true minus behind a space, which is no dash of a range."""
     if "+" in text.text:
         text = text.sub(_CHANGES, lambda match: f"{match['added']}, 减")
+    if "比" in text.text or "较" in text.text:
+        text = text.sub(_LESS_THAN, r"\1减")
     return text.sub(_TRUE_MINUS, ", 负") if "−" in text.text else text
 
 
@@ -392,7 +401,13 @@ def read_formulas(text: TrackedText) -> TrackedText:
         return text
     if "=" in text.text:
         text = text.sub(_WORDS_LESS, _less)
-    text = text.sub(_POWER, _power).sub(_MINUS, "减").sub(_DISCOUNT, "减").sub(_MARK_BELOW, "减")
+    text = (
+        text.sub(_NEGATIVE_LETTER, "负")
+        .sub(_POWER, _power)
+        .sub(_MINUS, "减")
+        .sub(_DISCOUNT, "减")
+        .sub(_MARK_BELOW, "减")
+    )
     text = text.sub(_BUILDING, r"\1号").sub(_SHARP, r"\1 sharp").sub(_VULGAR, _vulgar)
     text = text.sub(_SINGLE_ROMAN, lambda match: cardinal(str(ord(match.group()) - 0x215F)))
     return text.sub(_ROMAN, lambda match: _ROMANS[match["title"] or match["grade"] or match["behind"]])
@@ -566,4 +581,4 @@ def _range(match: re.Match[str]) -> str:
     ranked = match.string.endswith("第", 0, match.start())
     counts = not ranked and _COUNTED.match(match.string, match.end()) is not None
     lower = counted(first) if unit or counts else number(first)
-    return f"{lower}{unit}到{counted(last) if counts else number(last)}"
+    return f"{lower}{unit}{until(match, 1, 3)}{counted(last) if counts else number(last)}"

@@ -13,7 +13,7 @@ from polyvox.text.tracked import TrackedText
 _HOURS_MINUTES: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?[hH] ?(\d{1,2}) ?(?:min|m)(?![A-Za-z0-9/])")
 _MINUTES_SECONDS: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?![A-Za-z0-9/])")
 _PER_UNIT: Final = re.compile(
-    r"(?<=[方个次升克粒元块万亿千百滴片支转圈步下字件人台辆桶粒株])/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
+    r"(?:(?<=[方个次升克粒元块镑朗铢盾郎万亿千百滴片支转圈步下字件人台辆桶粒株])|(?<=\d)(?=/(?:h|kg|min)(?![A-Za-z])))/(?P<unit>[A-Za-zμµ]{1,3})(?P<power>[²³])?(?![A-Za-z0-9])"
 )
 _PER_DEGREE: Final = re.compile("(?<=[方克焦瓦0-9])/(?:℃|°C)")
 _PER_HUNDRED: Final = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])/100 ?(m[Ll]|g|kg|km)(?![A-Za-z0-9])")

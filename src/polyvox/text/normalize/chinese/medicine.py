@@ -27,7 +27,7 @@ _COUNTED_IN_UNITS: Final = re.compile(
 )
 _NO_SIDES: Final = r"(?<![A-Za-z\d.,_#=/-])(?<![A-Za-z] (?=\dd))"
 _LASTS: Final = (
-    r"(?:(?<=[用服热嗽泻痛血吐院程史晕肿疹孕疗×x复后续花约近隔期休假满停了第个访共提≤≥<>])"
+    r"(?:(?<=[用服热嗽泻痛血吐院程史晕肿疹孕疗×x复后续花约近隔期休假满停了第个访共提酵藏冻腌泡浸晒≤≥<>])"
     r"|(?<=[服用疗]药)|(?<=疗程[为是]))"
 )
 _DAYS: Final = re.compile(
@@ -37,7 +37,7 @@ _DAYS: Final = re.compile(
 # A two is a rank here, as in the number that it adds: 孕39+2周.
 _DAYS_OVER: Final = re.compile(r"(?<=\d\+)2(?=周)")
 _COURSE: Final = re.compile(
-    r"(?:(?<=间隔)|(?<=疗程)|(?<=疗程[为是])|(?<=每)|(?<=随访)|(?<=满)|(?<=第)|(?<=[痛用疗停复访续服]))"
+    r"(?:(?<=间隔)|(?<=疗程)|(?<=疗程[为是])|(?<=每)|(?<=随访)|(?<=满)|(?<=第)|(?<=[痛用疗停复访续服床息察动定]))"
     r"(?P<many>\d{1,3}(?:[-–~～]\d{1,3})?)w(?![A-Za-z0-9/])"
 )
 # What a test has found: (+), (-), (++).

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese.amounts import MINUS, SCALE
+from polyvox.text.normalize.chinese.amounts import MINUS, SCALE, until
 from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number
 from polyvox.text.normalize.chinese.unit_names import IN_COMPOUNDS, unit_name
 from polyvox.text.tracked import TrackedText
@@ -40,15 +40,37 @@ _CURRENCIES: Final = {
     "THB": "泰铢",
     "฿": "泰铢",
 }
+# Codes that name other things before a figure, such as CHF and INR in medicine.
+_BEHIND: Final = {
+    "CHF": "瑞士法郎",
+    "KRW": "韩元",
+    "INR": "卢比",
+    "VND": "越南盾",
+    "IDR": "印尼盾",
+    "NZD": "新西兰元",
+    "RUB": "卢布",
+    "BRL": "雷亚尔",
+    "SEK": "瑞典克朗",
+    "NOK": "挪威克朗",
+    "DKK": "丹麦克朗",
+    "ISK": "冰岛克朗",
+    "MXN": "墨西哥比索",
+    "ZAR": "兰特",
+    "AED": "迪拉姆",
+    "MOP": "澳门元",
+    "CNH": "离岸人民币",
+}
+_NAMES: Final = _CURRENCIES | _BEHIND
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _MONEY_BEFORE: Final = re.compile(
     rf"(?:(?<![A-Za-z])|(?=[¥￥€£])){MINUS}(?P<sign>{_SIGN}) ?"
-    rf"(?P<below>-)?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"(?P<below>-)?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign)|[¥￥])?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{SCALE}(?P<named>日元|港元|美元|台币)?元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{SCALE}"
-    r" ?(?P<sign>[¥￥€£]|\$(?![A-Za-z\d])|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
+    r" ?(?P<sign>[¥￥€£]|\$(?![A-Za-z\d])|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB"
+    rf"|{'|'.join(_BEHIND)})(?![A-Za-z]))"
 )
 _THOUSANDS: Final = re.compile(
     rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)"
@@ -105,12 +127,12 @@ def _money(match: re.Match[str]) -> str:
     if "." in amount and not match["scale"]:
         amount = amount.rstrip("0").rstrip(".")
     words = ("负" if match["minus"] or match.groupdict().get("below") else "") + counted(amount)
-    if _CURRENCIES[match["sign"]] == "令吉" and not match["upto"] and not match["scale"]:
+    if _NAMES[match["sign"]] == "令吉" and not match["upto"] and not match["scale"]:
         return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
-        words += ("减" if match.string.endswith("满", 0, match.start()) else "到") + counted(match["upto"])
+        words += ("减" if match.string.endswith("满", 0, match.start()) else until(match)) + counted(match["upto"])
     named = match.groupdict().get("named")
-    return words + match["scale"] + (named or _CURRENCIES[match["sign"]])
+    return words + match["scale"] + (named or _NAMES[match["sign"]])
 
 
 def _thousands(match: re.Match[str]) -> str:
@@ -144,4 +166,4 @@ def _percent(match: re.Match[str]) -> str:
         and first >= last
         and float(match["amount"].replace(",", "")) + float(match["upto"].replace(",", "")) == _WHOLE
     )
-    return f"{words}{'比' if parts else '到'}{share if match['inner'] else ''}{number(match['upto'])}"
+    return f"{words}{'比' if parts else until(match)}{share if match['inner'] else ''}{number(match['upto'])}"
