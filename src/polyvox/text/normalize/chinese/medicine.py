@@ -65,6 +65,7 @@ _NEAR: Final = 24
 
 # Lines of a virus: XBB.1.5.
 _LINE: Final = re.compile(r"(?<![A-Za-z])(BA|BQ|XBB|JN|EG|KP|LP|LF|NB|XFG|XDV)\.(?=\d)")
+_LINE_SIGN: Final = re.compile(r"[A-Z]\.[0-9]")
 _FILTERED: Final = re.compile(r"(?<=[mM][lL])/\(?min[·⋅•/]1\.73 ?m[²2]\)?")
 
 
@@ -72,7 +73,7 @@ def read(text: TrackedText) -> TrackedText:
     """Strengths, pressures, units of drugs, and the letters that tell how often one is taken."""
     if ":" in text.text:
         text = text.sub(_STRENGTH, r"\1比")
-    if "." in text.text:
+    if _LINE_SIGN.search(text.text):
         text = text.sub(_LINE, r"\1 点 ")
     if "/" in text.text:
         text = text.sub(_FILTERED, "每分钟每一点七三平方米")

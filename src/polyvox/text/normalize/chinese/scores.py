@@ -24,6 +24,11 @@ _SIDES: Final = (
     "|中国|日本|韩国|伊朗|澳大利亚|沙特|卡塔尔|阿根廷|巴西|法国|德国|英格兰|西班牙|葡萄牙|意大利|荷兰|比利时|克罗地亚|乌拉圭|国足|女足|男足|女排"
 )
 _BETWEEN_SIDES: Final = re.compile(rf"(?<=[\u4e00-\u9fff]){_PAIR}(?= ?(?:{_SIDES}))")
+# What both sides have of something: 黄牌2-4.
+_BOTH: Final = re.compile(
+    r"(?:(?<=射门)|(?<=射正)|(?<=[黄红]牌)|(?<=角球)|(?<=犯规)|(?<=越位)|(?<=扑救)|(?<=抢断)|(?<=篮板)|(?<=失误)|(?<=盖帽)|(?<=交锋))"
+    rf"\d{{1,3}}{DASH}\d{{1,3}}(?=[,，。;；)]|$)(?!,\d)"
+)
 # Goals that were to be expected.
 _EXPECTED: Final = re.compile(
     r"(?:(?<=xG)|(?<=xG[ :])|(?<=[预期]期进球)|(?<=期望进球))[为是:： ]?\d\.\d{1,2}-\d\.\d{1,2}(?!\d)"
@@ -39,7 +44,7 @@ def read(text: TrackedText) -> TrackedText:
     if _SIGN.search(text.text) is None:
         return text
     text = text.sub(_EXPECTED, _against) if "." in text.text else text
-    return text.sub(_LIST, _scores).sub(_POINTS, _against).sub(_BETWEEN_SIDES, _against)
+    return text.sub(_LIST, _scores).sub(_POINTS, _against).sub(_BETWEEN_SIDES, _against).sub(_BOTH, _against)
 
 
 def is_score(first: str, last: str) -> bool:

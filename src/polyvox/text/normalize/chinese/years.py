@@ -16,6 +16,7 @@ _COMING_YEAR: Final = re.compile(
     r"20[0-3]\d(?<![^,;:!?。、\n ]\d{4})"
     "(?=冲|见|继续|目标|计划|加油|再见|你好|来了|将[会要在]|第[一二三四1-4]季|[上下]半年|[一二三四]季度|全年|开年|年初|年底|我们?|咱|一起|必|愿|打算|争取)"
 )
+_ORIGIN_SIGN: Final = re.compile("于[12]|年[份款]")
 _QUARTER_SIGN: Final = re.compile("[0-9][QHF]")
 _YEAR_SIGN: Final = re.compile(r"年|\d级|赛季|\d[EAF](?![A-Za-z])")
 # Quarters and halves of a year that has lost its century: 25Q1.
@@ -55,7 +56,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if _YEAR_SIGN.search(text.text):
         text = text.sub(_YEARS, _years).sub(_YEAR, _spelled)
-    text = text.sub(_BARE_YEAR, _spelled).sub(_OF_ORIGIN, _spelled).sub(_COMING_YEAR, _spelled)
+    text = text.sub(_BARE_YEAR, _spelled).sub(_COMING_YEAR, _spelled)
+    if _ORIGIN_SIGN.search(text.text):
+        text = text.sub(_OF_ORIGIN, _spelled)
     if _QUARTER_SIGN.search(text.text):
         text = text.sub(_SHORT_YEAR, _spelled)
     return text.sub(_GENERATION, _spelled) if "后" in text.text else text
