@@ -10,6 +10,8 @@ from polyvox.text.normalize.chinese import (
     finance,
     measures,
     medicine,
+    money,
+    named_numbers,
     science,
     specifications,
     typed_digits,
@@ -50,12 +52,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = figures.read_changes(text)
     text = figures.read_menus(finance.read(fold(science.read_logarithms(text).sub(_COMMA, ", "))))
     text = medicine.read_findings(text)
-    if options.replace_remaining_symbols and "“" in text.text:
-        text = addresses.read_quoted_marks(text)
-    if options.email_normalization:
-        text = addresses.read_emails(text)
-    if options.url_normalization:
-        text = addresses.read_urls(text)
+    text = _addresses(text, options)
     latin = _LATIN.search(text.text) is not None
     if latin:
         text = science.read_functions(science.read_works(text))
@@ -65,13 +62,21 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.unit_normalization and "/" in text.text:
         text = measures.read_rates(text)
     if _DIGIT.search(text.text):
-        text = addresses.read_mixed(addresses.read_codes(text))
+        text = addresses.read_mixed(named_numbers.read_serials(addresses.read_codes(text)))
     text = figures.read(text)
     if options.replace_remaining_symbols:
         text = figures.read_signs(text)
     if latin:
         text = addresses.read_letters(text)
     return _marks(text, options)
+
+
+def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    if options.replace_remaining_symbols:
+        text = addresses.read_quoted_marks(text)
+    if options.email_normalization:
+        text = addresses.read_emails(text)
+    return addresses.read_urls(text) if options.url_normalization else text
 
 
 def _unspaced(text: TrackedText) -> TrackedText:
@@ -83,12 +88,12 @@ def _unspaced(text: TrackedText) -> TrackedText:
 
 def _figures(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures whose form tells what they are: numbers to dial, dates, times, sums, shares and measures."""
-    text = medicine.read(specifications.read_specifications(text))
+    text = medicine.read(specifications.read_specifications(named_numbers.read(text)))
     text = typed_digits.read(addresses.read_designations(text))
     if options.phone_normalization:
         text = addresses.read_phones(typed_digits.read_services(text))
     text = dates_times.read_spans(dates_times.read(figures.read_scientific(text)))
-    text = measures.read_shares(measures.read_money(text))
+    text = money.read_shares(money.read_money(text))
     return measures.read_units(text) if options.unit_normalization else text
 
 

@@ -20,7 +20,7 @@ _LOCAL: Final = re.compile(
     rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
 )
 _FOLDER: Final = re.compile(
-    r"(?<![A-Za-z0-9_/.~])(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])(?:\?[A-Za-z0-9_]+=[A-Za-z0-9_=&%-]*)?"
+    r"(?<![A-Za-z0-9_/.~元块角])(?!/(?:min|h|d|s|hr|day|week|month|kg|km|m|g|L|m[lL]|GB|MB|IP)(?![A-Za-z0-9_.-]))(?:(?:~|\.{1,2})(?:/[A-Za-z0-9_.-]+)+|(?:/[A-Za-z0-9_.-]+){2,})(?<![.-])(?:\?[A-Za-z0-9_]+=[A-Za-z0-9_=&%-]*)?"
 )
 _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]:(?:\\[A-Za-z0-9_. -]*[A-Za-z0-9_]){1,12}")
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -51,6 +51,10 @@ _LANDLINE: Final = re.compile(
     r"(?<![A-Za-z0-9.-])(?<!\d )(?:\(0\d{1,3}\) ?|0\d{1,3}[ -])(?:\d{7,8}|\d{3,4}[ -]\d{4})(?!\d|\.\d)"
 )
 _ABROAD: Final = re.compile(r"\+\d{1,3}(?:[ -]\d{1,4}){2,4}(?!\d|\.\d|-\d)")
+# A line of a town behind the name or the title of who answers: 孙工6201-8837.
+_LOCAL_LINE: Final = re.compile(
+    r"(?<=[工总师士任长理姐话机线系询人:： (])(?!20)[2-8]\d{3}-\d{4}(?<!00)(?=[,，。.;；)(]|$)(?!\.\d)"
+)
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
 _NO_COUNT: Final = (
     r"(?!\d|[.,:]\d|[年月日个人名位元块分折次下斤件场米天岁万千百亿例宗%℃]|点(?!击)|起(?!火)|公里|小时|美元)"
@@ -68,7 +72,7 @@ _HOTLINE: Final = re.compile(
 _CODE: Final = re.compile(
     r"(?:(?<=[号码编])(?<![A-Z]码)|"
     r"(?<=口令)|(?<=端口)|(?<=账户)|(?<=[\u4e00-\u9fff]#)|(?<=[MP]R #)|(?<=[MP]R#)|(?<=[Ii]ssue #)|"
-    r"(?<=[A-Za-z]@)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
+    r"(?<=[A-Za-z]@)|(?<=[加扣]Q)|(?<=QQ号)|(?<=扣扣)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=QQ)|(?<=QQ群)|"
     r"(?<=微信群))(?P<gap>[是为]?[:： ]{0,2})"
     r"(?P<digits>\d{3,}(?:[- ]\d++)*+|\d++(?:-\d++){2,}+)"
     r"(?!\d|[.,:]\d|-\d| ?(?:[年月个人名位元块分件次天岁万千百亿米行斤%℃]|公里|公斤|小时))"
@@ -101,13 +105,12 @@ _CODE_PARTS: Final = re.compile("[- ]")
 _ROOM: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])\d{3,4}(?=号?房间?|号?室|号?(?:教室|病房|宿舍|寝室|包厢|包间|会议室)|次列车|航班)"
     r"|(?<![\d-])(?<!\d[.,])\d{3}(?=路(?:公交|车|公共|$|[,.。 到去往的开])|国道|省道|县道)"
-    r"|(?:(?<=[栋座元楼层幢])|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
-    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\())"
+    r"|(?:(?<=[栋座元楼层幢])(?<!等座)|(?<=房间)|(?<=包厢)|(?<=包间)|(?<=病房)|(?<=教室)|(?<=会议室)|(?<=办公室)|(?<=[务事生政]处)"
+    r"|(?<=[栋座元楼层幢], )|(?<=[A-Z]区)|(?<=[户室]\()|(?<=登机口)|(?<=检票口)|(?<=停机位))"
     r"\d{3,4}(?![\d元块人个万名位米号多余平方家户间套]|[.,:]\d)"
     r"|(?<=chmod )[0-7]{3,4}(?!\d)|(?:(?<=IP)|(?<=ip))\d\d(?!\d|[.,]\d)|(?<!\d)88(?=VIP)"
     rf"|(?<![\d.,$¥￥A-Za-z])(?:8080|3306|6379|27017){_NO_COUNT}"
-    r"|(?<![\d])(?<!\d[.,])(?:985|211)(?=高校|大学|院校|工程|毕业|硕士|本科)"
-    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=工作|加班|制|的|$)"
+    r"|(?:(?<=考上)|(?<=考上了)|(?<=是)|(?<=双))(?:985|211)(?=[,.!?。]|$|的|大)|(?<![\d])(?<!\d[.,])996(?=的|$)"
 )
 _ANOTHER_ROOM: Final = re.compile(
     "(?<=[零一二三四五六七八九]{3}[和与及])\\d{3,4}(?=都|均|两[家户间]|室|业主|漏|的?住户)"
@@ -142,7 +145,7 @@ _DESIGNATION: Final = re.compile(
 # Figures, tables, formulas and exercises are numbered by chapter: 图3-2, 附录B-3. Behind some words a range stands.
 _STRUCTURE: Final = re.compile(
     r"(?:(?<![试企力意])图|(?<![代发外手])表|(?<![模形方款新老旧样招正仪])式|(?<![比病惯先条])例"
-    r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|附件|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
+    r"|(?<![\u4e00-\u9fff])题|[习例]题|附录|定理|引理|推论|定义|命题|算法|实验|章节|程序|清单|练习)"
     r" ?\(?(?P<number>(?:[A-Z]|\d{1,3})[-–—]\d{1,3}(?:[-–—]\d{1,3})*"
     r"(?:(?:和|与|及|至|到|~|, ?)\d{1,3}[-–—]\d{1,3})*)"
     r"(?![\dA-Za-z-]|[.,:]\d|[月日年级周天个名位张人元号点岁%℃°倍次步季题道页章节条例种小秒遍]|公里|分钟)"
@@ -157,11 +160,13 @@ _FAILURE: Final = "(?:40[0-9]|41[0-8]|42[269]|451|50[0-8])"
 _STATUS: Final = re.compile(
     r"(?=[2-5]\d\d(?!\d))(?:"
     rf"(?:(?<=返回)|(?<=响应)|(?<=返回了)|(?<=返回 ))(?:20[0-6]|30[0-8]|{_FAILURE}){_NO_COUNT}"
-    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)"
+    r"|(?:(?<=报错)|(?<=报)|(?<=报了)|(?<=出现)|(?<=提示)|(?<=显示)|(?<=遇到)|(?<=直接)|(?<=错误)|(?<=抛出)|(?<=偶发)|(?<=频发)|(?<=偶现)"
+    r"|(?<=大量)|(?<=全是)|(?<=变成)|(?<=一堆)|(?<=爆出)|(?<=触发)|(?<=批量)|(?<=疯狂)|(?<=很多)|(?<=个别)|(?<=网关)|(?<=接口)|(?<=吐)|(?<=刷)"
     r"|(?<=错误 )|(?<=显示 )|(?<=出现 )|(?<=一直))"
     rf"{_FAILURE}{_NO_COUNT}"
+    rf"|(?:\A|(?<=[又口务面站全都接然])|(?<=[,。!;] )){_FAILURE}(?=了[,。!])"
     rf"|(?<![\dA-Za-z])(?<!\d[.,]){_FAILURE}(?= ?(?:错误|报错|页面|异常|状态|响应|占百分"
-    r"|(?:Bad|Not|Forbidden|Unauthorized|Internal|Service|Gateway|Too|Unprocessable)\b|[Nn]ot [Ff]ound|网关|了[,。!]"
+    r"|(?:Bad|Not|Forbidden|Unauthorized|Internal|Service|Gateway|Too|Unprocessable)\b|[Nn]ot [Ff]ound|网关"
     r"|(?:就?是|表示|说明|代表)(?:网关|服务|请求|资源|未|无|没有|权限|找不到|超时|禁止|限流))))"
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
@@ -196,11 +201,16 @@ _EDITION: Final = re.compile(rf"(?<=[A-Za-z+] )(?:199\d|20[0-3]\d){_NO_COUNT}(?!
 # The year before the letters of a meeting or a body that is named by it: 2024 CES, 2024 RW1.
 _YEAR_BEFORE: Final = re.compile(r"(?=[12])(?<![\d.,:])(?:19[5-9]|20[0-4])\d(?= [A-Z]{1,5}\d{0,3}(?![A-Za-z0-9]))")
 _BEFORE_LETTER: Final = re.compile(r"\d [A-Z]")
+_BEFORE_HIDDEN: Final = re.compile(r"(?<![\d.,])\d{2,8}(?=\*{2,}\d)")
 # The digits behind those that are hidden: 3301********1234.
 _UNHIDDEN: Final = re.compile(r"(?<=[\d零一二三四五六七八九幺])(\*{2,})(\d{2,6})(?![\d.*])")
-_PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])(i[3579])-(\d{4,5})(?!\d)")
+_PROCESSOR: Final = re.compile(r"(?<![A-Za-z0-9])([iR][3579])-(\d{4,5})(?!\d)")
 _HOUSE_LETTER: Final = re.compile(
     r"(?<![A-Za-z])(?P<house>[A-Z]{1,5}\d{1,16})-(?P<room>\d{2,12})(?![\d-]|[.,:]\d|[A-Za-z])"
+)
+# A house, its entrance, its floor and a room: A3-2-1104.
+_HOUSE_PARTS: Final = re.compile(
+    r"(?<![A-Za-z0-9-])(?P<house>[A-Z]\d{0,2})-(?P<parts>(?:\d{1,2}-){1,3})(?P<room>\d{3,4})(?![\d-]|[.,:]\d|[A-Za-z])"
 )
 # A shop by its floor and its place: 五层5-21号.
 _STALL: Final = re.compile(r"(?:(?<=[层楼座]\d)|(?<=[层楼座]\d\d)|(?<=[A-Z]区\d)|(?<=[A-Z]区\d\d))-(?=\d{1,3}号)")
@@ -212,7 +222,7 @@ _FLOOR: Final = re.compile(
     r"|(?<=[位在于去上到至] )|(?<=[在于去上到至]))"
     r"(?<!车厢在)(?P<floor>\d{1,3})F(?![A-Za-z0-9/])"
     r"|(?<=\()(?P<floor3>\d{1,3})F(?=\))"
-    r"|(?<![A-Za-z0-9.车位座])(?P<floor2>\d{1,3})F(?=前台|电梯|大堂|大厅|餐厅|会议|美食|洗手|服务台|影院|咖啡|书店|男装|女装|专柜|中庭|健身|泳池|宴会|停车)"
+    r"|(?<![A-Za-z0-9.车位座])(?P<floor2>\d{1,3})F(?=[大小多]?会议|多功能|报告厅|食堂|茶水|展厅|办公|前台|电梯|大堂|大厅|餐厅|会议|美食|洗手|服务台|影院|咖啡|书店|男装|女装|专柜|中庭|健身|泳池|宴会|停车)"
 )
 _ROOM_DASH: Final = re.compile(r"(?:(?<=[栋座楼层幢])|(?<=单元))-(?=\d{3,4}(?![\d元块]|[.,:]\d))")
 # A dot inside a file's or an object's name, not behind an initial.
@@ -250,8 +260,10 @@ _OPTION: Final = re.compile(
 _OPTION_NUMBER: Final = re.compile(r"(?<=[a-z] )-(?=\d{1,5}(?![\d.]))")
 _CALLED: Final = re.compile(r"命令 ?[a-z]+ \Z")
 _HIDDEN_FILE: Final = re.compile(
-    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|bashrc|zshrc|ssh|vimrc|npmrc|dockerignore|xlsx?|docx?|pptx?|pdf|txt|csv|zip"
-    r"|rar|jpe?g|png|gif|mp[34]|exe|apk|json|html?|py|js|sh|yaml|yml)(?![A-Za-z]))"
+    r"(?<![A-Za-z0-9./])\.(?=(?:env|git|gitignore|gitattributes|gitlab-ci|github|bashrc|zshrc|ssh|vimrc|npmrc|yarnrc"
+    r"|eslintrc|prettierrc|babelrc|editorconfig|htaccess|condarc|kube|aws|vscode|idea|venv|gradle|cargo|dockerignore|xlsx?|docx?|pptx?|pdf|txt|csv|zip"
+    r"|rar|jpe?g|png|gif|mp[34]|exe|apk|json|html?|py|jsx?|tsx?|vue|sh|ya?ml|toml|ini|conf|cfg|log|sql|db|svg|css|pem|crt|key|jar|war|lock|sock"
+    r"|md|tar|gz|7z|iso|img|deb|rpm|dmg|ipa|so|dll|mkv|avi|mov|wav|flac)(?![A-Za-z]))"
 )
 _SHELL_FILE: Final = re.compile(r"(?<=点 )sh(?![A-Za-z0-9])")
 _DASHED: Final = re.compile("[-–—]")
@@ -271,13 +283,19 @@ _LETTER_SPAN: Final = re.compile(
     "(?<=[A-Z]) ?[~～] ?(?=[A-Z零一二三四五六七八九十])|(?<=[零一二三四五六七八九十]) ?[~～] ?(?=[A-Z])"
 )
 # From page to page, from floor to floor, of cells: P210-P235, 3F-5F, A1:A10.
-_LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0-9]F ?[-–—~～]")
+_LETTERED_SIGN: Final = re.compile("[A-Z][0-9]{1,4} ?[-–—~～:] ?[A-Z0-9]|[0-9]F ?[-–—~～]|[-–—~～] ?[0-9]{1,2}F")
 _LETTERED_SPAN: Final = re.compile(
     r"(?<![A-Za-z0-9_/.-])(?P<letters>[A-Z]{1,3})(?P<first>\d{1,4})"
     r" ?[-–—~～] ?(?P<same>(?P=letters))(?P<last>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])P(?P<page>\d{1,4}) ?[-–—~～] ?(?P<end>\d{1,4})(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<floor>[BLF]\d|\d{1,3}F) ?[-–—~～] ?(?P<top>[LF]\d{1,2}|\d{1,3}F)(?![\dA-Za-z_/-]|\.\d)"
+    r"|(?<![A-Za-z0-9_/.-])(?P<low>\d{1,2}) ?[-–—~～] ?(?P<high>\d{1,2})F(?![\dA-Za-z_/-]|\.\d)"
     r"|(?<![A-Za-z0-9_/.-])(?P<cell>[A-Z]{1,2}\d{1,4}):(?P<corner>[A-Z]{1,2}\d{1,4})(?![\dA-Za-z_/:-]|\.\d)"
+)
+# From so many to so many with a letter behind both: 3000K-6500K.
+_SPAN_OF_LETTER: Final = re.compile("[0-9][A-Z][-–—~～][0-9]")
+_SAME_LETTER: Final = re.compile(
+    r"(?<![A-Za-z0-9_./-])(?P<from>\d{1,5}(?:\.\d)?)(?P<unit>[A-EI-Z])[-–—~～](?P<upto>\d{1,5}(?:\.\d)?)(?P=unit)(?![A-Za-z0-9_/-])"
 )
 _FLOOR_SIGN: Final = re.compile(r"(?<=\d)F(?![A-Za-z0-9])")
 # Sizes and answers to choose from: S/M/L/XL, A/B/C.
@@ -334,6 +352,8 @@ def read_phones(text: TrackedText) -> TrackedText:
     text = text.sub(_MOBILE, _mobile).sub(_ABROAD, lambda match: "加" + _dialled_groups(match))
     if "*" in text.text:
         text = text.sub(_MASKED, _dialled_groups)
+    if "-" in text.text:
+        text = text.sub(_LOCAL_LINE, _dialled_groups)
     for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _ANOTHER_HOTLINE, _EXTENSION, _PREFIX):
         text = text.sub(pattern, _dialled_groups)
     return text
@@ -343,13 +363,15 @@ def read_designations(text: TrackedText) -> TrackedText:
     """Spans from letter to letter, and numbers whose hyphen is no sign: of aircraft, rockets, figures and tables."""
     if _LETTERED_SIGN.search(text.text):
         text = text.sub(_LETTERED_SPAN, _lettered_span)
+    if _SPAN_OF_LETTER.search(text.text):
+        text = text.sub(_SAME_LETTER, _same_letter)
     if _FLOOR_SIGN.search(text.text):
         text = text.sub(_FLOOR, lambda match: f"{match['floor'] or match['floor2'] or match['floor3']}楼")
     if _CASE_SIGN.search(text.text):
         text = text.sub(_CASE, lambda match: spelled(match.group()))
     if _DASHED.search(text.text) is None:
         return text
-    text = text.sub(_PROCESSOR, lambda match: f"i{cardinal(match[1][1])} {spelled(match[2])}")
+    text = text.sub(_PROCESSOR, lambda match: f"{match[1][0]}{cardinal(match[1][1])} {spelled(match[2])}")
     return text.sub(_DESIGNATION, _designation).sub(_STRUCTURE, _structure)
 
 
@@ -372,7 +394,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_SERIAL, lambda match: f"{match['letters']} {spelled(match['year'])}杠{spelled(match['rest'])}")
         text = text.sub(_ROOMS, lambda match: f"{spelled(match['first'])}到{spelled(match['last'])}")
-        text = text.sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
+        text = text.sub(_HOUSE_PARTS, _house_parts).sub(_GROUPED, _grouped).sub(_BUILDING_ROOM, _building_room)
         text = (
             text.sub(_STALL, "杠")
             .sub(_HOUSE_BRANCH, _house_branch)
@@ -389,7 +411,7 @@ def read_codes(text: TrackedText) -> TrackedText:
     if not versioned:
         return text
     if _TRIAL_SIGN.search(text.text):
-        text = text.sub(_TRIAL, lambda match: f" {match[1]} {match[2] or ''}")
+        text = text.sub(_TRIAL, lambda match: f" {match[1]} {cardinal(match[2]) if match[2] else ''}")
     return text.sub(_VERSION, _version)
 
 
@@ -406,7 +428,9 @@ def read_mixed(text: TrackedText) -> TrackedText:
     if "位数" in text.text:
         text = text.sub(_WINNING, lambda match: _GROUP.sub(lambda digits: spelled(digits.group()), match.group()))
     if "**" in text.text:
-        text = text.sub(_UNHIDDEN, lambda match: match[1] + spelled(match[2]))
+        text = text.sub(_BEFORE_HIDDEN, lambda match: spelled(match.group())).sub(
+            _UNHIDDEN, lambda match: match[1] + spelled(match[2])
+        )
     if _BEFORE_LETTER.search(text.text):
         text = text.sub(_YEAR_BEFORE, lambda match: spelled(match.group()))
     return text.sub(_NUMBERED, _numbered).sub(_MIXED, _mixed)
@@ -418,10 +442,17 @@ def _lettered_span(match: re.Match[str]) -> str | None:
         return f"{first}到{last}" if int(match["first"]) < int(match["last"]) else None
     if match["floor"]:
         return "到".join(_FLOOR_SIGN.sub("楼", floor) for floor in (match["floor"], match["top"]))
+    if match["low"]:
+        return f"{match['low']}到{match['high']}楼"
     if match["page"]:
         rising = int(match["page"]) < int(match["end"])
         return f"P{match['page']}到{match['end']}" if rising else None
     return f"{match['cell']}到{match['corner']}"
+
+
+def _same_letter(match: re.Match[str]) -> str | None:
+    rising = float(match["from"]) < float(match["upto"])
+    return f"{match['from']}{match['unit']}到{match['upto']}{match['unit']}" if rising else None
 
 
 def _house_branch(match: re.Match[str]) -> str:
@@ -473,13 +504,18 @@ def _letters(written: str) -> str:
 def _grouped(match: re.Match[str]) -> str:
     """Groups of a number digit by digit; short ones, such as marks in a row, as numbers."""
     groups = match.group().split("-")
-    short = all(len(group) < _LONG_GROUP and group[0] != "0" for group in groups)
+    short = all(len(group) < _LONG_GROUP and (group[0] != "0" or group == "0") for group in groups)
     return ", ".join(map(cardinal if short else dialled, groups))
 
 
 def _building_room(match: re.Match[str]) -> str:
     house, room = match["house"] or match["house2"], match["room"] or match["room2"]
     return f"{cardinal(house)}, {spelled(room)}"
+
+
+def _house_parts(match: re.Match[str]) -> str:
+    parts = "".join(f"{cardinal(part)}杠" for part in _GROUP.findall(match["parts"]))
+    return f"{match['house']}杠{parts}{spelled(match['room'])}"
 
 
 def _dialled_groups(match: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import planned_days
+from polyvox.text.normalize.chinese import planned_days, years
 from polyvox.text.normalize.chinese.numbers import DASH, cardinal, counted, spelled
 from polyvox.text.normalize.chinese.planned_days import DAY, MONTH, WEEKDAY, month_day
 from polyvox.text.tracked import TrackedText
@@ -19,6 +19,10 @@ _YEAR_MONTH_DOT: Final = re.compile(
     r"(?:(?<=[至到期自从于日为])|(?<=[期日]:)|(?<=[期日]: ))((?:19|20)\d\d)\.(1[0-2]|0[1-9])(?![\d.%元万亿倍])"
     r"(?! ?[-–—~～至到] ?20\d\d\.)"
 )
+_MONTH_OF_END: Final = re.compile(
+    r"(?:(?<=[保期效购用住]到)|(?<=[保期效购用住]至)|(?<=截至)|(?<=截止)|(?<=[购建产生]于)|(?<=入职)|(?<=到期))"
+    r"((?:19|20)\d\d)\.(1[0-2]|[1-9])(?![\d.%万亿倍元])"
+)
 _YEAR_MONTH: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](1[0-2]|0[1-9])(?![\d/-]|\.\d)")
 # Of a life or of work, in a list: 1998.05, 2018.09-2022.06.
 _DOTTED_MONTH: Final = re.compile(
@@ -26,12 +30,19 @@ _DOTTED_MONTH: Final = re.compile(
     r"(?:(?=出?生|至今|毕业| ?[-–—~～] ?至?今)|(?:(?<=[,(]\d{4}\.\d\d)|(?<=, \d{4}\.\d\d))(?=[,)])"
     r"|(?P<dash> ?[-–—~～至到] ?)(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|0[1-9])(?![\d.]))"
 )
-_SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
-_YEARS: Final = re.compile(rf"(?<![\d])(?<!\d[.,])([12]\d{{3}})(年?){DASH}([12]\d{{3}})(?=年|学年|财年|赛季)")
-_YEAR: Final = re.compile(
-    r"(?<![\d])(?<!\d[.,])([12]\d{3})(?=年)|(?<![\d])(?<!\d[.,])(\d\d)(?=年\d{1,2}月|年(?:的[,.，。]|生[,.，。人]|出生|毕业|入学|入职|结婚))"
+_DOTTED_YEAR: Final = re.compile(r"[12]\d{3}\.\d")
+_DOTTED_MONTHS: Final = re.compile(
+    r"(?<![\d.])(?P<year>(?:19|20)\d\d)\.(?P<month>[1-9])(?P<dash> ?[-–—~～至到] ?)"
+    r"(?P<last>(?:19|20)\d\d)\.(?P<until>1[0-2]|[1-9])(?![\d.%万亿元])"
 )
-_GENERATION: Final = re.compile(r"(?<![\d])(?<!\d[.,:])[5-9017][05](?=后(?!来|面|续|天|期))")
+_SEASON: Final = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/](\d\d)(?=年?(?:赛季|学年|财年|年度))")
+# Due on a day, with the noughts of a form: 到期日12-08.
+_DUE: Final = re.compile(
+    r"(?:(?<=[期日于至自从限间])|(?<=[期日间限]:)|(?<=[期日间限]: )|(?<=截止)|(?<=预计)|(?<=到期))"
+    r"(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])(?![\d-]|[.,:]\d|[A-Za-z%号室栋个名人元条])"
+)
+_LINED: Final = re.compile("[0-9]-[0-9]")
+_ENDS: Final = re.compile("(?:截[止至]|到期|期至|日期|期日)[是为至:： ]{0,2}\\Z")
 # A month and a day of a log, before a time of day or a day of the week: 11-03 02:14.
 _LOGGED: Final = re.compile(
     rf"(?<![\d./:-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{{2}}:[0-5]\d(?!\d)| ?\(?(?:{WEEKDAY})"
@@ -61,22 +72,25 @@ _PART_OF_DAY: Final = re.compile(f"{_PARTS_OF_DAY} ?\\Z")
 # A month and a day without a year, where the words around ask for a date and not for a fraction or a number.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[于在自从到至期日])(?<![达高升降涨跌][到至])|(?<=[期日][:： ])|(?<=预计)|(?<=截止)|(?<=截止[:： ]))"
-    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%]|\.\d)"
+    rf"(?P<month>{MONTH})/(?P<day>{DAY})(?![\d/%期班栋℃°]|\.\d)"
     rf"|(?<![\d./])(?<!\d:)(?P<month7>{MONTH})/(?P<day7>{DAY})(?=[日号](?![线楼院门]))"
     rf"|(?<![\d./])(?<!\d:)(?P<month2>{MONTH})/(?P<day2>{DAY})"
     r"(?=[(（]?(?:周|星期|之?前|当天|晚上?|早上?|上午|下午|开始|放假|截止|举行|送达|到货|发货|上映|开播"
     r"|出发|到期|发布|上线|开售|开学|交付|入住|退房|生效|更新|起飞|抵达|返回))"
-    rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})(?= (?:[01]?\d|2[0-4]):[0-5]\d(?!\d))"
+    rf"|(?<![\d./])(?<!\d:)(?P<month6>{MONTH})/(?P<day6>{DAY})"
+    r"(?= (?:(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|1?\d ?[AaPp][Mm](?![A-Za-z])|[01]?\d点))"
     rf"|(?<![\d./])(?<!\d:)(?P<month3>{MONTH})/(?P<day3>3[01]|2\d|1[3-9])(?=[是到去来见有要会将回我你他她咱考聚约])"
+    r"|(?:\A|(?<=[,;:!?。(、\n])|(?<=[,;:!?] ))"
+    rf"(?P<month8>{MONTH})/(?P<day8>3[01]|2\d|1[3-9])(?=[\u4e00-\u9fff])(?![的人强层期栋楼场页章局名题组轮集票分月席折左])"
     rf"|(?<![\d./])(?<!\d:)(?P<month5>{MONTH})/(?P<day5>{DAY})"
     r"(?=的(?:[车机船门]?票|会议?[,，。要改]|课|航班|火车|高铁|动车|飞机|酒店|活动|聚会|演出|比赛|考试|作业|快递|订单|预约))"
     rf"|(?:(?<={WEEKDAY})|(?<={WEEKDAY}[(（ ,，])|(?<=[今明后昨前]天)|(?<=[今明后昨前]天[(（ ,，]))"
-    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%]|\.\d|的)"
+    rf"(?P<month4>{MONTH})/(?P<day4>{DAY})(?![\d/%期班栋℃°]|\.\d|的|号[线楼])"
 )
 # Days of one course, of which one at least can be no part of an hour or a cake: 3/8、3/15.
 _LISTED_DATES: Final = re.compile(rf"(?<![\d./:]){MONTH}/{DAY}(?:(?:, |和|及|与){MONTH}/{DAY})+(?![\d/%]|\.\d|的)")
 # No part of a whole is more than it, so a month stands before its day, and so do others of that month: 7/1, 7/8.
-_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍]|\.\d)")
+_SLASHED: Final = re.compile(rf"(?<![\d./A-Za-z=√π×÷<>≤≥±-])(?<!\d:)(?<!分)({MONTH})/({DAY})(?![\d/%A-Za-z拍℃°]|\.\d)")
 _LISTED_DATE: Final = re.compile(r"(\d{1,2})/(\d{1,2})")
 _HOLIDAY: Final = re.compile(
     rf"(?<=[假期庆节间班营周限住展档])(?P<gap>[:：, (（]{{0,2}})(?P<first>{MONTH}\.{DAY})"
@@ -101,11 +115,6 @@ _IDLE_NOUGHT: Final = re.compile(
     "(?<![\\d.])0(?=[1-9] ?月)|(?:(?<=月)|(?<=月 ))0(?=[1-9] ?[日号])|(?<=[日号])0(?=[1-9][时点])"
 )
 _DOUBLE_SALES: Final = {"11": "双十一", "12": "双十二"}
-_REIGN: Final = re.compile(
-    r"(?<=\()(?P<first>\d{3,4})年? ?(?P<dash>[—–]+|[-~～]) ?(?P<last>\d{3,4})(?=(?P<year>年?)\))"
-)
-_PERSON: Final = re.compile("[人帝宗祖家者将相臣僧王公]")
-_BEFORE_OUR_TIME: Final = re.compile(r"(?:(?<=前\d\d)|(?<=前\d{3})|(?<=前\d{4}))年? ?[-–—~～]+ ?(?=前\d)")
 _WON: Final = (
     "(?:战胜|击败|领先|落后|险胜|逆转|横扫|大胜|战平|不敌|取胜|获胜|负于|力克|力压|淘汰|轻取|惜败|告负|"
     "完胜|输给|反超|扳平|晋级|夺冠|胜出)"
@@ -120,8 +129,6 @@ _SCORE: Final = re.compile(
 )
 _SCORED: Final = re.compile(rf"比分|{_WON}|[局盘]|点球|半场|总分|[追打战扳]成|改写为|以\d{{1,3}}:\d{{1,3}}{_TAKEN}")
 _PAIR: Final = re.compile(r"(\d{1,3}):(\d{1,3})")
-_YEAR_DIGITS: Final = 4
-_NAME_CHARS: Final = 8
 _NEAR: Final = 16
 _LARGEST_PART: Final = 12
 _HALVES: Final = frozenset((2, 4, 8, 16))
@@ -134,17 +141,12 @@ _SALE: Final = re.compile(
 _SALE_SIGN: Final = re.compile("618|520|1314")
 _UNTIL: Final = re.compile(
     r"(?:(?<=[\d零一二两三四五六七八九十][年月日号点时分秒天周岁])|(?<=点半)|(?<=周[一二三四五六日])|(?<=星期[一二三四五六日]))"
-    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期)"
+    rf" ?[-–—~～] ?(?!\d+(?:\.\d+)?[%‰℃])(?={_PARTS_OF_DAY}?[\d零一二两三四五六七八九十]|周|星期|公元|前\d"
+    r"|今(?=[,，。)]))"
 )
 _PARTED: Final = re.compile(r"\d[-/.]\d")
 _LONG_DATE: Final = re.compile(r"\d{4}[-/.]\d|\d[-/.]\d{4}")
 _DASHED: Final = re.compile("[-–—~～]")
-_BARE_YEAR: Final = re.compile(
-    r"(?<=\()(?:19|20)\d\d(?=年?[-–—]*\))|(?<=年\()\d{3,4}(?=\))"
-    r"|(?<=[\u4e00-\u9fff][\[〔【(])(?:19|20)\d\d(?=[\]〕】)] ?第?\d)"
-    r"|(?<=[\u4e00-\u9fff])20[0-3]\d(?=[》”])"
-    r"|(?<![\d/-])(?<!\d[.,:])(?:19|20)\d\d(?=(?:[\u4e00-\u9fff]{2})?(?:奥运|冬奥|世界杯|欧洲杯|亚运|世博)|年会|峰会|春晚|赛季|款|级(?!别)|届)"
-)
 _FULL_DATES: Final = re.compile(rf"(?<![\d./-])({MONTH})/({DAY}){DASH}({MONTH})/({DAY})(?![\d/%]|\.\d)")
 _TAKES: Final = re.compile(
     " ?(?:完赛|的|跑完|游完|完成|冲|刷新|打破|摘|夺|获|折桂|登顶|卫冕|率先|拿下|创|处(?![理于置分]))"
@@ -157,9 +159,12 @@ _LASTS_REACH: Final = 6
 _PROPORTION: Final = re.compile(
     "(?:比例|[生女别数值重分率肥糖醋油料液水之高宽深横配缩占长酸碱信出]比|比值|画幅|屏占)[是为:： 约]{0,2}\\Z"
 )
-_IN_PROPORTION: Final = re.compile(" ?(?:的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)")
+_IN_PROPORTION: Final = re.compile(
+    " ?(?:[粉水油糖醋盐酒茶料米][粉水油糖醋盐酒茶料米]?比"
+    "|的(?:比例|配比|[宽大]?屏|画幅|稀释)|比例|配比|画幅|[宽大]屏|稀释|兑水)"
+)
 _RESULT: Final = re.compile(
-    "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,8}\\Z"
+    "(?:用时|耗时|历时|成绩|[纪记]录|跑[出进到]|[游骑划滑走]出|PB|[半全]马|马拉松|完赛)[^,.;，。；在于日号晚早午晨]{0,15}\\Z"
 )
 _VERSE: Final = re.compile(
     "(?:(?<=福音)|(?<=诗篇)|(?<=箴言)|(?<=创世记)|(?<=启示录)|(?<=罗马书)) ?(\\d{1,3}):(\\d{1,3})(?!\\d)"
@@ -174,15 +179,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_INCIDENT, lambda match: spelled(match[1] + match[2]))
     if _SALE_SIGN.search(text.text):
         text = text.sub(_SALE, _spelled)
-    if "(" in text.text:
-        text = text.sub(_REIGN, _reign).sub(_BEFORE_OUR_TIME, "到")
     if "月" in text.text or "日" in text.text:
         text = text.sub(_IDLE_NOUGHT, "")
-    if "年" in text.text or "赛季" in text.text:
-        text = text.sub(_YEARS, _years).sub(_YEAR, lambda match: spelled(match[1] or match[2]))
-    text = text.sub(_BARE_YEAR, _spelled)
-    if "后" in text.text:
-        text = text.sub(_GENERATION, _spelled)
+    text = years.read(text)
     if "周" in text.text or "期" in text.text:
         text = text.sub(_AFTER_DAYS, r", \1")
     if ":" in text.text:
@@ -194,13 +193,19 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_dates(text: TrackedText) -> TrackedText:
     """Dates whose figures a line, a slash or a stop parts."""
+    if _LINED.search(text.text):
+        text = planned_days.read_lined(text.sub(_DUE, _due))
     if _LOGGED_SIGN.search(text.text):
         text = text.sub(_LOGGED, lambda match: month_day(match[1], match[2]))
     if _LONG_DATE.search(text.text):
         text = text.sub(_DATES, _dates).sub(_DATE, _date).sub(_DATE_BEHIND, _date_behind)
         text = text.sub(_SEASON, _season).sub(_YEAR_MONTH, _year_month).sub(_YEAR_MONTH_DOT, _year_month)
+        text = text.sub(_MONTH_OF_END, _year_month)
     if "." in text.text:
-        text = text.sub(_DOTTED_MONTH, _dotted_month).sub(_DOTTED_DAY, _dotted_day)
+        text = text.sub(_DOTTED_MONTH, _dotted_month)
+        if _DOTTED_YEAR.search(text.text):
+            text = text.sub(_DOTTED_MONTHS, _dotted_month)
+        text = text.sub(_DOTTED_DAY, _dotted_day)
         text = text.sub(_HOLIDAY, _holiday).sub(_OFFER_DAYS, _holiday)
         text = planned_days.read(text)
     if "/" not in text.text:
@@ -245,6 +250,13 @@ def _date_behind(match: re.Match[str]) -> str | None:
     return f"{spelled(match[4])}年{month_day(month, day)}"
 
 
+def _due(match: re.Match[str]) -> str | None:
+    """A day; None for a span of numbers, unless one of them has a nought in front or the second is the less."""
+    month, day = match["month"], match["day"]
+    sure = "0" in (month[0], day[0]) or int(month) > int(day)
+    return month_day(month, day) if sure or _ENDS.search(match.string, 0, match.start()) else None
+
+
 def _season(match: re.Match[str]) -> str | None:
     following = (int(match[1]) + 1) % 100
     return f"{spelled(match[1])}到{spelled(match[2])}" if int(match[2]) == following else None
@@ -282,16 +294,6 @@ def _dotted_day(match: re.Match[str]) -> str:
     return _DOUBLE_SALES[month] if month == day and month in _DOUBLE_SALES else month_day(month, day)
 
 
-def _reign(match: re.Match[str]) -> str | None:
-    """The years of a life or a dynasty in brackets, digit by digit; with a hyphen only if they are surely years."""
-    first, last = match["first"], match["last"]
-    years = first[0] in "12" and len(first) == len(last) == _YEAR_DIGITS
-    named = _PERSON.search(match.string, max(0, match.start() - _NAME_CHARS), match.start())
-    if match["dash"] in "-~～" and not (match["year"] or years or named):
-        return None
-    return f"{spelled(first)}到{spelled(last)}" if int(first) < int(last) < 2100 else None
-
-
 def _score(match: re.Match[str]) -> str | None:
     """Points, unless they are a list of times and no word near them tells of a game."""
     pairs = _PAIR.findall(match.group())
@@ -304,10 +306,6 @@ def _score(match: re.Match[str]) -> str | None:
 
 def _holiday(match: re.Match[str]) -> str:
     return match["gap"] + "到".join(month_day(*match[end].split(".")) for end in ("first", "last"))
-
-
-def _years(match: re.Match[str]) -> str:
-    return f"{spelled(match[1])}{match[2]}到{spelled(match[3])}"
 
 
 def _time(match: re.Match[str]) -> str | None:

@@ -13,7 +13,7 @@ WEEKDAY: Final = "[周期][一二三四五六日天末]"
 _ON_A_DAY: Final = (
     "(?:入住|退房|离店|续住|出发|动身|启程|返[程校岗乡回]|回[国京家]|抵达|起飞|登机|出行|"
     "发[货车薪]|到[货期店岗账达]|送[达到货]|取[货件票]"
-    "|截[止稿]|结束|交(?:[房付稿货租卷接差]|作业|论文|材料|初稿)|"
+    "|止(?![痛血损付步])|截[止稿]|结束|交(?:[房付稿货租卷接差]|作业|论文|材料|初稿)|"
     "开[学课考会庭标业工奖演幕票抢售播]|考[试完研]|面试|笔试|答辩|体检|复[查诊检工]"
     "|手术|出院|住院|报[名到]|放假|调休|补[班课]|值班|搬家|签[约收]|领证|结婚|下单|付款|还款|"
     "扣款|缴费|生效|施行|举[行办]|召开|上映|公演|有?(?:活动|优惠)|全量|灰度|集合|出差|进场|"
@@ -34,6 +34,11 @@ _DAY_OF_PLAN: Final = re.compile(
     rf"|(?<=\.[123]\d)(?={_RELEASED}|之?后|"
     rf"起(?![步伏]))(?<!版本\d\.\d\d)(?<!版本\d\d\.\d\d)(?<![到至破为过价仅]\d\.\d\d)(?<![到至破为过价仅]\d\d\.\d\d))"
 )
+# The same with a line between, where it can be neither points nor a span: 11-20发货.
+_LINED_DAY: Final = re.compile(
+    rf"(?<![\d.:/A-Za-z¥￥$€+~～-])(?<![到至])(?P<month>{MONTH})-(?P<day>{DAY})(?P<upto>)(?![\d%]|[.:-]\d)"
+    rf"(?={_ON_A_DAY}|{_RELEASED}|[点发][火射]|之?前(?!者|锋|场)|[(（]{WEEKDAY})"
+)
 # At the start of a clause, where a number would have its unit behind it: 12.28拼车走.
 _OPENING: Final = re.compile(
     rf"(?:\A|(?<=[,;!?。、\n])|(?<=[,;!?] )|(?<=\. )|(?<=[^价率数额分值]:)|(?<=[^价率数额分值]: ))"
@@ -49,6 +54,7 @@ _LABELLED_DAY: Final = re.compile(
     rf"(?![\d%万亿元倍]|"
     rf"\.\d)"
 )
+_LAST_MONTH: Final = 12
 _FIGURES: Final = re.compile(r"\d+")
 
 
@@ -59,9 +65,19 @@ def read(text: TrackedText) -> TrackedText:
     return text.sub(_OTHERS, _planned) if sure else text
 
 
+def read_lined(text: TrackedText) -> TrackedText:
+    """Days whose figures a line parts, before a word that asks for one."""
+    return text.sub(_LINED_DAY, _lined)
+
+
 def month_day(month: str, day: str) -> str:
     """A month and a day in figures."""
     return f"{cardinal(str(int(month)))}月{cardinal(str(int(day)))}日"
+
+
+def _lined(match: re.Match[str]) -> str | None:
+    month, day = int(match["month"]), int(match["day"])
+    return _planned(match) if day > _LAST_MONTH or month > day else None
 
 
 def _planned(match: re.Match[str]) -> str:

@@ -70,10 +70,12 @@ _FACTORS: Final = re.compile(
     r"(?:[abckmnp][xyz]|xyz?|abc|[a-d]{2}|m[acv]|F[sdx]|[gva]t|[abg]h)(?:(?=[²³^=+])|(?<=[=+×(½π\d][A-Za-z][a-z])(?![A-Za-z]))"
 )
 _ELEMENT: Final = re.compile(
-    r"(?=[A-Z][a-z](?![A-Za-z]))(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )"
+    r"(?=[A-Z][a-z](?![A-Za-z]))(?:(?<![A-Za-z0-9.@/_-])(?<![A-Za-z] )|(?<=[成=+→两二三四五六])"
+    r"|(?<=\d)(?<![A-Za-z0-9.@/_-]\d)(?=[A-Z][a-z] ?[+=→生]))"
     r"(?:Fe|Cu|Zn|Mg|Al|Na|Ca|Ag|Ba|Mn|Cl|Hg|Pb|Sn|Ni|Cr|Ti|Si|Li|Br|Au|Pt|Cd|Sr|Cs|Ra|Pu|Ne|Ar|Kr|Xe)"
     r"(?=[\u4e00-\u9fff+=,，。、)]|\Z| ?[→↑↓])"
 )
+_PAIRED: Final = re.compile(r"(?<![A-Za-z])(?<![A-Za-z]\d)(?:Cl|Br)(?=2(?: ?[+=→↑]|生成|有毒|气))")
 _DOT_PRODUCT: Final = re.compile(r"(?<=(?<![A-Za-z])[a-z])[·⋅](?=[a-z](?![A-Za-z]))")
 
 _DERIVATIVE: Final = re.compile("(?<![A-Za-z])([fgyF])['′](?=[(= ])")
@@ -132,7 +134,9 @@ def read_compounds(text: TrackedText) -> TrackedText:
         text = text.sub(_DOT_PRODUCT, "点乘")
     if _DRAWN.search(text.text):
         text = text.sub(_POINTS, _apart)
-    return (text.sub(_FACTORS, _apart) if _EQUATED.search(text.text) else text).sub(_ELEMENT, _apart)
+    return (
+        (text.sub(_FACTORS, _apart) if _EQUATED.search(text.text) else text).sub(_ELEMENT, _apart).sub(_PAIRED, _apart)
+    )
 
 
 def _apart(match: re.Match[str]) -> str:

@@ -21,7 +21,9 @@ _PROTECTION: Final = re.compile(r"(?<![A-Za-z0-9])IP ?(?P<solids>[X\d])(?P<water
 _OIL: Final = re.compile(r"(?<![A-Za-z0-9.])(?P<cold>\d{1,2})W-(?P<hot>[1-6]0)(?!\d)")
 # Seats that fold in parts: 4/6.
 _FOLDED: Final = re.compile("(?<![\\d./])([46])/([46])(?=分割|放倒|比例)")
-_SHOP: Final = re.compile("(?<![A-Za-z0-9])7-(?:ELEVE[nN]|Eleven|eleven|11(?=便利))")
+_SHOP: Final = re.compile(
+    "(?<![A-Za-z0-9])7-(?:ELEVE[nN]|Eleven|eleven|11(?=便利|门[店口]|买)|(?<=便利店7-)11|(?<=补给站7-)11)"
+)
 _SIZES: Final = re.compile(r"(?<![A-Za-z0-9-])(X{0,3}S|M|L)-(?=(?:\d?X{1,3}L|[ML])(?![A-Za-z0-9-]))")
 
 

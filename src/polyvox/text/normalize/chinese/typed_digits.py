@@ -36,7 +36,7 @@ _TYPED: Final = re.compile(
     rf"(?P<digits>\d{{3,8}})(?! \d)(?:{_MEASURED}|(?=[到至]1(?:00|06|2)\d))"
 )
 # From port to port or to a host, where a word of the trade stands near or both are the same.
-_PORTS_SIGN: Final = re.compile(r"\d:[\da-z]|[a-z]:[\dals]|(?:\A|[\s`“\"(听定在问]):\d")
+_PORTS_SIGN: Final = re.compile(r"\d:[\da-z]|[a-z]:[\dals]|(?:\A|[\s`“\"(听定在问到向至用占成为]):\d")
 _PORTS: Final = re.compile(
     r"(?P<option>(?<![A-Za-z0-9-])-p ?)?(?<![\d.,])"
     r"(?P<outer>\d{2,5}):(?P<inner>\d{2,5})(?P<protocol>/(?:tcp|udp))?(?![\d:]|[.,]\d)",
@@ -72,7 +72,7 @@ _HOST_PORT: Final = re.compile(
     r"(?<![A-Za-z0-9@./:])(?P<host>(?!(?:id|no|tel|qq|vx|wx|pin|code)\b)[a-z][a-z0-9-]*):(?P<port>\d{4,5})(?![\d:]|[.,]\d)"
 )
 _BARE_PORT: Final = re.compile(
-    r"(?:\A|(?<=[\s`“\"(])|(?<=监听)|(?<=绑定)|(?<=访问)|(?<=[在到])):(?P<port>\d{4,5}|80|443)(?![\d:]|[.,]\d)"
+    r"(?:\A|(?<=[\s`“\"(])|(?<=监听)|(?<=绑定)|(?<=访问)|(?<=[在到向至用占成为])):(?P<port>\d{4,5}|80|443)(?![\d:]|[.,]\d)"
 )
 
 # A room or a shop behind the name of its house.
