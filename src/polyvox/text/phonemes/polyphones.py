@@ -28,7 +28,7 @@ _COMPLEMENT: Final = 5
 _THINGS: Final = frozenset("nmxfsb")
 _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
-_NOMINAL: Final = frozenset("nrtsf")
+_NOMINAL: Final = frozenset("nrtsfq")
 # What somebody gets: a prize, a point, a benefit or an illness. Whatever else is said behind 得 must be done.
 _GOT: Final = re.compile("^[到了分知奖票出主失手以力宠势益利的好实便人民天真意不]|[癌病炎症瘤分奖票牌名冠金军]$")
 _LONGEST_LISTED: Final = 6
@@ -99,21 +99,27 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    chars = set(text) & _RULES.keys()
-    alone: frozenset[int] | None = None
-    for char in chars:
-        places = [place for place, other in enumerate(text) if other == char]
-        for rule in _RULES[char]:
-            for place in rule.found_in(text, places):
-                if place in found:
-                    continue
-                if rule.alone and alone is None:
-                    alone = _lone_places(words)
-                if not rule.alone or place in (alone or ()):
-                    found[place] = rule.reading
+    found.update(_by_rules(text, words, frozenset(found)))
     for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(text, words)):
         found.setdefault(place, reading)
     return found
+
+
+def _by_rules(text: str, words: Sequence[str], decided: frozenset[int]) -> Iterator[tuple[int, str]]:
+    """The readings by the first rule that fits; of a place whose reading is decided no more is asked."""
+    lone: frozenset[int] | None = None
+    for char in set(text) & _RULES.keys():
+        places = {place for place, other in enumerate(text) if other == char} - decided
+        for rule in _RULES[char]:
+            if not places:
+                break
+            if rule.alone and lone is None:
+                lone = _lone_places(words)
+            fitting = places.intersection(rule.found_in(text, tuple(places)))
+            if rule.alone:
+                fitting &= lone or frozenset()
+            yield from ((place, rule.reading) for place in fitting)
+            places -= fitting
 
 
 def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
