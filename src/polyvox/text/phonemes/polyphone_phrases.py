@@ -153,6 +153,8 @@ PHRASES: Final = {
     "还款待": "hai2 kuan3 dai4",
     "还书生": "hai2 shu1 sheng1",
     "的地得": "de5 de5 de5",
+    "卒中": "cu4 zhong4",
+    "包教会": "bao1 jiao1 hui4",
     "不值当": "bu4 zhi2 dang4",
     "曲肱": "qu1 gong1",
     "三省吾身": "san1 xing3 wu2 shen1",

@@ -12,7 +12,8 @@ USUAL: Final = {
     "绉": "zhou1", "蹊": "xi1", "桧": "hui4", "峒": "tong2", "犸": "ma3", "聒": "guo1", "艮": "gen4", "剌": "la4",
     "吁": "yu4", "喽": "lou5", "咯": "lo5", "龈": "yin2", "晟": "sheng4", "俟": "si4", "桁": "heng2", "珩": "heng2",
     "傀": "kui3", "殖": "zhi2", "嗳": "ai3", "垛": "duo4", "镗": "tang2", "砝": "fa3", "蜇": "zhe2", "芾": "fu2",
-    "沓": "ta4", "拧": "ning3", "咽": "yan1", "脯": "fu3", "仔": "zai3", "呛": "qiang4", "伽": "jia1", "勣": "ji4",
+    "沓": "ta4", "拧": "ning3", "咽": "yan1", "脯": "fu3", "仔": "zai3", "呛": "qiang4", "伽": "jia1",
+    "勣": "ji4", "饧": "xing2",
 }  # fmt: skip
 # Readings of characters that begin such words.
 INITIAL: Final = {

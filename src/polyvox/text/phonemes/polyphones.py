@@ -28,7 +28,7 @@ _COMPLEMENT: Final = 5
 _THINGS: Final = frozenset("nmxfsb")
 _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
-_NOMINAL: Final = frozenset("nrtsfq")
+_NOMINAL: Final = frozenset("nrtsfqm")
 # What somebody gets: a prize, a point, a benefit or an illness. Whatever else is said behind 得 must be done.
 _GOT: Final = re.compile("^[到了分知奖票出主失手以力宠势益利的好实便人民天真意不]|[癌病炎症瘤分奖票牌名冠金军]$")
 _LONGEST_LISTED: Final = 6
