@@ -7,7 +7,7 @@ from typing import Final
 from polyvox.text.phonemes.chinese_words import word_cutter
 from polyvox.text.phonemes.polyphone_phrases import SURNAMES
 
-_SURNAME: Final = "[单仇任曾解查朴区盖缪翟覃葛纪宁华应]"
+_SURNAME: Final = "[单仇任曾解查朴区盖缪翟覃葛纪宁华应乐燕那]"
 _SURNAMES: Final = frozenset(_SURNAME[1:-1])
 # Characters that many given names are made of.
 _GIVEN: Final = (
@@ -15,7 +15,7 @@ _GIVEN: Final = (
     "娣叶璧璐娅琦晶妍茜秋珊莎锦黛青倩婷姣婉娴瑾颖露瑶怡婵雁蓓纨仪荷丹蓉眉君琴蕊薇菁梦岚苑婕馨瑗琰韵融园艺咏卿聪澜纯毓悦昭冰爽琬茗羽希"
     "欣飘育滢馥筠柔竹霭凝霄枫芸菲寒伊亚宜可姬舒影荔枝思毅俊峰龙家豪浩宇轩子涵梓泽博睿晨阳天佑鹏飞翔鑫森林海山东方正义忠诚信仁德贤良才"
     "学勋功立业兴旺福寿康宁安邦振宗耀祖光宏达富贵金银宝珠玮琪琛瑜珂彤晴雯倚虹霖雨云朋友仲叔季伯先生武斌威猛坚钢铁锋刃凌楠桐柏松槐杨柳"
-    "榕栋梁启开元广坤震恒益巽鼎恺凯旋航帆舟波江河湖源清泉沛润泓渊潇洪济世民永长久远昌盛绍继承万里大千百川雷霆健壮如恩臣哲然沐言墨念瑄萱昊煜辰宸皓熙晗语诗雅妙菡淇彦廷钧奕诺欢敬谦茂晓冬夏]"
+    "榕栋梁启开元广坤震恒益巽鼎恺凯旋航帆舟波江河湖源清泉沛润泓渊潇洪济世民永长久远昌盛绍继承万里大千百川雷霆健壮如恩臣哲然沐言墨念瑄萱昊煜辰宸皓熙晗语诗雅妙菡淇彦廷钧奕诺欢敬谦茂晓冬夏庆祥红卫淑惠慧倩蕾曼炜炎焕骏骁鸣鸿鹤麟岩峻嵘巍岳崇滨凌维群树守]"
 )
 # What people are and do, in front of their names.
 _ROLE: Final = (
@@ -33,7 +33,7 @@ _NAMED: Final = re.compile(
     f"(?P<told>{_SURNAME})(?={_GIVEN}{{1,2}}{_BEHIND})"
     f"|^(?P<listed>[单仇任曾解查翟覃缪葛纪])(?={_GIVEN}{{2}}(?:$|{_BEHIND}))"
     # Somebody whose name is not told: 仇某, 任某某.
-    f"|(?:^|(?<=[人告和与及对将向被由让受长员工官师者理总的因]))(?P<veiled>[单仇任曾解查朴区盖缪翟覃葛纪])(?=某(?![个种些一天日件时处地年月])))"
+    f"|(?:^|(?<=[人告和与及对将向被由让受长员工官师者理总的因]))(?P<veiled>[单仇任曾解查朴区盖缪翟覃葛纪宁华应乐燕那])(?=某(?![个种些一天日件时处地年月])))"
 )
 # Of these a whole token is a name where two characters of given names follow and nobody lists it as a word.
 _OPENING: Final = frozenset("单仇任曾解查朴翟覃缪葛")

@@ -15,20 +15,25 @@ from polyvox.text.phonemes.polyphone_again import again
 from polyvox.text.phonemes.polyphone_clauses import CLAUSE_RULES
 from polyvox.text.phonemes.polyphone_phrases import NAMES, PHRASES, SURNAMES
 from polyvox.text.phonemes.polyphone_rules import RULES
+from polyvox.text.phonemes.polyphone_senses import SENSE_RULES
 from polyvox.text.phonemes.polyphone_words import WORDS
 
 # What a clause decides goes before what the neighbours do.
 _RULES: Final = {
-    char: CLAUSE_RULES.get(char, ()) + RULES.get(char, ())
-    for char in (*CLAUSE_RULES, *(RULES.keys() - CLAUSE_RULES.keys()))
+    char: SENSE_RULES.get(char, ()) + CLAUSE_RULES.get(char, ()) + RULES.get(char, ())
+    for char in dict.fromkeys((*SENSE_RULES, *CLAUSE_RULES, *RULES))
 }
 _COMPLEMENT: Final = 5
 """Words behind 为 that tell whether it is to be or for."""
 _THINGS: Final = frozenset("nmxfsb")
 _NO_THINGS: Final = frozenset("vdprc")
 _DOING: Final = frozenset("vp")
+_NOMINAL: Final = frozenset("nrtsfqm")
+# What somebody gets: a prize, a point, a benefit or an illness. Whatever else is said behind 得 must be done.
+_GOT: Final = re.compile("^[到了分知奖票出主失手以力宠势益利的好实便人民天真意不]|[癌病炎症瘤分奖票牌名冠金军]$")
 _LONGEST_LISTED: Final = 6
 _PAIR: Final = 2
+_TERM: Final = 3
 _IDIOM: Final = 4
 _CALLED: Final = "先生|女士|小姐|老师|教授|医生|大夫|同学|师傅|律师|阿姨|叔叔|大爷|奶奶"
 _TITLE: Final = (
@@ -50,6 +55,9 @@ _TITLED: Final = re.compile(
     f"|(?<=[找见请问给跟和是叫位由])(?P<asked>任)(?={_TITLE})"
     "|(?<=[小老阿])(?P<short>曾(?!经)|[翟覃缪](?!子)|葛(?![根布藤]))"
     f"|(?<![个张笔些的几下接]小)(?<=[小老阿])(?P<familiar>[仇朴任单查盖](?=$|{_FAMILIAR})|解(?={_FAMILIAR})(?!的)|(?<=老)解$)"
+    "|(?:^|(?<=[和跟与找见请问给是叫了对被让位过]))(?P<kin>[任曾单解仇朴翟葛纪覃盖])(?=(?:[姐哥嫂姨](?![哥姐伦特])|(?:[叔伯]"
+    "|总(?![是会要有在让把共计价量数额体分结])|工(?![作人业资程厂地会具序期种艺商单])|导(?![致师演入航弹管购线读出])|老板)"
+    "(?:$|[您你好说在来去的是和已要会让叫把给请有没也她他])))"
     "|(?<=[跟和与找叫问请喊让]小)(?P<named>[仇任单查盖解])(?![位元车子据身品放释区])"
 )
 # Anywhere before a word that people are called by, unless the character in front makes another word of it; those that
@@ -91,21 +99,27 @@ def corrections(text: str, words: Sequence[str]) -> dict[int, str]:
         found.setdefault(place, reading)
     for place, reading in _words(words):
         found.setdefault(place, reading)
-    chars = set(text) & _RULES.keys()
-    alone: frozenset[int] | None = None
-    for char in chars:
-        places = [place for place, other in enumerate(text) if other == char]
-        for rule in _RULES[char]:
-            for place in rule.found_in(text, places):
-                if place in found:
-                    continue
-                if rule.alone and alone is None:
-                    alone = _lone_places(words)
-                if not rule.alone or place in (alone or ()):
-                    found[place] = rule.reading
+    found.update(_by_rules(text, words, frozenset(found)))
     for place, reading in (*_by_part_of_speech(words), *_copulas(words), *again(text, words)):
         found.setdefault(place, reading)
     return found
+
+
+def _by_rules(text: str, words: Sequence[str], decided: frozenset[int]) -> Iterator[tuple[int, str]]:
+    """The readings by the first rule that fits; of a place whose reading is decided no more is asked."""
+    lone: frozenset[int] | None = None
+    for char in set(text) & _RULES.keys():
+        places = {place for place, other in enumerate(text) if other == char} - decided
+        for rule in _RULES[char]:
+            if not places:
+                break
+            if rule.alone and lone is None:
+                lone = _lone_places(words)
+            fitting = places.intersection(rule.found_in(text, tuple(places)))
+            if rule.alone:
+                fitting &= lone or frozenset()
+            yield from ((place, rule.reading) for place in fitting)
+            places -= fitting
 
 
 def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -117,11 +131,18 @@ def _by_part_of_speech(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         if part in _PARTICLES:
             before = parts[index - 1] if index else ""
             behind = parts[index + 1] if index + 1 < len(parts) else ""
-            kinds = _kind((before, before[-2:], before[-1:]), tags), _kind((behind, behind[:2], behind[:1]), tags)
+            kinds = _kind_before(before, tags), _kind((behind, behind[:2], behind[:1]), tags)
             reading = _PARTICLES[part](*kinds)
+            if reading is None and part == "得" and _is_duty(kinds, behind) and place in _lone_places(words):
+                reading = "dei3"
             if reading:
                 yield place, reading
         place += len(part)
+
+
+def _is_duty(kinds: tuple[str, str], behind: str) -> bool:
+    """Return whether something is said behind a lone 得 that somebody must do, and does not get."""
+    return kinds[0] in _NOMINAL and kinds[1] not in "-m" and _GOT.search(behind) is None
 
 
 def _holds_particle(word: str) -> bool:
@@ -149,6 +170,13 @@ def _copulas(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _tagged(word: str) -> str:
     return parts_of_speech().get(word, "x")[0]
+
+
+def _kind_before(word: str, tags: Mapping[str, str]) -> str:
+    """A longer word is the name of a thing, whatever its end is by itself; but 热乎乎 tells how something is."""
+    if len(word) == _TERM and word[1] != word[2] and word not in tags:
+        return "n"
+    return _kind((word, word[-2:], word[-1:]), tags)
 
 
 def _kind(forms: tuple[str, str, str], tags: Mapping[str, str]) -> str:
