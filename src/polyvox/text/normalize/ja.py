@@ -27,6 +27,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         urls=options.url_normalization,
         phones=options.phone_normalization,
     )
+    text = figures.read_measured(text)
     text = loanwords.read(latin.read_names(latin.read_laughter(text)))
     text = measures.read_shares(measures.read_money(dates_times.read(text)))
     if options.unit_normalization:

@@ -10,10 +10,26 @@ from typing import Final
 from polyvox.text.tracked import TrackedText
 
 _FILE: Final = Path(__file__).with_name("loanwords.txt")
-# Capitals and small letters without figures or marks that would make them part of a name.
+# Words without marks that would make them part of a name; small letters behind a figure may be a unit.
 _RUN: Final = re.compile(
-    r"(?<![A-Za-z0-9_@.'’/\\-])(?<![A-Za-z0-9] )[A-Za-z]?[a-z]{1,14}+(?: "
-    r"[A-Za-z]?[a-z]{1,14}+){0,4}+(?![A-Za-z0-9_@'’/\\-]| [A-Za-z]|\.[A-Za-z])"
+    r"(?<![A-Za-z0-9_@.'’/\\-])(?<![A-Za-z] )(?:(?<!\d )|(?=[A-Z]))[A-Za-z]?[a-z]{1,14}+(?: "
+    r"[A-Za-z]?[a-z]{1,14}+){0,4}+(?![A-Za-z_@'’/\\-]| [A-Za-z]|\.[A-Za-z])"
+)
+# A name of a program that is several words in one: TypeError, use_effect.
+_JOINED: Final = re.compile(
+    r"(?<![A-Za-z0-9_@.'’/\\-])[A-Za-z][a-z]{1,14}(?:_?[A-Z]?[a-z]{1,14}|_?[A-Z]{2,5}(?![a-z])){1,5}(?![A-Za-z_@'’/\\-]|\.[A-Za-z])"
+)
+# A branch or a choice: feature/login.
+_SLASHED: Final = re.compile(
+    r"(?<![A-Za-z0-9_@.'’/\\-])[A-Za-z]?[a-z]{1,14}/[A-Za-z]?[a-z]{1,14}(?![A-Za-z0-9_@'’/\\-]|\.[A-Za-z])"
+)
+_PART: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CAPITALS: Final = re.compile(r"(?<![A-Za-z0-9_@.'’/\\&-])[A-Z]{3,14}(?![A-Za-z_@'’/\\&-]|\.[A-Za-z])")
+_ANY_CAPITALS: Final = re.compile("[A-Z]{3}")
+# Words of three letters that no initials are taken for.
+_SHORT: Final = frozenset(
+    "add all app art bad bar big boy bug cup day end fix for from get gold hot key let log low map max men mix new not "
+    "off old one out pay pop red run set sky song sun tag top try two use win yes you zip".split()
 )
 _SMALL: Final = re.compile("[a-z]")
 _SPELLED: Final = frozenset(
@@ -32,12 +48,37 @@ def kana(word: str) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Runs of Latin words of which each is listed; a whole English sentence is left to the reader of English."""
-    return text.sub(_RUN, _run) if _SMALL.search(text.text) else text
+    if _ANY_CAPITALS.search(text.text):
+        text = text.sub(_CAPITALS, _capitals)
+    if _SMALL.search(text.text) is None:
+        return text
+    text = text.sub(_SLASHED, _slashed) if "/" in text.text else text
+    return text.sub(_RUN, _run).sub(_JOINED, _joined)
 
 
 def _run(match: re.Match[str]) -> str | None:
     found = [kana(word) for word in match.group().split(" ")]
     return " ".join(word for word in found if word) if all(found) else None
+
+
+def _slashed(match: re.Match[str]) -> str | None:
+    found = [kana(word) for word in match.group().split("/")]
+    return "スラッシュ".join(word for word in found if word) if all(found) else None
+
+
+def _joined(match: re.Match[str]) -> str | None:
+    """A word of small letters alone is no name of several, and is left to the reader of English."""
+    name = match.group()
+    whole = _words().get(name.lower())
+    if whole or (name[1:].islower() and "_" not in name):
+        return whole
+    found = [kana(part) for part in _PART.findall(name)]
+    return "".join(word for word in found if word) if all(found) else None
+
+
+def _capitals(match: re.Match[str]) -> str | None:
+    word = match.group().lower()
+    return _words().get(word) if len(word) > 3 or word in _SHORT else None
 
 
 @cache

@@ -153,7 +153,7 @@ _ANY_EACH: Final = "|".join(sorted(_EACH, key=len, reverse=True))
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
-_SCALE: Final = "(?P<scale>[千万億兆]{0,3})"
+_SCALE: Final = "(?P<scale>[千万億兆]{0,3}π?)"
 _MONEY: Final = re.compile(
     rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{_SCALE}円?"
@@ -162,8 +162,21 @@ _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?%)?(?:{DASH}(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?(?P<sign>[%‰])"
 )
-_PER_HEAD: Final = re.compile("(?<=円)/(人|個|本|枚|台|回|日|月|年|時間|泊|名)(?![曜])")
-_PERIODS: Final = {"月": "か月"}
+_PER_HEAD: Final = re.compile(
+    "(?<=[円回件人個本枚拍台])/(人|個|本|枚|台|回|日|週|月|年|時間|泊|名|世帯|分|秒|時|kWh|kg|km|m²|[hgL])(?![A-Za-z曜])"
+)
+_PERIODS: Final = {
+    "月": "1か月",
+    "週": "1週間",
+    "h": "1時間",
+    "kWh": "1キロワット時",
+    "kg": "1キログラム",
+    "km": "1キロメートル",
+    "m²": "1平方メートル",
+    "g": "1グラム",
+    "L": "1リットル",
+}
+_TEMPI: Final = {"分": "毎分", "秒": "毎秒", "時": "毎時"}
 _DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -171,7 +184,7 @@ _DEGREES: Final = re.compile(
 )
 _RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
 _DEGREE_SIGN: Final = re.compile("[°℃℉]")
-_UNIT_LETTER: Final = re.compile("[0-9 千万億兆][A-Za-zΩμµ]")
+_UNIT_LETTER: Final = re.compile("[0-9 千万億兆π][A-Za-zΩμµ]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -188,7 +201,9 @@ def read_shares(text: TrackedText) -> TrackedText:
     text = text.sub(_DISCOUNT, "びき")
     if "%" in text.text or "‰" in text.text:
         text = text.sub(_PERCENT, _share)
-    return text.sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
+    return text.sub(
+        _PER_HEAD, lambda match: _TEMPI.get(match[1]) or f"、{_PERIODS.get(match[1], f'1{match[1]}')}あたり"
+    )
 
 
 def _share(match: re.Match[str]) -> str:
