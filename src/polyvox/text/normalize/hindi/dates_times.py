@@ -41,7 +41,10 @@ _WEEK: Final = re.compile(
     r"(?:वार(?![\u0900-\u0963])|\.|(?![\u0900-\u0963]))"
 )
 _DASH_SIGN: Final = re.compile("[-–—]")
-_MONTH_TO_MONTH: Final = re.compile(rf"(?<![\u0900-\u0963])({_ANY_MONTH}) ?[-–—] ?(?=(?:{_ANY_MONTH})(?![\u0900-\u0963]))")
+_MONTH_TO_MONTH: Final = re.compile(
+    rf"(?<![\u0900-\u0963])({_ANY_MONTH}) ?[-–—] "
+    rf"?(?=(?:{_ANY_MONTH})(?![\u0900-\u0963]))"
+)
 _DAY_TO_DAY: Final = re.compile(rf"(?P<first>{_ANY_MONTH}) ?[-–—] ?(?=\d{{1,2}} (?:{_ANY_MONTH})(?![\u0900-\u0963]))")
 _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}

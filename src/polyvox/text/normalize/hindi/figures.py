@@ -115,8 +115,10 @@ _ROMAN_ORDINALS: Final = {
 }  # fmt: skip
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _MULTIPLE: Final = re.compile(
-    r"(?<![\w.,])(?:(?<=P/E )|(?<=PE )|(?<=EPS )|(?<=ROI )|(?<=रेशियो )|(?<=अनुपात )|(?<=रिटर्न ))(\d{1,3})[xX](?![A-Za-z\d])"
-    r"|(?<![\w.,])(\d{1,3})[xX](?= (?:तेज़|तेज|ज़्यादा|ज्यादा|अधिक|बढ़|बड़ा|बड़ी|रिटर्न|मुनाफ|मुनाफ़|ज़ूम|जूम|स्पीड|ऑप्टिकल|डिजिटल|महंगा|महँगा))"
+    r"(?<![\w.,])(?:(?<=P/E )|(?<=PE )|(?<=EPS )|(?<=ROI )|(?<=रेशियो "
+    r")|(?<=अनुपात )|(?<=रिटर्न ))(\d{1,3})[xX](?![A-Za-z\d])"
+    r"|(?<![\w.,])(\d{1,3})[xX](?= (?:तेज़|तेज|ज़्यादा|ज्यादा|अधिक|बढ़|बड़ा"
+    r"|बड़ी|रिटर्न|मुनाफ|मुनाफ़|ज़ूम|जूम|स्पीड|ऑप्टिकल|डिजिटल|महंगा|महँगा))"
 )
 _EXPONENT: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<plain>-?\d{1,3})|(?P<raised>[⁰¹⁴-⁹⁻][⁰¹²³⁴-⁹]{0,3}|[²³][⁰¹²³⁴-⁹]{1,2}))"
@@ -246,7 +248,9 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "=" in text.text:
         text = text.sub(_MINUS, " माइनस ")
-    text = text.sub(_NOT_OUT, "" if "नाबाद" in text.text else " नाबाद").sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_NOT_OUT, "" if "नाबाद" in text.text else " नाबाद").sub(
+        _LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6)
+    )
     text = text.sub(_LONG, lambda match: None if match.group().endswith("000") else in_groups(match.group(), 4))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ").sub(_VERSION, _version)

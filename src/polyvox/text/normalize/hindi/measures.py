@@ -186,9 +186,7 @@ _MONEY: Final = re.compile(
     r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
 )
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
-_RUPEES: Final = re.compile(
-    rf"(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?"
-)
+_RUPEES: Final = re.compile(rf"(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?")
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
 )

@@ -126,6 +126,20 @@ _UNITS: Final = {
     "mol": "mol",
     "dB": "desibel",
     "Nm": "newton meter",
+    "N": "newton",
+    "kN": "kilonewton",
+    "J": "joule",
+    "tkt": "tingkat",
+    "psg": "pasang",
+    "helai": "helai",
+    "btg": "batang",
+    "mJ": "milijoule",
+    "MJ": "megajoule",
+    "mV": "milivolt",
+    "MPa": "megapascal",
+    "bar": "bar",
+    "mbar": "milibar",
+    "ct": "karat",
     # what receipts and orders count
     "org": "orang",
     "orang": "orang",
@@ -264,7 +278,7 @@ _SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-
 # A unit of the head of a table, which has no figure.
 _BARE_RATE: Final = re.compile(
     r"(?<![\w/.-])(?<!\d )(?P<unit>km(?=/[jh])|m(?=/(?:s|saat|min)(?!\w| ?\d))"
-    r"|[mk]?g|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
+    r"|[mk]?g|N(?=/m)|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
     r"/(?P<each>j|jam|h|hr|s|saat|min|minit|hari|bulan|[dm]?[lL]|kg|c?m(?=[²³]))(?P<power>[²³])?(?![\w/])"
 )
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")

@@ -26,9 +26,17 @@ _PART: Final = (
 _ENGLISH_PART: Final = re.compile(r"[ap]\.?m\.?", re.IGNORECASE)
 _START: Final = r"(?<![\w:/-])(?<!\d[.,])"
 _TO: Final = rf"(?:{DASH}| (?:hingga|sampai|to) )"
-_CLOCK_WORD: Final = r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam ))"
+_CLOCK_WORD: Final = (
+    r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam )|"
+    r"(?<=\bkol )|(?<=\bKol )|(?<=\bkul )|(?<=\bpkl )|(?<=\bpkl\. ))"
+)
 _NOON: Final = re.compile(
     r"(?<![\w.:/-])(?<!\d,)(?P<time>(?:12|1)(?:[.:][0-5]\d)?) ?(?:tgh|tengah)\b(?! ?(?:hari|malam|mlm))"
+)
+# The hours of prayer, which are told to the minute.
+_PRAYER: Final = re.compile(
+    r"(?i:\b(?P<prayer>imsak|subuh|syuruk|isyraq|dhuha|zohor|asar|maghrib|isyak|berbuka|sahur)(?: (?:pada|jam))?)[: ] ?"
+    r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5]\d)(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
 )
 # A stop between hour and minutes becomes a colon wherever something says that it is a time.
 _STOP_BEFORE_PART: Final = re.compile(rf"(?<![\w:/])(?<!\d[.,])(\d{{1,2}})\.([0-5]\d)(?= ?{_PART})")
@@ -62,7 +70,7 @@ _MILITARY: Final = re.compile(
     r"|(?<![\w:.])(?<!\d,)(?P<hour2>0\d)(?P<minute2>[0-5]\d)(?= ?(?:jam|hrs|hours)\b))"
     r"(?!\w|:\d|[.,]\d)(?: ?(?:jam|hrs|hours)\b)?"
 )
-_CLOCK_WORDS: Final = frozenset("jam pkl pukul".split())
+_CLOCK_WORDS: Final = frozenset("jam kol kul pkl pukul".split())
 # Behind these a time goes on from one that was said to be one.
 _GOES_ON: Final = frozenset(("hingga", "sampai", "to"))
 _OR: Final = re.compile(rf"(?<=\d)(?P<part> ?{_PART}) ?/ ?(?=\d{{1,2}}(?:[.:][0-5]\d)? ?{_PART})")
@@ -91,6 +99,7 @@ def read(text: TrackedText) -> TrackedText:
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
+    text = text.sub(_PRAYER, r"\g<prayer> \g<hour>:\g<minute>") if "." in text.text else text
     if _STOPPED.search(text.text):
         text = text.sub(_CHAT_TIME, _chat_time)
     if ":" in text.text:
