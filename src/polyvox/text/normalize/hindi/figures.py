@@ -161,7 +161,10 @@ _POINTS: Final = re.compile(
     r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
 )
 _POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
-_MAJORITY: Final = re.compile(r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत|बढ़त|अंतर|स्कोर))")
+_MAJORITY: Final = re.compile(
+    r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत"
+    r"|बढ़त|बढ़त|अंतर|स्कोर|फ़ैसले|फ़ैसले|फैसले|मत|अनुपात))"
+)
 _MINUS: Final = re.compile(r"(?<=[\d)²a-z]) ?[-−] ?(?=\d[\d.,]{0,12} ?=)")
 # Between spaces in algebra: behind a power, a bracket or a lone letter, and before a lone letter or a question.
 _LESS: Final = re.compile(
@@ -176,6 +179,7 @@ _PLATE: Final = re.compile(
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
+_YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
 _LONG: Final = re.compile(r"(?<![\d.,₹$])\d{10,20}(?![\d.,%])")
 _LATIN: Final = re.compile("[A-Za-z×]")
 _DIGIT: Final = re.compile("[0-9½¼¾]")
@@ -248,9 +252,7 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "=" in text.text:
         text = text.sub(_MINUS, " माइनस ")
-    text = text.sub(_NOT_OUT, "" if "नाबाद" in text.text else " नाबाद").sub(
-        _LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6)
-    )
+    text = text.sub(_NOT_OUT, "" if "नाबाद" in text.text else " नाबाद").sub(_LABELLED, _labelled)
     text = text.sub(_LONG, lambda match: None if match.group().endswith("000") else in_groups(match.group(), 4))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ").sub(_VERSION, _version)
@@ -298,6 +300,14 @@ def _phone(match: re.Match[str]) -> str:
         return f"{spelled(match['area'])}, {in_groups(''.join(_SPACES.findall(match['local'])), 4)}"
     country = "प्लस नौ एक, " if match["country"] else ""
     return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
+
+
+def _labelled(match: re.Match[str]) -> str | None:
+    """None for a year behind a colon, which begins what is told."""
+    digits = match["digits"]
+    if match.string.startswith(": ", match.start() - 2) and _YEAR.fullmatch(digits):
+        return None
+    return in_groups(digits, 4 if len(digits) > 6 else 6)
 
 
 def _lettered(match: re.Match[str]) -> str:

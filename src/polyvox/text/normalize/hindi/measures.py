@@ -111,6 +111,11 @@ _UNITS: Final = {
     "मिमी": "मिलीमीटर",
     "सेमी": "सेंटीमीटर",
     "किमी": "किलोमीटर",
+    "मी": "मीटर",
+    "ग्रा": "ग्राम",
+    "मिग्रा": "मिलीग्राम",
+    "माइक्रोग्रा": "माइक्रोग्राम",
+    "हर्ट्ज": "हर्ट्ज़",
     "किग्रा": "किलोग्राम",
     "मिली": "मिलीलीटर",
 }
@@ -119,6 +124,9 @@ _EACH: Final = {
     "hr": "प्रति घंटा",
     "s": "प्रति सेकंड",
     "घंटा": "प्रति घंटा",
+    "घंटे": "प्रति घंटा",
+    "घं": "प्रति घंटा",
+    "से": "प्रति सेकंड",
     "kg": "प्रति किलोग्राम",
     "dL": "प्रति डेसीलीटर",
     "dl": "प्रति डेसीलीटर",
@@ -173,6 +181,18 @@ _RATE: Final = re.compile(
     r"(?<=[A-Za-z\u0900-\u0963]) ?/ ?(?=(?:सप्ताह|हफ़्ता|हफ्ता|दिन|माह|महीना|महीने|घंटा|घंटे|व्यक्ति|किलो|लीटर|साल"
     r"|वर्ष|रात|यूनिट|सेकंड|मिनट)(?![\u0900-\u0963]))"
 )
+_EACH_TIME: Final = {
+    "min": "मिनट",
+    "sec": "सेकंड",
+    "hr": "घंटा",
+    "hour": "घंटा",
+    "day": "दिन",
+    "week": "हफ़्ता",
+    "month": "महीना",
+    "year": "साल",
+    "dose": "डोज़",
+}
+_RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
@@ -222,7 +242,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_INCHES, " इंच")
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
-    return text.sub(_MEASURE, _measure)
+    text = text.sub(_MEASURE, _measure)
+    return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")
 
 
 def _amounts(match: re.Match[str]) -> str:

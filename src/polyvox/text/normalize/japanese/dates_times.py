@@ -50,6 +50,12 @@ _WEEK: Final = re.compile(rf"(?<![\u4e00-\u9fff\d])([{_WEEKDAY}])[-–~～〜]([
 _LISTED_DAYS: Final = re.compile(
     rf"(?:(?<![\u4e00-\u9fff\d])|(?<=毎週))[{_WEEKDAY}](?:[・、][{_WEEKDAY}])+(?=曜|[^\u4e00-\u9fff\d]|$)"
 )
+# A sentence of years and months.
+_SERVED: Final = re.compile(
+    r"(?<=\d年)(?P<months>\d{1,2})月(?=に処|の(?:判決"
+    r"|実刑|刑|有罪)|[、,。](?:執行|未決|罰金)?)"
+)
+_SENTENCE: Final = re.compile("懲役|禁錮|拘禁刑")
 _IDLE_NOUGHT: Final = re.compile(r"(?<=時)0(?=\d分)|(?<=分)0(?=\d秒)")
 _HUNDREDTHS: Final = re.compile(r"(?<![分\d]\d秒)(?<=\d秒)\d\d(?!\d|[.,]\d)")
 _WRITTEN_YEAR: Final = re.compile("(?<![一二三四五六七八九〇十百千])[一二][〇一二三四五六七八九]{3}(?=年)")
@@ -101,6 +107,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     if "・" in text.text:
         text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))
+    if _SENTENCE.search(text.text):
+        text = text.sub(_SERVED, r"\g<months>ゲツ")
     text = text.sub(_IDLE_NOUGHT, "").sub(_DATED, "づけ").sub(_HUNDREDTHS, lambda match: spelled(match.group()))
     if _DASHED.search(text.text):
         text = text.sub(_MONTHS, r"\1月から").sub(_HOURS, r"\1時から")

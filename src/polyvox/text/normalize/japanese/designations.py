@@ -33,6 +33,9 @@ _ELEMENT: Final = re.compile(
 _AMID: Final = re.compile(
     r"(?<=[A-Z])[1-9](?=[A-Z](?![a-zA-Z])|[a-z](?![A-Za-z]))(?<!B\d)|(?<=B)[2-9](?=[A-EG-Z](?![A-Za-z]))"
 )
+_TWICE: Final = re.compile(r"(?<![A-Za-z\d])([A-Z])([1-9])([A-Z])([1-9])(?![A-Za-z\d])")
+_PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z](?=[xyz](?:[²³^]| ?[-+=−]))|(?<=[-+=−])[a-z](?=[xyz](?![A-Za-z]))")
+_CORNER: Final = re.compile(r"(?P<corner>[△∠])(?=[A-Z]{1,3}(?![A-Za-z]))")
 _PLURAL: Final = re.compile(r"(?<![A-Za-z\d])(?P<letters>[A-Z]{2,5})s(?![A-Za-z])")
 _OF_TRADE: Final = re.compile(r"(?<![A-Za-z])(?P<seller>[BCDG]) ?to ?(?P<buyer>[BCEG])(?![A-Za-z])")
 _BESIDE: Final = re.compile(r"(?<![A-Za-z])(?P<first>[A-Z]{1,4})/(?=[A-Z]{1,4}(?![A-Za-z]))")
@@ -71,6 +74,9 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_JUNCTION, lambda match: _JUNCTIONS[match["kind"]])
     text = text.sub(_LEVEL, lambda match: "チャンネル" if match["channel"] else "レベル")
     text = text.sub(_FORMULA, _formula).sub(_ELEMENT, lambda match: named(match.group()))
+    text = text.sub(_TWICE, lambda match: "".join(ENGLISH_DIGITS.get(one) or LETTERS[one] for one in match.groups()))
+    text = text.sub(_PRODUCT, lambda match: named(match.group()))
+    text = text.sub(_CORNER, lambda match: "三角形" if match["corner"] == "△" else "カク")
     text = text.sub(_AMID, lambda match: ENGLISH_DIGITS[match.group()])
     text = text.sub(_OF_TRADE, lambda match: f"{LETTERS[match['seller']]}トゥー{LETTERS[match['buyer']]}")
     text = text.sub(_PLURAL, lambda match: named(match["letters"]) + "ズ")

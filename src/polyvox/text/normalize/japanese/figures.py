@@ -32,6 +32,7 @@ _SET: Final = re.compile(
     r"(?:(?<=[トムアー半][はを])|(?<=[めれげしっ]て))(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)"
 )
 _SETS: Final = re.compile(r"(?<![\d.,])\d{1,2}[-–]\d{1,2}(?:[、,] ?\d{1,2}[-–]\d{1,2})++(?![\d.,%])")
+_WALK_OFF: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,2})[xX×](?=[-–]\d{1,2}(?:で|の|と|に(?:終|よ)))")
 _POINTS_DASH: Final = re.compile("[-–]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
@@ -112,7 +113,7 @@ def read_measured(text: TrackedText) -> TrackedText:
     """Signs of loss, marks of jumps, and two figures before one unit, which a reader of units would take apart."""
     if _DIGIT.search(text.text) is None:
         return text
-    text = text.sub(_LOSS, "-").sub(_JUMP, _jump)
+    text = text.sub(_WALK_OFF, r"\1").sub(_LOSS, "-").sub(_JUMP, _jump)
     return text.sub(_SAME_LENGTH, r"\g<first>、\g<second>") if "/" in text.text else text
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.context import capitalised_like, ends_sentence, word_after, word_before
+from polyvox.text.normalize.malay.context import capitalised_like, ends_sentence, last_words, word_after, word_before
 from polyvox.text.tracked import TrackedText
 
 # Before a name; a full stop behind never ends a sentence.
@@ -163,6 +163,7 @@ SLASHED: Final = {
     "t/malam": "tengah malam",
     "t/mlm": "tengah malam",
     "t/away": "take away",
+    "p/balik": "pergi balik",
     "t/jawab": "tanggungjawab",
     "t/laku": "tidak laku",
     "b/air": "bilik air",
@@ -243,6 +244,7 @@ _SHORT_PLACES: Final = {
 _HILLS: Final = frozenset(
     "Bintang Damansara Jalil Kiara Mertajam Aman Tinggi Beruntung Antarabangsa Katil Rambai".split()
 )
+_PUPILS: Final = frozenset("guru kelas murid pelajar peperiksaan sukatan ujian".split())
 _SCHOOLS: Final = {"Men": "Menengah", "Keb": "Kebangsaan", "Ren": "Rendah"}
 _AFTER_NUMBER: Final = frozenset(
     (
@@ -293,6 +295,9 @@ _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for n
 _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
+_SECTION: Final = re.compile(
+    r"(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())[sS](?:ek|eks)?\. ?(?=\d)"
+)
 _HEADED: Final = re.compile(r"(?<![\w.'-])(?:[Rr]uj|RUJ|[Tt]kh)(?=:)")
 _WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
 _VERSUS: Final = re.compile(r"(?<=[\w)] )(?:(?:vs|lwn)\b\.?(?= [A-Za-z\d])|v\b\.?(?= [A-Z]))")
@@ -334,6 +339,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
     text = text.sub(_LABEL, _label)
+    text = text.sub(_SECTION, "seksyen ")
     text = text.sub(_LEAST, lambda match: capitalised_like(match.group(), "minimum"))
     text = text.sub(_HEADED, lambda match: capitalised_like(match.group(), WITHIN[match.group().lower()]))
     return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)
@@ -380,6 +386,8 @@ def _place(match: re.Match[str]) -> str | None:
         return "Bukit" + _gap(match)
     if name == "Sek" and numbered:
         return "Seksyen" + _gap(match)
+    if name == "Tkt" and numbered and last_words(match) & _PUPILS:
+        return "Tingkatan" + _gap(match)
     return capitalised_like(match[1], PLACES[name].lower()) + _gap(match)
 
 

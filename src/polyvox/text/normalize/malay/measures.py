@@ -130,6 +130,12 @@ _UNITS: Final = {
     "kN": "kilonewton",
     "J": "joule",
     "tkt": "tingkat",
+    "Ki": "kibibait",
+    "Mi": "mebibait",
+    "Gi": "gibibait",
+    "KiB": "kibibait",
+    "MiB": "mebibait",
+    "GiB": "gibibait",
     "psg": "pasang",
     "helai": "helai",
     "btg": "batang",
@@ -276,6 +282,7 @@ _SHORT_DURATION: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<minutes>\d{1,3})m(?:
 # Seconds, unless a nought ends the figure: 90s is a decade.
 _SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
 # A unit of the head of a table, which has no figure.
+_SECONDS_APART: Final = re.compile(r"(?<=\d) s(?=[,.;)]|$| (?:dan|maka|atau|selepas)\b)")
 _BARE_RATE: Final = re.compile(
     r"(?<![\w/.-])(?<!\d )(?P<unit>km(?=/[jh])|m(?=/(?:s|saat|min)(?!\w| ?\d))"
     r"|[mk]?g|N(?=/m)|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
@@ -330,7 +337,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(
         _SHORT_DURATION, lambda match: f"{cardinal(match['minutes'])} minit {cardinal(str(int(match['seconds'])))} saat"
     )
-    text = text.sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
+    text = text.sub(_SECONDS_APART, " saat").sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
     text = text.sub(_PLOT, _plot).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)
     text = text.sub(_BY, lambda match: f"{match['unit']} kali ").sub(_SAME_UNIT, "-")

@@ -59,6 +59,15 @@ SHORT_FORMS: Final = _by_short_form(
         "tetapi": "ttpi",
         "tetap": "tttp",
         "jika": "jk jka",
+        "kemudian": "kmdn kmdian",
+        "dibuka": "dbuka",
+        "permohonan": "pmohonan",
+        "hadir": "hdr",
+        "maklumat": "mklumat",
+        "segera": "sgra",
+        "bawah": "bwh",
+        "atas": "ats",
+        "tingkat": "tgkt tngkt",
         "dengar": "dgr dngr",
         "lihat": "lht",
         "hilang": "hlg",
@@ -335,6 +344,7 @@ _LABELS: Final = frozenset(
 _BEFORE_MORNING: Final = frozenset(
     "awal esk esok hari isnin jumaat khamis rabu sabtu selamat selasa semalam setiap slmt tadi td tiap".split()
 )
+_DOSED: Final = re.compile(r"\d (?:unit|biji|tablet|kapsul|sudu|titis|kali|sedutan) $")
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
 # Names that one comes from.
 _MET: Final = frozenset(
@@ -393,7 +403,13 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
     if word == "pn":
         return "pun" if match.group().islower() else None
     if word == "pg":
-        return "pagi" if _after_figure(match) or word_before(match).lower() in _BEFORE_MORNING else "pergi"
+        return (
+            "pagi"
+            if _after_figure(match)
+            or _DOSED.search(match.string[: match.start()])
+            or word_before(match).lower() in _BEFORE_MORNING
+            else "pergi"
+        )
     if word == "kn":
         return "kan" if match.string[match.end() : match.end() + 1] in ("", "?", "!", ".", ",", "\n") else None
     if word in ("wbt", "wrwb"):

@@ -74,6 +74,11 @@ _PLACES: Final = frozenset(
     "Taman Tanjung Tingkat Universiti Wisma".split()
 )
 _SHORT_NAMES: Final = re.compile(r"(?<=[A-Z]{2})-(?=[A-Z]{2})")
+_BOTH: Final = re.compile(r" ?&& ?")
+_CONTENT: Final = re.compile(
+    r"(?<=\d)(?P<unit> ?(?:mcg|mg|µg|g|IU|mmol|mEq))/"
+    r"(?=\d{1,4}(?:\.\d)? ?(?:ml|mL|ML|l|L|kg|g)\b)"
+)
 _FORMULA: Final = re.compile(r"(?<== )(?P<top>[a-z]{1,14}) ?/ ?(?P<bottom>[a-z]{1,14})\b")
 _STARS: Final = re.compile(r"(?<=\d)\*(?= |[,.)]|$)")
 _LODGINGS: Final = frozenset("hotel resort chalet penginapan homestay inn".split())
@@ -105,6 +110,7 @@ _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "
 def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~RM5", "<10", "#1"."""
     text = text.sub(_EMOTICON, "").sub(_ABOUT, "lebih kurang ")
+    text = text.sub(_BOTH, " dan ").sub(_CONTENT, r"\g<unit> per ")
     text = text.sub(_STARS, lambda match: " bintang" if last_words(match, reach=40) & _LODGINGS else None)
     text = text.sub(_FACTOR, " kali ").sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
     if _COMPARING.search(text.text) is None:

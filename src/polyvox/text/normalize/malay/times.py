@@ -48,14 +48,14 @@ _CHAT_TIME: Final = re.compile(
     r"(?i:\b(?P<word>pagi|petang|malam|esok|lusa|tadi|nanti|semalam|isnin|selasa|rabu|khamis|jumaat|sabtu|ahad"
     r"|hari ini|hari ni"
     r"|mula|bermula|start|jumpa|gerak|bertolak|berlepas|tiba|sampai|buka|tutup|habis|mesyuarat|meeting|kelas|sebelum|selepas|lepas"
-    r"|check-in|check-out|rehat|boarding|masuk|pulang|balik|berbuka|sahur|imsak|subuh|zohor|asar|maghrib|isyak"
+    r"|check-in|check-out|dalam|around|rehat|boarding|masuk|pulang|balik|berbuka|sahur|imsak|subuh|zohor|asar|maghrib|isyak"
     r"|azan|kickoff|tayangan|wayang|majlis|kenduri)(?: (?:ni|tu|ini|itu|nanti|pada|kul))?) "
     r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5][05])(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
 )
 _STOPPED: Final = re.compile(r"\d\.[0-5][05](?!\d)")
 _MEASURED: Final = frozenset(
     "mata juta bilion ribu peratus ringgit kg km meter kilometer kilogram liter saat darjah gram cm mm tan kali "
-    "gb sen".split()
+    "gb sen jam minit hari minggu bulan tahun unit ml hektar ekar inci kaki lot bait".split()
 )
 _LAP: Final = re.compile(r"(?<![\w.:])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)(?P<part>\.\d{1,2})?(?![\w:]|[.,]\d)")
 _RUNNING: Final = frozenset("dalam masa catat catatan mencatat pace rekod".split())
