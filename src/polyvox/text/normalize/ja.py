@@ -10,6 +10,9 @@ from polyvox.types import NormalizationOptions
 
 _DOT_IN_NAME: Final = re.compile("(?<=[\u30a0-\u30ff])[・･](?=[\u30a0-\u30ff])")
 _NOTE: Final = re.compile("[※＊☆★◆◇■□●○▼▽▲△→⇒]")
+# Forms of characters that only names have.
+_VARIANT: Final = re.compile("[髙﨑濵德邉邊塚神福靖黑]")
+_VARIANTS: Final = dict(zip("髙﨑濵德邉邊塚神福靖黑", "高崎浜徳辺辺塚神福靖黒", strict=True))
 _WAVE: Final = re.compile("[~～〜]")
 
 
@@ -20,7 +23,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """
     if not options.normalize:
         return speakable(text)
-    text = figures.read_firms(fold(text))
+    text = figures.read_firms(fold(text).sub(_VARIANT, lambda match: _VARIANTS[match.group()]))
     text = addresses.read(
         text,
         emails=options.email_normalization,

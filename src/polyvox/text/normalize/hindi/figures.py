@@ -102,7 +102,7 @@ _GROUPED: Final = re.compile(
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 # Wickets and the runs that they cost; a batsman who stays in.
 _BOWLED: Final = re.compile(r"(?<![\d./])(?P<wickets>10|\d)/(?P<runs>\d{2,3})(?![\d/]|\.\d)")
-_GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल")
+_GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल|/\\d{2,3} (?:लिए|झटके|चटकाए|रहा)")
 _NOT_OUT: Final = re.compile(r"(?<=\d)\*(?![\d*])")
 _HYPHEN: Final = re.compile(r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z]))")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")

@@ -173,6 +173,7 @@ _OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|�
 _PART: Final = re.compile(
     rf"(?<![\d./])(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}}) ?(?P<unit>{_LONGER}|[gmlLh])(?![A-Za-z0-9/²³\u0900-\u0963])"
 )
+_SCREEN: Final = re.compile(r"(?:(?<=TV \d\d)|(?<=LED \d\d)|(?<=टीवी \d\d)|(?<=स्क्रीन \d\d)|(?<=मॉनिटर \d\d))[\"″]")
 _INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
 _QUOTE: Final = re.compile("['\"′″]")
 _DEGREE: Final = re.compile("[°℃℉]")
@@ -239,7 +240,7 @@ def read_units(text: TrackedText) -> TrackedText:
     if _QUOTE.search(text.text):
         text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
         text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-        text = text.sub(_INCHES, " इंच")
+        text = text.sub(_SCREEN, " इंच").sub(_INCHES, " इंच")
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
     text = text.sub(_MEASURE, _measure)

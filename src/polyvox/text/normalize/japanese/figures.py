@@ -97,6 +97,7 @@ _AVERAGE: Final = re.compile(
 # Below nought in accounts, and lengths and heights of jumps: 8m44.
 _LOSS: Final = re.compile(r"[▲△](?=[\d¥$])")
 _JUMP: Final = re.compile(r"(?<![\d.,A-Za-z])(?P<metres>\d{1,2})m(?P<hundredths>\d\d)(?![\dA-Za-z.])")
+_TIMES: Final = re.compile(r"(?<=[\dA-Za-z)]) ?\* ?(?=[\dA-Za-z(])")
 _LESS: Final = re.compile(r"(?<=[A-Za-z0-9)]) ?<(?P<equal>=?) ?(?=[-零\dA-Za-z])")
 _MORE: Final = re.compile(r"(?<=[A-Za-z0-9)]) ?>(?P<equal>=?) ?(?=[-零\d])")
 _SAME_LENGTH: Final = re.compile(r"(?<![\d./])(?P<first>\d{2,3})/(?P<second>\d{2,3})(?= ?[A-Za-zΩ]{1,4}(?![A-Za-z/]))")
@@ -160,7 +161,7 @@ def _read_pairs(text: TrackedText) -> TrackedText:
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words; that of a price apiece is not said."""
-    text = text.sub(_LESS, lambda match: "ショーナリ" + ("イコール" if match["equal"] else ""))
+    text = text.sub(_TIMES, "カケル").sub(_LESS, lambda match: "ショーナリ" + ("イコール" if match["equal"] else ""))
     text = text.sub(_MORE, lambda match: "ダイナリ" + ("イコール" if match["equal"] else ""))
     return text.sub(_UNIT_PRICE, "").sub(_SIGN, lambda match: _SIGNS[match[1]])
 

@@ -31,7 +31,7 @@ _SAID: Final = _table(
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
-    "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェイソン NY:ニューヨーク TOKYO:トーキョー"
+    "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェーソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
 _NAMES: Final = _table(
@@ -61,7 +61,7 @@ _NAMES: Final = _table(
     "SpO2:エスピーオーツー PaO2:ピーエーオーツー O2:オーツー NOx:ノックス PM2.5:ピーエムニーテンゴ "
     "γ-GTP:ガンマジーティーピー eGFR:イージーエフアール mRNA:エムアールエヌエー iPS:アイピーエス "
     "IoT:アイオーティー NVMe:エヌブイエムイー Hb:エイチビー Ht:エイチティー Alb:アルブミン "
-    "Cre:クレアチニン K8s:クバネティス k8s:クバネティス i18n:アイエイティーンエヌ SaaS:サース "
+    "Cre:クレアチニン DeNA:ディーエヌエー K8s:クバネティス k8s:クバネティス i18n:アイエイティーンエヌ SaaS:サース "
     "Q1:キューワン Q2:キューツー Q3:キュースリー Q4:キューフォー U-NEXT:ユーネクスト ETC:イーティーシー "
     "EC2:イーシーツー S3:エススリー IPv4:アイピーブイフォー IPv6:アイピーブイシックス M.2:エムドットツー "
     "GPT-3:ジーピーティースリー GPT-4:ジーピーティーフォー "
@@ -106,6 +106,7 @@ _COUNTED_IN_ENGLISH: Final = re.compile(
     r"(?<![\dA-Za-z.,第])[1-5](?=ラン(?![クチプドナニ])|アウト|ストライク|トップ(?!ページ)|ショット|タッチ"
     "|クリック|ステップ|コイン|ピース)"
 )
+_ROUND: Final = re.compile(r"(?<![A-Za-z\d])(\d{1,2})R(?=\d{1,2}分)")
 _MAGNITUDE: Final = re.compile(r"(?<![A-Za-z\d])M(?=\d\.\d(?!\d)|\d(?:クラス|級|以上|の地震|程度|前後))")
 _FLOOR: Final = re.compile(r"(?<![\dA-Za-z.,°])(?P<below>B?)(?P<floor>\d{1,2})F(?![A-Za-z0-9])")
 # The film, whose figure is said in English.
@@ -127,7 +128,7 @@ def read_names(text: TrackedText) -> TrackedText:
     text = text.sub(_COUNTED_IN_ENGLISH, lambda match: ENGLISH_DIGITS[match.group()])
     if _LETTER.search(text.text) is None:
         return text
-    text = text.sub(_MAGNITUDE, "マグニチュード").sub(_ROOMS, "ワン")
+    text = text.sub(_ROUND, r"\1ラウンド").sub(_MAGNITUDE, "マグニチュード").sub(_ROOMS, "ワン")
     text = text.sub(_FLOOR, lambda match: f"{'地下' if match['below'] else ''}{match['floor']}階")
     text = text.sub(
         _LABEL, lambda match: "バージョン" if match["version"] else "図" if match["figure"] else "ボリューム"

@@ -28,6 +28,10 @@ _LETTERED: Final = re.compile(
     r"(?<![A-Za-z0-9_@.'’/\\-])(?P<letter>[A-Za-z])-"
     r"(?P<word>[a-z]{3,14})(?![A-Za-z0-9_@'’/\\-]|\.[A-Za-z])"
 )
+# Initials and a word in one: VSCode.
+_INITIALED: Final = re.compile(
+    r"(?<![A-Za-z0-9_@.'’/\\-])(?P<letters>[A-Z]{2,4})(?P<word>[A-Z][a-z]{2,14})(?![A-Za-z_@'’/\\-]|\.[A-Za-z])"
+)
 _PART: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CAPITALS: Final = re.compile(r"(?<![A-Za-z0-9_@.'’/\\&-])[A-Z]{3,14}(?![A-Za-z_@'’/\\&-]|\.[A-Za-z])")
 _ANY_CAPITALS: Final = re.compile("[A-Z]{3}")
@@ -62,6 +66,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SLASHED, _slashed) if "/" in text.text else text
     if "-" in text.text:
         text = text.sub(_LETTERED, _lettered)
+    text = text.sub(_INITIALED, _initialed)
     return text.sub(_RUN, _run).sub(_JOINED, _joined)
 
 
@@ -76,6 +81,11 @@ def _run(match: re.Match[str]) -> str | None:
 def _slashed(match: re.Match[str]) -> str | None:
     found = [kana(word) for word in match.group().split("/")]
     return "スラッシュ".join(word for word in found if word) if all(found) else None
+
+
+def _initialed(match: re.Match[str]) -> str | None:
+    word = kana(match["word"])
+    return named(match["letters"]) + word if word else None
 
 
 def _lettered(match: re.Match[str]) -> str | None:

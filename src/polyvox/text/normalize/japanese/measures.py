@@ -171,6 +171,9 @@ _EACH: Final = {
     "100g": "、100グラムあたり",
     "day": "パーデイ",
 }
+# Rooms, seats and gates are named so.
+_NAMES: Final = frozenset("ABCDEFGHJKLMNV")
+_NAMED: Final = re.compile("(?:[室席棟列組館]|ゲート|出口|ホール|クラス|番線|ブロック|号車)[はのがを:、 ]?\\Z")
 _ANY_EACH: Final = "|".join(sorted(_EACH, key=len, reverse=True))
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
@@ -254,6 +257,8 @@ def _degrees(match: re.Match[str]) -> str:
 
 def _measure(match: re.Match[str]) -> str | None:
     unit = _UNITS.get(match["unit"])
+    if match["unit"] in _NAMES and _NAMED.search(match.string, max(0, match.start() - 4), match.start()):
+        return None
     if match["lettered"] is not None and len(match["unit"]) == 1:
         return None
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):

@@ -381,6 +381,8 @@ def _power(match: re.Match[str]) -> str | None:
 
 def _is_no_measure(match: re.Match[str], symbol: str) -> bool:
     """ "3 in 1" counts nothing, and "5g" behind a word of telephony is a network."""
+    if len(symbol) == 1 and match.string[match.end() : match.end() + 1] == ":":
+        return True
     if symbol == "in":
         return match["gap"] == " " and not match["prefix"] and not match["unit_power"]
     return symbol == "g" and match["gap"] == "" and bool(_NETWORK_WORDS & last_words(match))

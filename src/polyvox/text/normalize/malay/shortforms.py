@@ -59,6 +59,13 @@ SHORT_FORMS: Final = _by_short_form(
         "tetapi": "ttpi",
         "tetap": "tttp",
         "jika": "jk jka",
+        "bawang": "bwg bwng",
+        "minyak": "mnyk myk",
+        "santan": "sntn",
+        "tepung": "tpg tpung",
+        "garam": "grm",
+        "panas": "pns",
+        "sejuk": "sjuk",
         "kemudian": "kmdn kmdian",
         "dibuka": "dbuka",
         "permohonan": "pmohonan",
@@ -344,6 +351,7 @@ _LABELS: Final = frozenset(
 _BEFORE_MORNING: Final = frozenset(
     "awal esk esok hari isnin jumaat khamis rabu sabtu selamat selasa semalam setiap slmt tadi td tiap".split()
 )
+_LATER: Final = re.compile(r"[^.!?\n]{0,40}\b(?:ptg|petang|mlm|malam|tgh hari|tengah hari)\b")
 _DOSED: Final = re.compile(r"\d (?:unit|biji|tablet|kapsul|sudu|titis|kali|sedutan) $")
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
 # Names that one comes from.
@@ -407,6 +415,7 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
             "pagi"
             if _after_figure(match)
             or _DOSED.search(match.string[: match.start()])
+            or _is_forenoon(match)
             or word_before(match).lower() in _BEFORE_MORNING
             else "pergi"
         )
@@ -417,6 +426,12 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
     if word in ("bg", "kt"):
         return {"bg": "bagi", "kt": "kat"}[word] if word_after(match) else None
     return None
+
+
+def _is_forenoon(match: re.Match[str]) -> bool:
+    """Return whether a part of a forecast begins, which goes on with the afternoon."""
+    begins = match.string[max(0, match.start() - 2) : match.start()].strip()[-1:] in (":", ",", "(", "")
+    return begins and _LATER.match(match.string, match.end()) is not None
 
 
 def _after_figure(match: re.Match[str]) -> bool:

@@ -41,6 +41,7 @@ _KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
 _STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d++(?![A-Za-z]))+")
 _HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
 _NUMBER: Final = re.compile(r"\d+")
+_KATAKANA: Final = re.compile("[ァ-ヴー]{2,}")
 _HAN: Final = re.compile(f"[{HAN}]")
 # Digits and letters that the normaliser called by their names, which the dictionary would cut anyhow.
 _SPELLED_OUT: Final = re.compile(
@@ -259,6 +260,17 @@ def _behind(before: _Morpheme | None, morpheme: _Morpheme) -> _Morpheme:
 
 
 def _reading(node: Any) -> str:  # noqa: ANN401
+    """The sound of a word; an イ that katakana writes is no long vowel."""
+    sound = _dictionary_reading(node)
+    if len(sound) == len(node.surface) and _KATAKANA.fullmatch(node.surface):
+        return "".join(
+            "い" if written == "イ" and heard == "ー" else heard
+            for written, heard in zip(node.surface, sound, strict=True)
+        )
+    return sound
+
+
+def _dictionary_reading(node: Any) -> str:  # noqa: ANN401
     return hiragana(getattr(node.feature, "pron", None) or getattr(node.feature, "kana", None) or node.surface)
 
 
