@@ -114,11 +114,11 @@ _ROMAN_ORDINALS: Final = {
     "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
 }  # fmt: skip
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
+_BY_LETTER: Final = re.compile("[0-9][xX×]")
 _MULTIPLE: Final = re.compile(
-    r"(?<![\w.,])(?:(?<=P/E )|(?<=PE )|(?<=EPS )|(?<=ROI )|(?<=रेशियो "
-    r")|(?<=अनुपात )|(?<=रिटर्न ))(\d{1,3})[xX](?![A-Za-z\d])"
-    r"|(?<![\w.,])(\d{1,3})[xX](?= (?:तेज़|तेज|ज़्यादा|ज्यादा|अधिक|बढ़|बड़ा"
-    r"|बड़ी|रिटर्न|मुनाफ|मुनाफ़|ज़ूम|जूम|स्पीड|ऑप्टिकल|डिजिटल|महंगा|महँगा))"
+    r"(?=\d)(?:(?<=P/E )|(?<=PE )|(?<=EPS )|(?<=ROI )|(?<=रेशियो )|(?<=अनुपात )|(?<=रिटर्न ))(\d{1,3})[xX](?![A-Za-z\d])"
+    r"|(?<![\w.,])(\d{1,3})[xX](?= (?:तेज़|तेज|ज़्यादा|ज्यादा|अधिक|बढ़|बड़ा|बड़ी|रिटर्न|मुनाफ|मुनाफ़|ज़ूम|जूम|स्पीड|ऑप्टिकल"
+    r"|डिजिटल|महंगा|महँगा))"
 )
 _EXPONENT: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<plain>-?\d{1,3})|(?P<raised>[⁰¹⁴-⁹⁻][⁰¹²³⁴-⁹]{0,3}|[²³][⁰¹²³⁴-⁹]{1,2}))"
@@ -220,7 +220,7 @@ _SPACES: Final = re.compile(r"\d+")
 
 def read_abbreviations(text: TrackedText) -> TrackedText:
     """Short forms in full; a hyphen that ties a figure to its noun or its letter is not said."""
-    text = text.sub(_HYPHEN, " ")
+    text = text.sub(_HYPHEN, " ") if "-" in text.text else text
     return text.sub(_ABBREVIATION, lambda match: ABBREVIATIONS[match.group()] + ("" if match["gap"] else " "))
 
 
@@ -268,12 +268,19 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_lettered(text: TrackedText) -> TrackedText:
     """Figures beside Latin letters, and capitals that are said as a word."""
-    text = text.sub(_MULTIPLE, lambda match: f"{match[1] or match[2]} गुना").sub(_TIMES, r"\1 बार").sub(_PLATE, _plate)
+    text = _read_times(text).sub(_PLATE, _plate)
     text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
     text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
     text = text.sub(_ENGLISH_ORDINAL, _english_ordinal)
     text = text.sub(_GENERATION, lambda match: f"{_GENERATIONS[match[1]]} {_GENERATION_LETTERS[match[2]]}")
     return text.sub(_LETTERED, _lettered)
+
+
+def _read_times(text: TrackedText) -> TrackedText:
+    """So many times, or so many times as much."""
+    if _BY_LETTER.search(text.text) is None:
+        return text
+    return text.sub(_MULTIPLE, lambda match: f"{match[1] or match[2]} गुना").sub(_TIMES, r"\1 बार")
 
 
 def _read_pairs(text: TrackedText) -> TrackedText:

@@ -207,7 +207,9 @@ _MONEY: Final = re.compile(
     r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
 )
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
-_RUPEES: Final = re.compile(rf"(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?")
+_RUPEES: Final = re.compile(
+    rf"(?=रु|रू)(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?"
+)
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
 )
@@ -225,7 +227,8 @@ _MEASURE: Final = re.compile(
 
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with their sign before them, and the short form of rupees behind."""
-    return text.sub(_RUPEES, _rupees).sub(_MONEY, _money)
+    text = text.sub(_RUPEES, _rupees) if "र" in text.text else text
+    return text.sub(_MONEY, _money)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -244,6 +247,8 @@ def read_units(text: TrackedText) -> TrackedText:
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
     text = text.sub(_MEASURE, _measure)
+    if "/" not in text.text:
+        return text
     return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")
 
 

@@ -103,9 +103,7 @@ def _landmark(match: re.Match[str]) -> str | None:
 
 
 def _hexadecimal(match: re.Match[str]) -> str:
-    return "ゼロエックス" + "".join(
-        spelled(digit) if digit.isdigit() else named(digit) for digit in match["digits"]
-    )
+    return "ゼロエックス" + "".join(spelled(digit) if digit.isdigit() else named(digit) for digit in match["digits"])
 
 
 def _code(match: re.Match[str]) -> str:

@@ -71,6 +71,8 @@ _NAMES: Final = _table(
     "LaTeX:ラテフ OAuth:オーオース LinkedIn:リンクトイン AKB48:エーケービーフォーティーエイト "
     "NMB48:エヌエムビーフォーティーエイト "
     "HKT48:エイチケーティーフォーティーエイト SKE48:エスケーイーフォーティーエイト "
+    "VLOOKUP:ブイルックアップ XLOOKUP:エックスルックアップ HLOOKUP:エイチルックアップ SUMIF:サムイフ "
+    "COUNTIF:カウントイフ IFERROR:イフエラー "
     "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
 )
 # Capitals that are English words.
@@ -83,7 +85,7 @@ _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
     "(?<![A-Za-z0-9@_])(?:"
     + "|".join(re.escape(name) for name in sorted(_NAMES, key=len, reverse=True))
-    + ")(?![A-Za-z@_]|(?<=\\d)\\d|\\.[A-Za-z])"
+    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|\\.[A-Za-z])"
 )
 _LABEL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[Vv]ol\.?|(?P<version>[Vv]er\.?|[vV](?=\.?\d++\.\d)\.?|Version|version)"

@@ -116,10 +116,8 @@ WITHIN: Final = {
     "maks": "maksimum",
     "dep": "deposit",
     "agg": "agregat",
-    "jab": "jabatan",
     "bhg": "bahagian",
     "kump": "kumpulan",
-    "lamp": "lampiran",
     "tamb": "tambahan",
     "jum": "jumlah",
     "kuant": "kuantiti",
@@ -296,8 +294,10 @@ _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
 _SECTION: Final = re.compile(
-    r"(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())[sS](?:ek|eks)?\. ?(?=\d)"
+    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())"
+    r"[sS](?:ek|eks)?\. ?(?=\d)"
 )
+_APPENDIX: Final = re.compile(r"(?<![\w.'-])Lamp\. ?(?=(?:[A-Z]|\d{1,2})(?!\w))")
 _HEADED: Final = re.compile(r"(?<![\w.'-])(?:[Rr]uj|RUJ|[Tt]kh)(?=:)")
 _WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
 _VERSUS: Final = re.compile(r"(?<=[\w)] )(?:(?:vs|lwn)\b\.?(?= [A-Za-z\d])|v\b\.?(?= [A-Z]))")
@@ -332,14 +332,15 @@ NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WIT
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals."""
     text = read_names(text.sub(_BEFORE_FIGURE, lambda match: _BEFORE_FIGURES[match[1].rstrip(".")] + _gap(match)))
-    text = text.sub(_WHENCE, "Dari").sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1] or "Dr"] + _gap(match))
+    text = text.sub(_WHENCE, "Dari") if "Dr" in text.text else text
+    text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1] or "Dr"] + _gap(match))
     text = text.sub(_SMALL_TITLE, _small_title)
     text = text.sub(_COMPARISON, lambda match: _COMPARED[match.group()])
     text = text.sub(_HONOUR, lambda match: _HONOURS[match[1]]).sub(_BLESSING, _blessing)
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
     text = text.sub(_LABEL, _label)
-    text = text.sub(_SECTION, "seksyen ")
+    text = text.sub(_SECTION, "seksyen ").sub(_APPENDIX, "Lampiran ")
     text = text.sub(_LEAST, lambda match: capitalised_like(match.group(), "minimum"))
     text = text.sub(_HEADED, lambda match: capitalised_like(match.group(), WITHIN[match.group().lower()]))
     return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)

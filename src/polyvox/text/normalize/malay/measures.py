@@ -337,7 +337,8 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(
         _SHORT_DURATION, lambda match: f"{cardinal(match['minutes'])} minit {cardinal(str(int(match['seconds'])))} saat"
     )
-    text = text.sub(_SECONDS_APART, " saat").sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
+    text = text.sub(_SECONDS_APART, " saat") if " s" in text.text else text
+    text = text.sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
     text = text.sub(_PLOT, _plot).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)
     text = text.sub(_BY, lambda match: f"{match['unit']} kali ").sub(_SAME_UNIT, "-")

@@ -82,6 +82,7 @@ _CONTENT: Final = re.compile(
 _FORMULA: Final = re.compile(r"(?<== )(?P<top>[a-z]{1,14}) ?/ ?(?P<bottom>[a-z]{1,14})\b")
 _STARS: Final = re.compile(r"(?<=\d)\*(?= |[,.)]|$)")
 _LODGINGS: Final = frozenset("hotel resort chalet penginapan homestay inn".split())
+_CROSS: Final = re.compile("[x×]")
 _FACTOR: Final = re.compile(r"(?<=[\w³²)])(?: ?[x×] ?(?=(?:RM|rm) ?\d)|(?<=\w) [x×] (?=\d)(?!\d{1,2} kali\b))")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
 _AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
@@ -110,9 +111,11 @@ _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "
 def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~RM5", "<10", "#1"."""
     text = text.sub(_EMOTICON, "").sub(_ABOUT, "lebih kurang ")
-    text = text.sub(_BOTH, " dan ").sub(_CONTENT, r"\g<unit> per ")
+    text = text.sub(_BOTH, " dan ") if "&&" in text.text else text
+    text = text.sub(_CONTENT, r"\g<unit> per ") if "/" in text.text else text
     text = text.sub(_STARS, lambda match: " bintang" if last_words(match, reach=40) & _LODGINGS else None)
-    text = text.sub(_FACTOR, " kali ").sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
+    text = text.sub(_FACTOR, " kali ") if _CROSS.search(text.text) else text
+    text = text.sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
     if _COMPARING.search(text.text) is None:
         return text
     text = text.sub(_NUMBER_SIGN, "nombor ")

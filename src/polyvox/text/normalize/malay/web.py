@@ -29,7 +29,7 @@ _LOCAL: Final = re.compile(rf"(?<![\w@./\\-])localhost(?![\w@-])(?:[:/](?=\w){_I
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]{1,50})(?![\w@])")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]++)")
 _ORDER: Final = re.compile(
-    r"(?i:(?<=pesanan )|(?<=tempahan )|(?<=invois )|(?<=order )"
+    r"(?=#)(?i:(?<=pesanan )|(?<=tempahan )|(?<=invois )|(?<=order )"
     r"|(?<=tiket )|(?<=resit )|(?<=rujukan ))#(?=[A-Z]{0,4}-?\d)"
 )
 _FILE: Final = re.compile(r"(?<=\w)\.(aab|apk|heic|ipa|jfif|webm)(?!\w)", re.IGNORECASE)
@@ -84,7 +84,7 @@ def read_tags(text: TrackedText, digits: ReadDigits, mark: str) -> TrackedText:
         spoken = [*([] if told else [sign]), *(digits(part) if part.isdigit() else part for part in parts)]
         return f"{mark}{' '.join(spoken)}{mark}"
 
-    text = text.sub(_ORDER, "nombor ")
+    text = text.sub(_ORDER, "nombor ") if "#" in text.text else text
     text = text.sub(_HANDLE, tag).sub(_HASHTAG, tag)
     return text.sub(_FILE, lambda match: " dot " + match[1].upper())
 
