@@ -61,7 +61,8 @@ _NAMES: Final = _table(
     "SpO2:エスピーオーツー PaO2:ピーエーオーツー O2:オーツー NOx:ノックス PM2.5:ピーエムニーテンゴ "
     "γ-GTP:ガンマジーティーピー eGFR:イージーエフアール mRNA:エムアールエヌエー iPS:アイピーエス "
     "IoT:アイオーティー NVMe:エヌブイエムイー Hb:エイチビー Ht:エイチティー Alb:アルブミン "
-    "Cre:クレアチニン DeNA:ディーエヌエー K8s:クバネティス k8s:クバネティス i18n:アイエイティーンエヌ SaaS:サース "
+    "Cre:クレアチニン Rh:アールエイチ DeNA:ディーエヌエー K8s:クバネティス "
+    "k8s:クバネティス i18n:アイエイティーンエヌ SaaS:サース "
     "Q1:キューワン Q2:キューツー Q3:キュースリー Q4:キューフォー U-NEXT:ユーネクスト ETC:イーティーシー "
     "EC2:イーシーツー S3:エススリー IPv4:アイピーブイフォー IPv6:アイピーブイシックス M.2:エムドットツー "
     "GPT-3:ジーピーティースリー GPT-4:ジーピーティーフォー "
@@ -81,6 +82,8 @@ _WORDS: Final = frozenset(
     "GET POST PUT PATCH README TODO HEAD MAIN PLUS GOLD TOUR SUPER WORLD LOVE GAME SHOW STAR HAPPY MUSIC SOLD OUT "
     "CLASS CASE WHEN ELSE WITH COUNT LIKE CREATE DROP ALTER INDEX PRINT RETURN WHILE BREAK".split()
 )
+# A word that the letters would become a part of.
+_KATAKANA: Final = re.compile("[ァ-ヶー]")
 _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
     "(?<![A-Za-z0-9@_])(?:"
@@ -157,7 +160,8 @@ def _initials(match: re.Match[str]) -> str | None:
     letters = match.group()
     if letters in _WORDS or _is_among_english(match):
         return None
-    return _SAID.get(letters) or named(letters.replace("-", ""))
+    said = _SAID.get(letters) or named(letters.replace("-", ""))
+    return f" {said}" if _KATAKANA.match(match.string, match.start() - 1) and match.start() else said
 
 
 def _is_among_english(match: re.Match[str]) -> bool:
