@@ -86,7 +86,7 @@ SYLLABIC_N = re.compile("[mŋɲnɴ](?![aeioɯɨjʲ])")
 
 def sounds(phonemes: str) -> str:
     """Without spaces and marks; the syllabic n takes its place from its neighbour, which may be another word."""
-    return SYLLABIC_N.sub("ɴ", re.sub("[ .,!?“”()]", "", phonemes))
+    return SYLLABIC_N.sub("ɴ", re.sub("[ .,:;!?—…“”()]", "", phonemes))
 
 
 @each_row("kind", list(dict.fromkeys(line.kind for line in READINGS)))

@@ -14,7 +14,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _SYLLABIC_N: Final = re.compile("[mŋɲnɴ](?![aeioɯɨjʲ])")
-_MARK: Final = re.compile("[ .,!?“”()]")
+_MARK: Final = re.compile("[ .,:;!?—…“”()]")
 
 
 @cache

@@ -10,6 +10,9 @@ from polyvox.types import NormalizationOptions
 
 _DOT_IN_NAME: Final = re.compile("(?<=[\u30a0-\u30ff])[・･](?=[\u30a0-\u30ff])")
 _NOTE: Final = re.compile("[※＊☆★◆◇■□●○▼▽▲△→⇒]")
+# Forms of characters that only names have.
+_VARIANT: Final = re.compile("[髙﨑濵德邉邊塚神福靖黑]")
+_VARIANTS: Final = dict(zip("髙﨑濵德邉邊塚神福靖黑", "高崎浜徳辺辺塚神福靖黒", strict=True))
 _WAVE: Final = re.compile("[~～〜]")
 
 
@@ -20,13 +23,14 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """
     if not options.normalize:
         return speakable(text)
-    text = figures.read_firms(fold(text))
+    text = figures.read_firms(fold(text).sub(_VARIANT, lambda match: _VARIANTS[match.group()]))
     text = addresses.read(
         text,
         emails=options.email_normalization,
         urls=options.url_normalization,
         phones=options.phone_normalization,
     )
+    text = figures.read_measured(text)
     text = loanwords.read(latin.read_names(latin.read_laughter(text)))
     text = measures.read_shares(measures.read_money(dates_times.read(text)))
     if options.unit_normalization:

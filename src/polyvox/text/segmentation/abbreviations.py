@@ -65,7 +65,8 @@ _BEFORE_FIGURES: Final = (
         "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
-        "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र Seks Ting".split()
+        "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र दि मो जन फ़र फर अप्रै जुला अग सित सितं "
+        "अक्टू नव नवं दिस दिसं Seks Ting Lamp H.No".split()
     )
 )
 # Before a sum, where the sign of a currency follows and no word.
@@ -125,7 +126,7 @@ _ROMANCE_NAMES: Final = frozenset(
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
-_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp".split())
+_BEFORE_LETTERS: Final = frozenset("Lamp art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp".split())
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES

@@ -7,6 +7,7 @@ from polyvox.text.normalize.hindi.numbers import BELOW_HUNDRED, cardinal, year
 from polyvox.text.tracked import TrackedText
 
 _MONTHS: Final = "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर".split()
+_SHORT_MONTHS: Final = "जन|फ़र|फर|अप्रै|जुला|अग|सित|सितं|अक्टू|नव|नवं|दिस|दिसं"
 _ANY_MONTH: Final = "जनवरी|फ़रवरी|फरवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|अक्तूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर"
 _DATE: Final = re.compile(
     r"(?<![\d./-])(?P<day>\d{1,2})([-/.])(?P<month>\d{1,2})\2(?P<year>\d{4}|\d{2})(?![\d/-]|\.\d)"
@@ -19,22 +20,35 @@ _DUE: Final = re.compile(
 )
 _LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d\.\d{1,3})(?![\d:.])")
 _LASTING: Final = re.compile(r"(?<![\d:.])(\d{1,3}):([0-5]\d) मिनट")
-_NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
+_NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}|(?:{_SHORT_MONTHS})\.),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
 _YEAR: Final = re.compile(
-    r"(?:(?<=सन )|(?<=सन् )|(?<=वर्ष ))(?P<year>1[1-9]\d\d)(?!\d|[.,]\d)"
-    r"|(?<![\d₹$])(?<!\d[.,])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी|के दशक|का दशक|के बाद|की क्रांति))"
-    r"|(?<![\d₹$-])(?<!\d[.,])(?P<year3>1[89]\d\d)(?= (?:तक|से (?!अधिक|ज़्यादा|ज्यादा|कम|ऊपर|लेकर|नीचे)))"
+    r"(?=1)(?:(?<=सन )|(?<=सन् )|(?<=वर्ष )|(?<=अधिनियम )|(?<=अधिनियम, )|(?<=एक्ट )|(?<=संहिता )|(?<=क़ानून )"
+    r"|(?<=कानून )|(?<=संधि )|(?<=जनगणना )|(?<=ओलंपिक )|(?<=विश्व कप )|(?<=वर्ल्ड कप )|(?<=बैच )|(?<=मॉडल )|(?<=संस्करण ))"
+    r"(?P<year>1[1-9]\d\d)(?!\d|[.,]\d)"
+    r"|(?=1)(?<![\d₹$])(?<!\d[.,])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी|के दशक|का दशक|के बाद"
+    r"|की क्रांति|के (?:आम |विश्व |युद्ध|विद्रोह|चुनाव|दौरान|अंत|आसपास|पहले|ओलंपिक|संविधान)"
+    r"|की (?:जनगणना|जंग|लड़ाई|संधि|घटना)|का (?:युद्ध|विद्रोह|चुनाव|आंदोलन|अधिनियम)|से पहले))"
+    r"|(?=1)(?<![\d₹$-])(?<!\d[.,])(?P<year3>1[89]\d\d)(?= (?:तक|से (?!अधिक|ज़्यादा|ज्यादा|कम|ऊपर|लेकर|नीचे)))"
 )
 _YEARS: Final = re.compile(
     r"(?<![\d₹$/-])(?<!\d[.,])(?P<first>(?:1[1-9]|20)\d\d) ?[-–—] ?(?P<last>(?:1[1-9]|20)\d\d)(?![\d%/]|[.,-]\d)"
 )
-_FISCAL: Final = re.compile(r"(?<![\d₹$/-])(?<!\d[.,])(?P<first>(?:19|20)\d\d)-(?P<last>\d\d)(?![\d%/]|[.,-]\d)")
+_FISCAL: Final = re.compile(r"(?<![\d₹$/-])(?<!\d[.,])(?P<first>(?:1[1-9]|20)\d\d)-(?P<last>\d\d)(?![\d%/]|[.,-]\d)")
 _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])"
     r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
     r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
 )
+_SHORT_DAYS: Final = "सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
+_WEEK: Final = re.compile(
+    rf"(?<![\u0900-\u0963])({_SHORT_DAYS})(?:वार|\.)? ?[-–—] ?({_SHORT_DAYS})"
+    r"(?:वार(?![\u0900-\u0963])|\.|(?![\u0900-\u0963]))"
+)
 _DASH_SIGN: Final = re.compile("[-–—]")
+_MONTH_TO_MONTH: Final = re.compile(
+    rf"(?<![\u0900-\u0963])({_ANY_MONTH}) ?[-–—] "
+    rf"?(?=(?:{_ANY_MONTH})(?![\u0900-\u0963]))"
+)
 _DAY_TO_DAY: Final = re.compile(rf"(?P<first>{_ANY_MONTH}) ?[-–—] ?(?=\d{{1,2}} (?:{_ANY_MONTH})(?![\u0900-\u0963]))")
 _HOUR: Final = re.compile(r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
 _HALF_PAST: Final = {1: "डेढ़", 2: "ढाई"}
@@ -49,6 +63,7 @@ def read(text: TrackedText) -> TrackedText:
     if _DIGIT.search(text.text) is None:
         return text
     if _DASH_SIGN.search(text.text):
+        text = text.sub(_MONTH_TO_MONTH, r"\1 से ").sub(_WEEK, r"\1वार से \2वार")
         text = text.sub(_DAY_TO_DAY, r"\g<first> से ")
     if _PARTED.search(text.text):
         text = (

@@ -10,6 +10,7 @@ from polyvox.text.normalize.hindi.numbers import (
     NUMBER_START,
     ORDINAL,
     cardinal,
+    fraction,
     in_groups,
     number,
     ordinal,
@@ -99,6 +100,11 @@ _GROUPED: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
+# Wickets and the runs that they cost; a batsman who stays in.
+_BOWLED: Final = re.compile(r"(?<![\d./])(?P<wickets>10|\d)/(?P<runs>\d{2,3})(?![\d/]|\.\d)")
+_GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल|/\\d{2,3} (?:लिए|झटके|चटकाए|रहा)")
+_NOT_OUT: Final = re.compile(r"(?<=\d)\*(?![\d*])")
+_HYPHEN: Final = re.compile(r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z]))")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
 # A flight or a document: its letters, then three digits or more, one by one.
 _LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
@@ -108,6 +114,12 @@ _ROMAN_ORDINALS: Final = {
     "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
 }  # fmt: skip
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
+_BY_LETTER: Final = re.compile("[0-9][xX×]")
+_MULTIPLE: Final = re.compile(
+    r"(?=\d)(?:(?<=P/E )|(?<=PE )|(?<=EPS )|(?<=ROI )|(?<=रेशियो )|(?<=अनुपात )|(?<=रिटर्न ))(\d{1,3})[xX](?![A-Za-z\d])"
+    r"|(?<![\w.,])(\d{1,3})[xX](?= (?:तेज़|तेज|ज़्यादा|ज्यादा|अधिक|बढ़|बड़ा|बड़ी|रिटर्न|मुनाफ|मुनाफ़|ज़ूम|जूम|स्पीड|ऑप्टिकल"
+    r"|डिजिटल|महंगा|महँगा))"
+)
 _EXPONENT: Final = re.compile(
     r"(?<=[\dA-Za-z)])(?:\^(?P<plain>-?\d{1,3})|(?P<raised>[⁰¹⁴-⁹⁻][⁰¹²³⁴-⁹]{0,3}|[²³][⁰¹²³⁴-⁹]{1,2}))"
 )
@@ -133,11 +145,6 @@ _LABELLED: Final = re.compile(
 _POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
 _EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
 _FIXED: Final = {
-    "1/2": "आधा",
-    "1/4": "एक चौथाई",
-    "3/4": "तीन चौथाई",
-    "1/3": "एक तिहाई",
-    "2/3": "दो तिहाई",
     "½": "आधा",
     "¼": "एक चौथाई",
     "¾": "तीन चौथाई",
@@ -154,7 +161,10 @@ _POINTS: Final = re.compile(
     r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
 )
 _POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
-_MAJORITY: Final = re.compile(r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत|बढ़त|अंतर|स्कोर))")
+_MAJORITY: Final = re.compile(
+    r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत"
+    r"|बढ़त|बढ़त|अंतर|स्कोर|फ़ैसले|फ़ैसले|फैसले|मत|अनुपात))"
+)
 _MINUS: Final = re.compile(r"(?<=[\d)²a-z]) ?[-−] ?(?=\d[\d.,]{0,12} ?=)")
 # Between spaces in algebra: behind a power, a bracket or a lone letter, and before a lone letter or a question.
 _LESS: Final = re.compile(
@@ -169,6 +179,7 @@ _PLATE: Final = re.compile(
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
+_YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
 _LONG: Final = re.compile(r"(?<![\d.,₹$])\d{10,20}(?![\d.,%])")
 _LATIN: Final = re.compile("[A-Za-z×]")
 _DIGIT: Final = re.compile("[0-9½¼¾]")
@@ -208,6 +219,8 @@ _SPACES: Final = re.compile(r"\d+")
 
 
 def read_abbreviations(text: TrackedText) -> TrackedText:
+    """Short forms in full; a hyphen that ties a figure to its noun or its letter is not said."""
+    text = text.sub(_HYPHEN, " ") if "-" in text.text else text
     return text.sub(_ABBREVIATION, lambda match: ABBREVIATIONS[match.group()] + ("" if match["gap"] else " "))
 
 
@@ -239,13 +252,15 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "=" in text.text:
         text = text.sub(_MINUS, " माइनस ")
-    text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(_NOT_OUT, "" if "नाबाद" in text.text else " नाबाद").sub(_LABELLED, _labelled)
     text = text.sub(_LONG, lambda match: None if match.group().endswith("000") else in_groups(match.group(), 4))
     text = text.sub(_POST_CODE, lambda match: spelled(match.group()))
     text = text.sub(_ALWAYS, "चौबीस सात").sub(_BY, " गुणा ").sub(_VERSION, _version)
     text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
     if _PART.search(text.text):
         text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
+        if _GAME.search(text.text):
+            text = text.sub(_BOWLED, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_FRACTION, _fraction)
     return _read_pairs(text).sub(_NUMBER, _spaced)
@@ -253,12 +268,19 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_lettered(text: TrackedText) -> TrackedText:
     """Figures beside Latin letters, and capitals that are said as a word."""
-    text = text.sub(_TIMES, r"\1 बार").sub(_PLATE, _plate)
+    text = _read_times(text).sub(_PLATE, _plate)
     text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
     text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
     text = text.sub(_ENGLISH_ORDINAL, _english_ordinal)
     text = text.sub(_GENERATION, lambda match: f"{_GENERATIONS[match[1]]} {_GENERATION_LETTERS[match[2]]}")
     return text.sub(_LETTERED, _lettered)
+
+
+def _read_times(text: TrackedText) -> TrackedText:
+    """So many times, or so many times as much."""
+    if _BY_LETTER.search(text.text) is None:
+        return text
+    return text.sub(_MULTIPLE, lambda match: f"{match[1] or match[2]} गुना").sub(_TIMES, r"\1 बार")
 
 
 def _read_pairs(text: TrackedText) -> TrackedText:
@@ -285,6 +307,14 @@ def _phone(match: re.Match[str]) -> str:
         return f"{spelled(match['area'])}, {in_groups(''.join(_SPACES.findall(match['local'])), 4)}"
     country = "प्लस नौ एक, " if match["country"] else ""
     return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
+
+
+def _labelled(match: re.Match[str]) -> str | None:
+    """None for a year behind a colon, which begins what is told."""
+    digits = match["digits"]
+    if match.string.startswith(": ", match.start() - 2) and _YEAR.fullmatch(digits):
+        return None
+    return in_groups(digits, 4 if len(digits) > 6 else 6)
 
 
 def _lettered(match: re.Match[str]) -> str:
@@ -323,7 +353,7 @@ def _exponent(match: re.Match[str]) -> str:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    return _FIXED.get(match.group()) or f"{cardinal(match['top'])} बटा {cardinal(match['bottom'])}"
+    return _FIXED.get(match.group()) or fraction(match["top"], match["bottom"])
 
 
 def _spaced(match: re.Match[str]) -> str:

@@ -40,6 +40,7 @@ _START: Final = r"(?<![\d.,/:A-Za-z₹$€£-])(?<!\d )"
 _SPAN: Final = re.compile(rf"{_START}(?P<first>{_PARTED}|{_WHOLE}){DASH}(?P<last>{_PARTED}|{_WHOLE}) ?(?={_UNIT})")
 _ONE: Final = re.compile(rf"{_START}(?P<first>{_PARTED}) ?{_UNIT}")
 _MIXED: Final = re.compile(r"(?<![\d.,/])(?P<first>\d{1,3} ?[½¼¾])(?![\d/])")
+_POINTS: Final = re.compile(r"(?<![\d.,/])(?P<first>\d{1,3}½)[-–](?P<last>\d{1,3}½)(?![\d/])")
 _SIGN: Final = re.compile(r"[½¼¾]|\.5")
 _HALF: Final = {1: "डेढ़", 2: "ढाई"}
 _ALONE: Final = {"½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
@@ -52,7 +53,14 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SPAN, _span).sub(
         _ONE, lambda match: f"{half(match['first'])} {_UNITS.get(match['unit'], match['unit'])}"
     )
+    text = text.sub(_POINTS, _points)
     return text.sub(_MIXED, lambda match: half(match["first"]))
+
+
+def _points(match: re.Match[str]) -> str | None:
+    """Points of two players; None for a span, which goes up."""
+    first, last = float(match["first"][:-1]), float(match["last"][:-1])
+    return f"{half(match['first'])} {half(match['last'])}" if first >= last else None
 
 
 def half(written: str) -> str:

@@ -26,6 +26,11 @@ _TITLES: Final = {
 _TITLE: Final = re.compile(
     rf"(?<![A-Za-z0-9.])(?P<title>{'|'.join(_TITLES)})\.? ?(?=[\u0900-\u097f]|(?<=[. ])[A-Z][a-z]|\d)"
 )
+_HOUSE: Final = re.compile(r"(?<![A-Za-z.])H\.? ?[Nn]o\.? ?(?=\d)")
+# Behind a share or a sum, each year and each month; letters with stops are called one by one.
+_YEARLY: Final = re.compile(r"(?<=[%\d] )p\. ?(?P<unit>[am])\.(?![A-Za-z])")
+_PERIODS: Final = {"a": "प्रति वर्ष", "m": "प्रति माह"}
+_DOTTED: Final = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){2,6}(?:[A-Z](?![A-Za-z.]))?")
 _NUMBER: Final = re.compile(r"(?<![A-Za-z])No\. ?(?=\d)|#(?=\d)")
 _MONTHS: Final = dict(
     zip(
@@ -90,7 +95,7 @@ _COUNT: Final = re.compile(
 _ACCOUNT: Final = re.compile(r"(?<![A-Za-z])[Aa]/[Cc](?: ?[nN]o\.?)?(?: ?[.…Xx*]{2,8})?(?=[ \d])")
 _TIMES: Final = re.compile(r"(?<=\d\.\d)[xX](?![A-Za-z0-9])")
 _HALF: Final = re.compile(r"(?<=[AaPp][Mm]) ?[-–—] ?(?=\d)")
-_ABBREVIATED: Final = re.compile(r"[A-Za-z]\.|#\d|[DMPSAECLGTI][a-z]{1,3} |/[cC]")
+_ABBREVIATED: Final = re.compile(r"[A-Za-z]\.|p\.|#\d|[DMPSAECLGTI][a-z]{1,3} |/[cC]")
 _CALENDAR: Final = re.compile("Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun")
 _LETTERED: Final = re.compile("[0-9] ?[kKLlCcMBbNxXAaPp]")
 _LETTER: Final = re.compile("[A-Za-z#]")
@@ -101,7 +106,10 @@ def read(text: TrackedText) -> TrackedText:
     if _LETTER.search(text.text) is None:
         return text
     if _ABBREVIATED.search(text.text):
+        text = text.sub(_HOUSE, "मकान नंबर ")
         text = text.sub(_TITLE, lambda match: _TITLES[match["title"]] + " ").sub(_NUMBER, "नंबर ")
+        text = text.sub(_YEARLY, lambda match: _PERIODS[match["unit"]])
+        text = text.sub(_DOTTED, lambda match: match.group().replace(".", ""))
         text = text.sub(_ACCOUNT, "खाता ")
     if _CALENDAR.search(text.text):
         text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]} से {_WEEKDAYS[match[2]]}")

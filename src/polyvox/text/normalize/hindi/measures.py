@@ -4,7 +4,15 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.hindi.halves import half
-from polyvox.text.normalize.hindi.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, number
+from polyvox.text.normalize.hindi.numbers import (
+    DASH,
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    cardinal,
+    fraction,
+    number,
+)
 from polyvox.text.tracked import TrackedText
 
 _CURRENCIES: Final = {
@@ -14,6 +22,8 @@ _CURRENCIES: Final = {
     "INR": ("रुपये", "पैसे"),
     "रु.": ("रुपये", "पैसे"),
     "रु": ("रुपये", "पैसे"),
+    "रू.": ("रुपये", "पैसे"),
+    "रू": ("रुपये", "पैसे"),
     "$": ("डॉलर", "सेंट"),
     "US$": ("डॉलर", "सेंट"),
     "€": ("यूरो", "सेंट"),
@@ -64,6 +74,24 @@ _UNITS: Final = {
     "cc": "सीसी",
     "nm": "नैनोमीटर",
     "mmol": "मिलीमोल",
+    "mIU": "मिली IU",
+    "mEq": "मिलीइक्विवेलेंट",
+    "tsp": "छोटा चम्मच",
+    "tbsp": "बड़ा चम्मच",
+    "mcg": "माइक्रोग्राम",
+    "dl": "डेसीलीटर",
+    "oz": "औंस",
+    "lb": "पाउंड",
+    "inch": "इंच",
+    "mbar": "मिलीबार",
+    "kV": "किलोवोल्ट",
+    "mA": "मिलीएम्पियर",
+    "kHz": "किलोहर्ट्ज़",
+    "MT": "मीट्रिक टन",
+    "gm": "ग्राम",
+    "gms": "ग्राम",
+    "kgs": "किलोग्राम",
+    "ltr": "लीटर",
     "fps": "फ़्रेम प्रति सेकंड",
     "ms": "मिलीसेकंड",
     "mph": "मील प्रति घंटा",
@@ -83,6 +111,11 @@ _UNITS: Final = {
     "मिमी": "मिलीमीटर",
     "सेमी": "सेंटीमीटर",
     "किमी": "किलोमीटर",
+    "मी": "मीटर",
+    "ग्रा": "ग्राम",
+    "मिग्रा": "मिलीग्राम",
+    "माइक्रोग्रा": "माइक्रोग्राम",
+    "हर्ट्ज": "हर्ट्ज़",
     "किग्रा": "किलोग्राम",
     "मिली": "मिलीलीटर",
 }
@@ -91,6 +124,9 @@ _EACH: Final = {
     "hr": "प्रति घंटा",
     "s": "प्रति सेकंड",
     "घंटा": "प्रति घंटा",
+    "घंटे": "प्रति घंटा",
+    "घं": "प्रति घंटा",
+    "से": "प्रति सेकंड",
     "kg": "प्रति किलोग्राम",
     "dL": "प्रति डेसीलीटर",
     "dl": "प्रति डेसीलीटर",
@@ -133,14 +169,31 @@ _ANY_CASE: Final = {unit.lower(): name for unit, name in _UNITS.items()} | _UNIT
 _EXACT: Final = tuple(unit for unit in _UNITS if len(unit) == 1)
 _LONGER: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True) if len(unit) > 1)
 _OBLIQUE: Final = re.compile(" (?:का|की|के|में|से|तक|पर|को)(?![\u0900-\u0963])")
+# A part of a unit.
+_PART: Final = re.compile(
+    rf"(?<![\d./])(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}}) ?(?P<unit>{_LONGER}|[gmlLh])(?![A-Za-z0-9/²³\u0900-\u0963])"
+)
+_SCREEN: Final = re.compile(r"(?:(?<=TV \d\d)|(?<=LED \d\d)|(?<=टीवी \d\d)|(?<=स्क्रीन \d\d)|(?<=मॉनिटर \d\d))[\"″]")
 _INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
 _QUOTE: Final = re.compile("['\"′″]")
 _DEGREE: Final = re.compile("[°℃℉]")
 _ROOM: Final = re.compile(r"(?<![\d.])(\d{1,3})['′] ?[x×] ?(\d{1,3})['′](?![\d\"])")
 _RATE: Final = re.compile(
-    r"(?<=[\u0900-\u0963]) ?/ ?(?=(?:सप्ताह|हफ़्ता|हफ्ता|दिन|माह|महीना|महीने|घंटा|घंटे|व्यक्ति|किलो|लीटर|साल"
+    r"(?<=[\dA-Za-z\u0900-\u0963]) ?/ ?(?=(?:सप्ताह|हफ़्ता|हफ्ता|दिन|माह|महीना|महीने|घंटा|घंटे|व्यक्ति|किलो|लीटर|साल"
     r"|वर्ष|रात|यूनिट|सेकंड|मिनट)(?![\u0900-\u0963]))"
 )
+_EACH_TIME: Final = {
+    "min": "मिनट",
+    "sec": "सेकंड",
+    "hr": "घंटा",
+    "hour": "घंटा",
+    "day": "दिन",
+    "week": "हफ़्ता",
+    "month": "महीना",
+    "year": "साल",
+    "dose": "डोज़",
+}
+_RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
@@ -152,6 +205,10 @@ _MONEY: Final = re.compile(
     r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
     r"|बिलियन|ट्रिलियन))?"
     r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
+)
+_BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
+_RUPEES: Final = re.compile(
+    rf"(?=रु|रू)(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?"
 )
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%(?={DASH}\d))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%"
@@ -169,6 +226,8 @@ _MEASURE: Final = re.compile(
 
 
 def read_money(text: TrackedText) -> TrackedText:
+    """Sums with their sign before them, and the short form of rupees behind."""
+    text = text.sub(_RUPEES, _rupees) if "र" in text.text else text
     return text.sub(_MONEY, _money)
 
 
@@ -180,18 +239,28 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if "/" in text.text:
         text = text.sub(_RATE, " प्रति ")
+        text = text.sub(_PART, lambda match: f"{fraction(match['top'], match['bottom'])} {_UNITS[match['unit']]}")
     if _QUOTE.search(text.text):
         text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
         text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-        text = text.sub(_INCHES, " इंच")
+        text = text.sub(_SCREEN, " इंच").sub(_INCHES, " इंच")
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
-    return text.sub(_MEASURE, _measure)
+    text = text.sub(_MEASURE, _measure)
+    if "/" not in text.text:
+        return text
+    return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")
 
 
 def _amounts(match: re.Match[str]) -> str:
     words = ("माइनस " if match["minus"] else "") + number(match["amount"])
-    return f"{words} से {number(match['upto'])}" if match["upto"] else words
+    if not match["upto"]:
+        return words
+    return f"{words}{' ' if match['upto'] == match['amount'] else ' से '}{number(match['upto'])}"
+
+
+def _rupees(match: re.Match[str]) -> str:
+    return "रुपये" if match.string[match.start() - 1] == " " else " रुपये"
 
 
 def _money(match: re.Match[str]) -> str:

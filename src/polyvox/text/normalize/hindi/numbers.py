@@ -23,6 +23,13 @@ NUMBER: Final = r"(?:(?:\d{1,2}(?:,\d{2}(?=,))++,\d{3}(?!,?\d)|\d{1,3}(?:,\d{3})
 NUMBER_END: Final = r"(?![.,]?\d)"
 DASH: Final = r" ?[-–—~] ?"
 
+_PARTS: Final = {
+    "1/2": "आधा",
+    "1/4": "एक चौथाई",
+    "3/4": "तीन चौथाई",
+    "1/3": "एक तिहाई",
+    "2/3": "दो तिहाई",
+}
 _ORDINALS: Final = {1: "पहल", 2: "दूसर", 3: "तीसर", 4: "चौथ", 6: "छठ"}
 ORDINAL: Final = re.compile(
     r"(?<![\d])(?<!\d[.,])(?P<figure>\d{1,3})(?P<end>ला|ली|ले|रा|री|रे|था|थी|थे|ठा|ठी|ठे|वाँ|वां|वीं|वें|वा|वी|वे)(?![\u0900-\u0963\u0966-\u097f])"
@@ -66,6 +73,11 @@ def number(text: str) -> str:
     """A match of `NUMBER`: whole, grouped by commas, or with decimals."""
     whole, point, decimals = text.replace(",", "").partition(".")
     return cardinal(whole) + (f" दशमलव {spelled(decimals)}" if point else "")
+
+
+def fraction(top: str, bottom: str) -> str:
+    """A part of a whole; halves, quarters and thirds have words of their own."""
+    return _PARTS.get(f"{top}/{bottom}") or f"{cardinal(top)} बटा {cardinal(bottom)}"
 
 
 def ordinal(figure: str, end: str) -> str:

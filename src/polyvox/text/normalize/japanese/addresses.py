@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.japanese import loanwords
+from polyvox.text.normalize.japanese.designations import named
 from polyvox.text.normalize.japanese.numbers import room, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -52,9 +53,15 @@ _SHORT_NUMBER: Final = re.compile(
     r"(?<=[#＃])\d{3,4}(?!\d)|(?<=桁[はが])\d{2,4}(?![\d.,]\d|\d)|(?<=桁)\d{4}(?![\d.,]\d|\d)"
 )
 _CODE: Final = re.compile(
-    r"(?:(?<=コード)|(?<=番号)|(?<=パスワード)|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
+    r"(?:(?<=コード)|(?<=品番)|(?<=型番)|(?<=型式)|(?<=番号)|(?<=パスワード)"
+    r"|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
+# A part or a model; round figures are said as a number.
+_PART_NUMBER: Final = re.compile(
+    r"(?<![A-Za-z0-9-])(?P<letters>[A-Z]{1,4})-(?P<digits>\d{2,}(?!00)\d\d)(?![\dA-Za-z-]|[.,]\d)"
+)
+_HEXADECIMAL: Final = re.compile(r"(?<![A-Za-z0-9])0x(?P<digits>[0-9A-Fa-f]{1,16})(?![A-Za-z0-9])")
 _DIGIT: Final = re.compile("[0-9]")
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(
@@ -78,7 +85,8 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         for pattern in (_FREE, _PHONE):
             text = text.sub(pattern, _phone)
         text = text.sub(_POLICE, "ヒャクトー")
-    text = text.sub(_CODE, lambda match: _code(match))
+    text = text.sub(_HEXADECIMAL, _hexadecimal).sub(_CODE, lambda match: _code(match))
+    text = text.sub(_PART_NUMBER, lambda match: f"{match['letters']} {spelled(match['digits'])}")
     text = text.sub(_ROOM, lambda match: room(match.group()))
     text = text.sub(_SHORT_NUMBER, lambda match: spelled(match.group()))
     return text.sub(_LANDMARK, _landmark) if "-" in text.text else text
@@ -92,6 +100,10 @@ def _landmark(match: re.Match[str]) -> str | None:
     ):
         return None
     return "の".join(part for part in match.groups() if part)
+
+
+def _hexadecimal(match: re.Match[str]) -> str:
+    return "ゼロエックス" + "".join(spelled(digit) if digit.isdigit() else named(digit) for digit in match["digits"])
 
 
 def _code(match: re.Match[str]) -> str:

@@ -32,6 +32,7 @@ _SET: Final = re.compile(
     r"(?:(?<=[トムアー半][はを])|(?<=[めれげしっ]て))(?<=[^\d])(\d{1,3})[-–](\d{1,3})(?![\d%人円年回個名本日時]|[.,]\d)"
 )
 _SETS: Final = re.compile(r"(?<![\d.,])\d{1,2}[-–]\d{1,2}(?:[、,] ?\d{1,2}[-–]\d{1,2})++(?![\d.,%])")
+_WALK_OFF: Final = re.compile(r"(?<![\dA-Za-z.])(\d{1,2})[xX×](?=[-–]\d{1,2}(?:で|の|と|に(?:終|よ)))")
 _POINTS_DASH: Final = re.compile("[-–]")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
@@ -40,7 +41,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 # Days are counted at both ends, as are one person and two.
 _DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
-_UNIT_PRICE: Final = re.compile(r"@(?=[\d,]{1,11}円)")
+_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:円|[×x、, ]|$))")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 # Numerals of Rome, whose letters no other letter touches; a single one only behind a word that is counted by them.
 _ROMAN: Final = re.compile(
@@ -77,8 +78,10 @@ _SIGNS: Final = {
     "±": "プラスマイナス",
     "≒": "ほぼ等しい",
     "≠": "等しくない",
-    "≤": "以下",
-    "≥": "以上",
+    "≤": "ショーナリイコール",
+    "≥": "ダイナリイコール",
+    "≦": "ショーナリイコール",
+    "≧": "ダイナリイコール",
     "&": "アンド",
     "@": "アットマーク",
     "#": "シャープ",
@@ -91,6 +94,13 @@ _MINUS: Final = re.compile(r"(?<=[\dA-Za-z)²³]) ?[-−] ?(?=\d?[\dA-Za-z.]{0,1
 _AVERAGE: Final = re.compile(
     r"(?<=[率打])(?P<gap>[はがをもの、,:： ]{0,2})0?\.(?P<tenths>\d)(?P<hundredths>\d)(?P<thousandths>\d)(?!\d)"
 )
+# Below nought in accounts, and lengths and heights of jumps: 8m44.
+_LOSS: Final = re.compile(r"[▲△](?=[\d¥$])")
+_JUMP: Final = re.compile(r"(?<![\d.,A-Za-z])(?P<metres>\d{1,2})m(?P<hundredths>\d\d)(?![\dA-Za-z.])")
+_TIMES: Final = re.compile(r"(?<=[\dA-Za-z)]) ?\* ?(?=[\dA-Za-z(])")
+_LESS: Final = re.compile(r"(?<=[A-Za-z0-9)]) ?<(?P<equal>=?) ?(?=[-零\dA-Za-z])")
+_MORE: Final = re.compile(r"(?<=[A-Za-z0-9)]) ?>(?P<equal>=?) ?(?=[-零\d])")
+_SAME_LENGTH: Final = re.compile(r"(?<![\d./])(?P<first>\d{2,3})/(?P<second>\d{2,3})(?= ?[A-Za-zΩ]{1,4}(?![A-Za-z/]))")
 _ASSISTANT: Final = re.compile("準(?=\\d)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 
@@ -98,6 +108,14 @@ _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) +
 def read_firms(text: TrackedText) -> TrackedText:
     """Firms by the short forms of their kinds."""
     return text.sub(_FIRMS, lambda match: _FIRM_NAMES[match["kind"] or match["square"]])
+
+
+def read_measured(text: TrackedText) -> TrackedText:
+    """Signs of loss, marks of jumps, and two figures before one unit, which a reader of units would take apart."""
+    if _DIGIT.search(text.text) is None:
+        return text
+    text = text.sub(_WALK_OFF, r"\1").sub(_LOSS, "-").sub(_JUMP, _jump)
+    return text.sub(_SAME_LENGTH, r"\g<first>、\g<second>") if "/" in text.text else text
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -143,7 +161,14 @@ def _read_pairs(text: TrackedText) -> TrackedText:
 
 def read_signs(text: TrackedText) -> TrackedText:
     """Signs of arithmetic and of the keyboard as words; that of a price apiece is not said."""
+    text = text.sub(_TIMES, "カケル").sub(_LESS, lambda match: "ショーナリ" + ("イコール" if match["equal"] else ""))
+    text = text.sub(_MORE, lambda match: "ダイナリ" + ("イコール" if match["equal"] else ""))
     return text.sub(_UNIT_PRICE, "").sub(_SIGN, lambda match: _SIGNS[match[1]])
+
+
+def _jump(match: re.Match[str]) -> str:
+    hundredths = match["hundredths"]
+    return f"{match['metres']}メートル" + (spelled(hundredths) if hundredths[0] == "0" else hundredths)
 
 
 def _port(match: re.Match[str]) -> str:

@@ -3,19 +3,9 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.japanese import designations
+from polyvox.text.normalize.japanese.designations import ENGLISH_DIGITS, named
 from polyvox.text.tracked import TrackedText
-
-LETTERS: Final = dict(
-    zip(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        "エー ビー シー ディー イー エフ ジー エイチ アイ ジェー ケー エル エム エヌ オー ピー キュー "
-        "アール エス ティー ユー ブイ ダブリュー エックス ワイ ゼット".split(),
-        strict=True,
-    )
-)
-ENGLISH_DIGITS: Final = dict(
-    zip("123456789", "ワン ツー スリー フォー ファイブ シックス セブン エイト ナイン".split(), strict=True)
-)
 
 
 def _table(pairs: str) -> dict[str, str]:
@@ -30,13 +20,18 @@ _SAID: Final = _table(
     "LAN:ラン WAN:ワン AIDS:エイズ SARS:サーズ MERS:マーズ COVID:コビッド OFF:オフ ON:オン OPEN:オープン "
     "SALE:セール NEW:ニュー NEWS:ニュース TOP:トップ BEST:ベスト POP:ポップ ROCK:ロック LINE:ライン ZOOM:ズーム "
     "SUICA:スイカ PASMO:パスモ ICOCA:イコカ NISA:ニーサ JICA:ジャイカ JETRO:ジェトロ JAS:ジャス JIS:ジス "
+    "NASDAQ:ナスダック TOPIX:トピックス RAG:ラグ UNIX:ユニックス NAFTA:ナフタ AUKUS:オーカス QUAD:クアッド "
+    "CERN:セルン NOAA:ノア COP:コップ HACCP:ハサップ STEM:ステム LOHAS:ロハス PISA:ピサ MARCH:マーチ GIGA:ギガ "
+    "RAID:レイド SATA:サタ NAS:ナス CAPTCHA:キャプチャ REST:レスト CRUD:クラッド TWICE:トゥワイス EXILE:エグザイル "
+    "GLAY:グレイ IMAX:アイマックス WAON:ワオン TOICA:トイカ ZOZO:ゾゾ PARCO:パルコ LUMINE:ルミネ LAWSON:ローソン "
+    "NTSB:エヌティーエスビー ISBN:アイエスビーエヌ LIXIL:リクシル TOTO:トートー MEXT:メクスト JAMSTEC:ジャムステック "
     "JASRAC:ジャスラック GARO:ガロ TEPCO:テプコ SONY:ソニー HONDA:ホンダ TOYOTA:トヨタ NISSAN:ニッサン "
     "CANON:キヤノン SHARP:シャープ SOFTBANK:ソフトバンク DOCOMO:ドコモ GAFA:ガーファ CAD:キャド GIF:ジフ "
     "JPEG:ジェイペグ MPEG:エムペグ BIOS:バイオス JAWS:ジョーズ STOP:ストップ START:スタート LIVE:ライブ "
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
-    "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェイソン NY:ニューヨーク TOKYO:トーキョー"
+    "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェーソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
 _NAMES: Final = _table(
@@ -64,10 +59,21 @@ _NAMES: Final = _table(
     "J2:ジェーツー J3:ジェースリー G7:ジーセブン G20:ジートゥエンティー PS4:ピーエスフォー PS5:ピーエスファイブ "
     "M-1:エムワン R-1:アールワン K-POP:ケーポップ J-POP:ジェーポップ HbA1c:エイチビーエーワンシー Jr:ジュニア "
     "SpO2:エスピーオーツー PaO2:ピーエーオーツー O2:オーツー NOx:ノックス PM2.5:ピーエムニーテンゴ "
-    "CH4:シーエイチフォー "
     "γ-GTP:ガンマジーティーピー eGFR:イージーエフアール mRNA:エムアールエヌエー iPS:アイピーエス "
-    "IoT:アイオーティー SaaS:サース "
+    "IoT:アイオーティー NVMe:エヌブイエムイー Hb:エイチビー Ht:エイチティー Alb:アルブミン "
+    "Cre:クレアチニン Rh:アールエイチ DeNA:ディーエヌエー K8s:クバネティス "
+    "k8s:クバネティス i18n:アイエイティーンエヌ SaaS:サース "
     "Q1:キューワン Q2:キューツー Q3:キュースリー Q4:キューフォー U-NEXT:ユーネクスト ETC:イーティーシー "
+    "EC2:イーシーツー S3:エススリー IPv4:アイピーブイフォー IPv6:アイピーブイシックス M.2:エムドットツー "
+    "GPT-3:ジーピーティースリー GPT-4:ジーピーティーフォー "
+    "GPT-4o:ジーピーティーフォーオー GPT-5:ジーピーティーファイブ "
+    "S&P500:エスアンドピーファイブハンドレッド PCIe:ピーシーアイイー "
+    "eSIM:イーシム Blu-ray:ブルーレイ NewJeans:ニュージーンズ "
+    "LaTeX:ラテフ OAuth:オーオース LinkedIn:リンクトイン AKB48:エーケービーフォーティーエイト "
+    "NMB48:エヌエムビーフォーティーエイト "
+    "HKT48:エイチケーティーフォーティーエイト SKE48:エスケーイーフォーティーエイト "
+    "VLOOKUP:ブイルックアップ XLOOKUP:エックスルックアップ HLOOKUP:エイチルックアップ SUMIF:サムイフ "
+    "COUNTIF:カウントイフ IFERROR:イフエラー "
     "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
 )
 # Capitals that are English words.
@@ -76,11 +82,13 @@ _WORDS: Final = frozenset(
     "GET POST PUT PATCH README TODO HEAD MAIN PLUS GOLD TOUR SUPER WORLD LOVE GAME SHOW STAR HAPPY MUSIC SOLD OUT "
     "CLASS CASE WHEN ELSE WITH COUNT LIKE CREATE DROP ALTER INDEX PRINT RETURN WHILE BREAK".split()
 )
+# A word that the letters would become a part of.
+_KATAKANA: Final = re.compile("[ァ-ヶー]")
 _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
     "(?<![A-Za-z0-9@_])(?:"
     + "|".join(re.escape(name) for name in sorted(_NAMES, key=len, reverse=True))
-    + ")(?![A-Za-z0-9@_]|\\.[A-Za-z])"
+    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|\\.[A-Za-z])"
 )
 _LABEL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[Vv]ol\.?|(?P<version>[Vv]er\.?|[vV](?=\.?\d++\.\d)\.?|Version|version)"
@@ -88,7 +96,8 @@ _LABEL: Final = re.compile(
 )
 # Pages, from one to another: p.86〜p.121, pp. 45-52.
 _PAGES: Final = re.compile(
-    r"(?<![A-Za-z0-9])[Pp]{1,2}\.? ?(?P<first>\d{1,4})(?:[-–~～〜](?:[Pp]\.? ?)?(?P<last>\d{1,4}))?(?![\dA-Za-z]"
+    r"(?<![A-Za-z0-9&])(?!p(?:50|9[059]|999)(?!\d)の?(?:レ|応答|遅延|値| ?[A-Za-z]))[Pp]{1,2}\.? "
+    r"?(?P<first>\d{1,4})(?:[-–~～〜](?:[Pp]\.? ?)?(?P<last>\d{1,4}))?(?![\dA-Za-z]"
     r"|[.,]\d)"
 )
 _INITIALS: Final = re.compile(
@@ -102,6 +111,7 @@ _COUNTED_IN_ENGLISH: Final = re.compile(
     r"(?<![\dA-Za-z.,第])[1-5](?=ラン(?![クチプドナニ])|アウト|ストライク|トップ(?!ページ)|ショット|タッチ"
     "|クリック|ステップ|コイン|ピース)"
 )
+_ROUND: Final = re.compile(r"(?<![A-Za-z\d])(\d{1,2})R(?=\d{1,2}分)")
 _MAGNITUDE: Final = re.compile(r"(?<![A-Za-z\d])M(?=\d\.\d(?!\d)|\d(?:クラス|級|以上|の地震|程度|前後))")
 _FLOOR: Final = re.compile(r"(?<![\dA-Za-z.,°])(?P<below>B?)(?P<floor>\d{1,2})F(?![A-Za-z0-9])")
 # The film, whose figure is said in English.
@@ -123,13 +133,13 @@ def read_names(text: TrackedText) -> TrackedText:
     text = text.sub(_COUNTED_IN_ENGLISH, lambda match: ENGLISH_DIGITS[match.group()])
     if _LETTER.search(text.text) is None:
         return text
-    text = text.sub(_MAGNITUDE, "マグニチュード").sub(_ROOMS, "ワン")
+    text = text.sub(_ROUND, r"\1ラウンド").sub(_MAGNITUDE, "マグニチュード").sub(_ROOMS, "ワン")
     text = text.sub(_FLOOR, lambda match: f"{'地下' if match['below'] else ''}{match['floor']}階")
     text = text.sub(
         _LABEL, lambda match: "バージョン" if match["version"] else "図" if match["figure"] else "ボリューム"
     )
     text = text.sub(_PAGES, _pages)
-    return text.sub(_NAME, lambda match: _NAMES[match.group()])
+    return designations.read(text.sub(_NAME, lambda match: _NAMES[match.group()]))
 
 
 def _pages(match: re.Match[str]) -> str:
@@ -150,7 +160,8 @@ def _initials(match: re.Match[str]) -> str | None:
     letters = match.group()
     if letters in _WORDS or _is_among_english(match):
         return None
-    return _SAID.get(letters) or "".join(LETTERS[letter] for letter in letters.upper() if letter != "-")
+    said = _SAID.get(letters) or named(letters.replace("-", ""))
+    return f" {said}" if _KATAKANA.match(match.string, match.start() - 1) and match.start() else said
 
 
 def _is_among_english(match: re.Match[str]) -> bool:

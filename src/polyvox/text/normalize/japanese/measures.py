@@ -118,6 +118,28 @@ _UNITS: Final = {
     "hr": "時間",
     "mEq": "メック",
     "pt": "ポイント",
+    "eV": "電子ボルト",
+    "keV": "キロ電子ボルト",
+    "MeV": "メガ電子ボルト",
+    "GeV": "ギガ電子ボルト",
+    "TeV": "テラ電子ボルト",
+    "Cap": "カプセル",
+    "cap": "カプセル",
+    "tab": "錠",
+    "mIU": "ミリアイユー",
+    "kN": "キロニュートン",
+    "mbar": "ミリバール",
+    "pg": "ピコグラム",
+    "fL": "フェムトリットル",
+    "ct": "カラット",
+    "Mb": "メガビット",
+    "Gb": "ギガビット",
+    "EB": "エクサバイト",
+    "ZB": "ゼタバイト",
+    "GJ": "ギガジュール",
+    "MJ": "メガジュール",
+    "dm": "デシメートル",
+    "yd": "ヤード",
 }
 _POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
 _POWERED: Final = frozenset(("mm", "cm", "m", "km"))
@@ -149,11 +171,14 @@ _EACH: Final = {
     "100g": "、100グラムあたり",
     "day": "パーデイ",
 }
+# Rooms, seats and gates are named so.
+_NAMES: Final = frozenset("ABCDEFGHJKLMNV")
+_NAMED: Final = re.compile("(?:[室席棟列組館]|ゲート|出口|ホール|クラス|番線|ブロック|号車)[はのがを:、 ]?\\Z")
 _ANY_EACH: Final = "|".join(sorted(_EACH, key=len, reverse=True))
 
 _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
-_SCALE: Final = "(?P<scale>[千万億兆]{0,3})"
+_SCALE: Final = "(?P<scale>[千万億兆]{0,3}π?)"
 _MONEY: Final = re.compile(
     rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?{_SCALE}円?"
@@ -162,8 +187,21 @@ _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?%)?(?:{DASH}(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?(?P<sign>[%‰])"
 )
-_PER_HEAD: Final = re.compile("(?<=円)/(人|個|本|枚|台|回|日|月|年|時間|泊|名)(?![曜])")
-_PERIODS: Final = {"月": "か月"}
+_PER_HEAD: Final = re.compile(
+    "(?<=[円回件人個本枚拍台])/(人|個|本|枚|台|回|日|週|月|年|時間|泊|名|世帯|分|秒|時|kWh|kg|km|m²|[hgL])(?![A-Za-z曜])"
+)
+_PERIODS: Final = {
+    "月": "1か月",
+    "週": "1週間",
+    "h": "1時間",
+    "kWh": "1キロワット時",
+    "kg": "1キログラム",
+    "km": "1キロメートル",
+    "m²": "1平方メートル",
+    "g": "1グラム",
+    "L": "1リットル",
+}
+_TEMPI: Final = {"分": "毎分", "秒": "毎秒", "時": "毎時"}
 _DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -171,7 +209,7 @@ _DEGREES: Final = re.compile(
 )
 _RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
 _DEGREE_SIGN: Final = re.compile("[°℃℉]")
-_UNIT_LETTER: Final = re.compile("[0-9 千万億兆][A-Za-zΩμµ]")
+_UNIT_LETTER: Final = re.compile("[0-9 千万億兆π][A-Za-zΩμµ]")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zΩμµ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -188,7 +226,9 @@ def read_shares(text: TrackedText) -> TrackedText:
     text = text.sub(_DISCOUNT, "びき")
     if "%" in text.text or "‰" in text.text:
         text = text.sub(_PERCENT, _share)
-    return text.sub(_PER_HEAD, lambda match: f"、1{_PERIODS.get(match[1], match[1])}あたり")
+    return text.sub(
+        _PER_HEAD, lambda match: _TEMPI.get(match[1]) or f"、{_PERIODS.get(match[1], f'1{match[1]}')}あたり"
+    )
 
 
 def _share(match: re.Match[str]) -> str:
@@ -217,6 +257,8 @@ def _degrees(match: re.Match[str]) -> str:
 
 def _measure(match: re.Match[str]) -> str | None:
     unit = _UNITS.get(match["unit"])
+    if match["unit"] in _NAMES and _NAMED.search(match.string, max(0, match.start() - 4), match.start()):
+        return None
     if match["lettered"] is not None and len(match["unit"]) == 1:
         return None
     if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.context import capitalised_like, ends_sentence, word_after, word_before
+from polyvox.text.normalize.malay.context import capitalised_like, ends_sentence, last_words, word_after, word_before
 from polyvox.text.tracked import TrackedText
 
 # Before a name; a full stop behind never ends a sentence.
@@ -75,6 +75,8 @@ PLACES: Final = {
     "Ting": "Tingkatan",
     "Bhg": "Bahagian",
     "Jab": "Jabatan",
+    "Kump": "Kumpulan",
+    "Daer": "Daerah",
     "Kem": "Kementerian",
     "Pej": "Pejabat",
     "Syk": "Syarikat",
@@ -112,6 +114,13 @@ WITHIN: Final = {
     "lwn": "lawan",
     "vs": "lawan",
     "maks": "maksimum",
+    "dep": "deposit",
+    "agg": "agregat",
+    "bhg": "bahagian",
+    "kump": "kumpulan",
+    "tamb": "tambahan",
+    "jum": "jumlah",
+    "kuant": "kuantiti",
     "tkh": "tarikh",
     "approx": "lebih kurang",
 }
@@ -151,6 +160,25 @@ SLASHED: Final = {
     "t/hari": "tengah hari",
     "t/malam": "tengah malam",
     "t/mlm": "tengah malam",
+    "t/away": "take away",
+    "p/balik": "pergi balik",
+    "t/jawab": "tanggungjawab",
+    "t/laku": "tidak laku",
+    "b/air": "bilik air",
+    "b/tidur": "bilik tidur",
+    "s/akhir": "separuh akhir",
+    "s/usaha": "setiausaha",
+    "s/u": "setiausaha",
+    "p/raya": "pilihan raya",
+    "p/kanan": "penolong kanan",
+    "g/besar": "guru besar",
+    "l/raya": "lebuh raya",
+    "j/kuasa": "jawatankuasa",
+    "k/kerja": "kertas kerja",
+    "m/cycle": "motosikal",
+    "h/phone": "handphone",
+    "f/time": "full time",
+    "p/time": "part time",
     "t/tangan": "tandatangan",
     "k/tangan": "kakitangan",
     "tn/pn": "Tuan atau Puan",
@@ -174,10 +202,30 @@ _HONOURS: Final = {
     "DYMM": "Duli Yang Maha Mulia",
     "YDPA": "Yang di-Pertuan Agong",
 }
-_COMPARED: Final = {"YoY": "tahun ke tahun", "QoQ": "suku ke suku", "MoM": "bulan ke bulan"}
+_COMPARED: Final = {
+    letters: words
+    for words, shorts in {
+        "tahun ke tahun": "YoY yoy YOY y-o-y Y-o-Y",
+        "suku ke suku": "QoQ qoq QOQ q-o-q Q-o-Q",
+        "bulan ke bulan": "MoM MOM m-o-m M-o-M",
+    }.items()
+    for letters in shorts.split()
+}
 _BLESSINGS: Final = {"SWT": "subhanahu wataala", "SAW": "sallallahu alaihi wasallam"}
 _HOLY: Final = frozenset("allah baginda muhammad nabi rasulullah rasul".split())
 _SHORT_PLACES: Final = {
+    "T'ganu": "Terengganu",
+    "K'tan": "Kelantan",
+    "S'gor": "Selangor",
+    "P'pinang": "Pulau Pinang",
+    "N'sembilan": "Negeri Sembilan",
+    "S'wak": "Sarawak",
+    "S'pore": "Singapura",
+    "S'pura": "Singapura",
+    "M'sia": "Malaysia",
+    "J'bahru": "Johor Bahru",
+    "K'lumpur": "Kuala Lumpur",
+    "S'ban": "Seremban",
     "P. Pinang": "Pulau Pinang",
     "N. Sembilan": "Negeri Sembilan",
     "N.Sembilan": "Negeri Sembilan",
@@ -194,6 +242,7 @@ _SHORT_PLACES: Final = {
 _HILLS: Final = frozenset(
     "Bintang Damansara Jalil Kiara Mertajam Aman Tinggi Beruntung Antarabangsa Katil Rambai".split()
 )
+_PUPILS: Final = frozenset("guru kelas murid pelajar peperiksaan sukatan ujian".split())
 _SCHOOLS: Final = {"Men": "Menengah", "Keb": "Kebangsaan", "Ren": "Rendah"}
 _AFTER_NUMBER: Final = frozenset(
     (
@@ -209,6 +258,12 @@ _UNDOTTED: Final = frozenset("Abd Bdr Bkt Blk Bt En Hj Hjh Jln Kg Lrg Md Mohd Mu
 
 _NAME: Final = r"(?= ?[A-Z])"
 _TITLE: Final = re.compile(rf"(?<![\w.'-])({'|'.join(TITLES)})(?P<stop>\.)?(?=(?(stop) ?| )[A-Z])")
+# Where from, or since when; no name of a doctor.
+_WHENCE: Final = re.compile(
+    r"(?<![\w.'-])Dr(?= (?:abad|awal|dulu|hari|hasil|jumlah|kecil"
+    r"|lahir|luar|mana|pagi|pihak|rumah|segi|semalam|sini|situ"
+    r"|sudut|sumber|tahun|tadi|thn)\b)"
+)
 _SHARED_TITLE: Final = re.compile(
     rf"(?<![\w.'-])(Dr|Prof|Lt|Mrs|Mr|Ms)(?:\.{_NAME}|(?= [A-Z])|\.(?= [a-z]))|^Dr(?= [a-z])"
 )
@@ -237,6 +292,13 @@ _SCHOOL: Final = re.compile(r"(?<=\bSek\. )(Men|Keb|Ren)\.|(?<=\bSek )(Men|Keb|R
 _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in _SHORT_PLACES)})(?!\w)")
 _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
+_LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
+_SECTION: Final = re.compile(
+    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())"
+    r"[sS](?:ek|eks)?\. ?(?=\d)"
+)
+_APPENDIX: Final = re.compile(r"(?<![\w.'-])Lamp\. ?(?=(?:[A-Z]|\d{1,2})(?!\w))")
+_HEADED: Final = re.compile(r"(?<![\w.'-])(?:[Rr]uj|RUJ|[Tt]kh)(?=:)")
 _WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
 _VERSUS: Final = re.compile(r"(?<=[\w)] )(?:(?:vs|lwn)\b\.?(?= [A-Za-z\d])|v\b\.?(?= [A-Z]))")
 _NUMBER: Final = re.compile(
@@ -270,6 +332,7 @@ NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WIT
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals."""
     text = read_names(text.sub(_BEFORE_FIGURE, lambda match: _BEFORE_FIGURES[match[1].rstrip(".")] + _gap(match)))
+    text = text.sub(_WHENCE, "Dari") if "Dr" in text.text else text
     text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1] or "Dr"] + _gap(match))
     text = text.sub(_SMALL_TITLE, _small_title)
     text = text.sub(_COMPARISON, lambda match: _COMPARED[match.group()])
@@ -277,6 +340,9 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
     text = text.sub(_LABEL, _label)
+    text = text.sub(_SECTION, "seksyen ").sub(_APPENDIX, "Lampiran ")
+    text = text.sub(_LEAST, lambda match: capitalised_like(match.group(), "minimum"))
+    text = text.sub(_HEADED, lambda match: capitalised_like(match.group(), WITHIN[match.group().lower()]))
     return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)
 
 
@@ -321,6 +387,8 @@ def _place(match: re.Match[str]) -> str | None:
         return "Bukit" + _gap(match)
     if name == "Sek" and numbered:
         return "Seksyen" + _gap(match)
+    if name == "Tkt" and numbered and last_words(match) & _PUPILS:
+        return "Tingkatan" + _gap(match)
     return capitalised_like(match[1], PLACES[name].lower()) + _gap(match)
 
 

@@ -14,9 +14,17 @@ _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++){2,}+)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.-])(?<!\d,)\d++(?:-\d++){2,}+(?![\w-])")
-_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>[kK]|M|mil|jt|bil|B|bn)(?!\w)")
+_SCALED: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>[kK]"
+    rf"|M|mil|jt|bil|B|bn|(?<=\.\d)b|(?<=\.\d\d)b)(?!\w)"
+)
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?[x×](?![\w×])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)"
+)
+_DONE: Final = frozenset(
+    "aktif bayar boleh cukup dapat datang hadir hantar isi jadi "
+    "jawab lulus mahu mau muncul nak pernah pulang setuju siap"
+    " sokong tahu turun undi".split()
 )
 _QUANTITY: Final = re.compile(r"(?<![\w.])[x×](?=\d{1,3}(?![\w.]))")
 _DIMENSION: Final = re.compile(r"(?<=\d) ?[x×*] ?(?=\d)|(?<=\w) [x×] (?=\d)")
@@ -63,7 +71,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_DOTTED, lambda match: _points(match["parts"])).sub(_DASHED, _dashed)
     text = text.sub(_LABELLED, lambda match: spelled(match.group()) if word_before(match) in _NAMED else None)
     text = text.sub(_SCALED, _scaled).sub(_DIMENSION, " kali ").sub(_QUANTITY, "kali ")
-    text = text.sub(_TIMES, lambda match: f"{number(match['amount'])} kali")
+    text = text.sub(_TIMES, _times)
     return text.sub(_HYPHENED, " ").sub(_MIXED, _mixed)
 
 
@@ -99,6 +107,12 @@ def _scaled(match: re.Match[str]) -> str | None:
     counted = written in ("k", "M", "mil", "jt", "bil", "bn") or any(mark in match["amount"] for mark in ".,")
     tens = len(match["amount"]) > 1 and written == "K"
     return f"{number(match['amount'])} {SCALES[written.lower()]}" if counted or tens else None
+
+
+def _times(match: re.Match[str]) -> str:
+    """So many times; before what people do, x is the short form of "not"."""
+    refused = word_after(match).lower() in _DONE and " " in match.group()
+    return f"{number(match['amount'])} {'tak' if refused else 'kali'}"
 
 
 def _mixed(match: re.Match[str]) -> str:

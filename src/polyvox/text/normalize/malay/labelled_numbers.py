@@ -27,7 +27,7 @@ _MOST_BETWEEN: Final = 4
 _LABELS: Final = frozenset(
     (
         "acc account akaun berkunci biller booking code cvc cvv id invois invoice kod laluan matrik matrix otp pasport "
-        "passport password pin poskod postcode receipt reference ref resit ruj rujukan siri serial tac tracking"
+        "passport password pin port poskod postcode receipt reference ref resit ruj rujukan siri serial tac tracking"
     ).split()
 )
 # Behind these, one of four digits or more, unless the word behind is counted by it.
@@ -86,6 +86,8 @@ def _names(match: re.Match[str]) -> bool:
         return False
     if words[-2:] == ["peti", "surat"] or (words[-1:] == ["bilik"] and len(written) <= _ROOM_DIGITS):
         return True
+    if words[-1:] == ["port"] and written.endswith("000"):
+        return False
     if _LABELS.intersection(words):
         return _YEAR.fullmatch(written) is None or words[-1] in _LABELS
     long = len(written) > 4 or (len(written) == 4 and not (words[-1:] != ["no"] and _YEAR.fullmatch(written)))

@@ -126,6 +126,26 @@ _UNITS: Final = {
     "mol": "mol",
     "dB": "desibel",
     "Nm": "newton meter",
+    "N": "newton",
+    "kN": "kilonewton",
+    "J": "joule",
+    "tkt": "tingkat",
+    "Ki": "kibibait",
+    "Mi": "mebibait",
+    "Gi": "gibibait",
+    "KiB": "kibibait",
+    "MiB": "mebibait",
+    "GiB": "gibibait",
+    "psg": "pasang",
+    "helai": "helai",
+    "btg": "batang",
+    "mJ": "milijoule",
+    "MJ": "megajoule",
+    "mV": "milivolt",
+    "MPa": "megapascal",
+    "bar": "bar",
+    "mbar": "milibar",
+    "ct": "karat",
     # what receipts and orders count
     "org": "orang",
     "orang": "orang",
@@ -262,9 +282,10 @@ _SHORT_DURATION: Final = re.compile(r"(?<![\w.])(?<!\d,)(?P<minutes>\d{1,3})m(?:
 # Seconds, unless a nought ends the figure: 90s is a decade.
 _SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++|\d{{0,3}}[1-9])s(?![\w'’/])")
 # A unit of the head of a table, which has no figure.
+_SECONDS_APART: Final = re.compile(r"(?<=\d) s(?=[,.;)]|$| (?:dan|maka|atau|selepas)\b)")
 _BARE_RATE: Final = re.compile(
     r"(?<![\w/.-])(?<!\d )(?P<unit>km(?=/[jh])|m(?=/(?:s|saat|min)(?!\w| ?\d))"
-    r"|[mk]?g|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
+    r"|[mk]?g|N(?=/m)|[µμ]g|m?[lL]|mmol|kWh|kWj|kW|kJ|kcal)"
     r"/(?P<each>j|jam|h|hr|s|saat|min|minit|hari|bulan|[dm]?[lL]|kg|c?m(?=[²³]))(?P<power>[²³])?(?![\w/])"
 )
 _MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
@@ -316,6 +337,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(
         _SHORT_DURATION, lambda match: f"{cardinal(match['minutes'])} minit {cardinal(str(int(match['seconds'])))} saat"
     )
+    text = text.sub(_SECONDS_APART, " saat") if " s" in text.text else text
     text = text.sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
     text = text.sub(_PLOT, _plot).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)
@@ -360,6 +382,8 @@ def _power(match: re.Match[str]) -> str | None:
 
 def _is_no_measure(match: re.Match[str], symbol: str) -> bool:
     """ "3 in 1" counts nothing, and "5g" behind a word of telephony is a network."""
+    if len(symbol) == 1 and match.string[match.end() : match.end() + 1] == ":":
+        return True
     if symbol == "in":
         return match["gap"] == " " and not match["prefix"] and not match["unit_power"]
     return symbol == "g" and match["gap"] == "" and bool(_NETWORK_WORDS & last_words(match))

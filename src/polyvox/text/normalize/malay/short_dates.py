@@ -40,6 +40,9 @@ _COUNTED: Final = frozenset(
 _SALES: Final = frozenset(
     "baucar beli borong deal diskaun jualan lazada mega promo promosi sale shopee tawaran tiktok tunggu voucher".split()
 )
+# Behind a day of chat; and months that nothing is shared into.
+_AS_PLANNED: Final = frozenset("cuti je jer ni nanti tu tutup".split())
+_NO_PARTS: Final = (7, 11)
 _ARITHMETIC: Final = re.compile(r"[=+×÷*]")
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _REACH: Final = 24
@@ -72,7 +75,8 @@ def _day(match: re.Match[str]) -> str | None:
     day, month = int(match["day"]), int(match["month"])
     padded = match["day"].startswith("0") or match["month"].startswith("0")
     asked = word_before(match).lower() in _ASKING or bool(last_words(match, reach=16) & _WEEKDAYS)
-    if match.group() == "24/7" or not is_day(month, day) or not (asked or padded or day > month):
+    sure = padded or day > month or month in _NO_PARTS or word_after(match).lower() in _AS_PLANNED
+    if match.group() == "24/7" or not is_day(month, day) or not (asked or sure):
         return None
     return None if _is_counted(match) and not asked else _words(day, month)
 

@@ -58,9 +58,69 @@ SHORT_FORMS: Final = _by_short_form(
         "tapi": "tp tpi",
         "tetapi": "ttpi",
         "tetap": "tttp",
+        "jika": "jk jka",
+        "bawang": "bwg bwng",
+        "minyak": "mnyk myk",
+        "santan": "sntn",
+        "tepung": "tpg tpung",
+        "garam": "grm",
+        "panas": "pns",
+        "sejuk": "sjuk",
+        "kemudian": "kmdn kmdian",
+        "dibuka": "dbuka",
+        "permohonan": "pmohonan",
+        "hadir": "hdr",
+        "maklumat": "mklumat",
+        "segera": "sgra",
+        "bawah": "bwh",
+        "atas": "ats",
+        "tingkat": "tgkt tngkt",
+        "dengar": "dgr dngr",
+        "lihat": "lht",
+        "hilang": "hlg",
+        "tukar": "tkr",
+        "ganti": "gnti",
+        "jual": "jul",
+        "kosong": "ksg",
+        "penuh": "pnuh",
+        "cuti": "cti",
+        "cawan": "cwn",
+        "sudu": "sdu",
+        "badan": "bdn",
+        "pasang": "psg",
+        "berat": "brt",
+        "tinggi": "tggi tngi",
+        "tambah": "tmbh",
+        "campur": "cmpur",
+        "masak": "msak",
+        "goreng": "grg grng",
+        "rebus": "rbs",
+        "sayur": "syr",
+        "daging": "dgg",
+        "ikan": "ikn",
+        "telur": "tlr",
+        "percuma": "pcma prcuma",
+        "penghantaran": "pghntrn pghantaran",
+        "pesakit": "pskt",
+        "ubat": "ubt",
+        "doktor": "dktr",
+        "jabatan": "jbtn",
+        "syarikat": "syrkt",
+        "pejabat": "pjbt",
+        "mesyuarat": "msyrt mesyrt",
+        "kuantiti": "qty",
+        "pelanggan": "plgn plggn",
+        "stok": "stk",
+        "warna": "wrna",
+        "saiz": "siz",
+        "terkini": "trkini",
+        "kerajaan": "krajaan krjaan",
+        "peratus": "prts",
+        "ringgit": "rgt",
+        "perpuluhan": "ppuluhan",
         "kalau": "klu klau klo",
         "walaupun": "wlpn wlaupun walaupn",
-        "sampai": "smpi smpai smpe",
+        "sampai": "smp smpai smpi smpai smpe",
         "supaya": "spy spya",
         "sebelum": "sblm sblum",
         "selepas": "slps slpas",
@@ -291,6 +351,8 @@ _LABELS: Final = frozenset(
 _BEFORE_MORNING: Final = frozenset(
     "awal esk esok hari isnin jumaat khamis rabu sabtu selamat selasa semalam setiap slmt tadi td tiap".split()
 )
+_LATER: Final = re.compile(r"[^.!?\n]{0,40}\b(?:ptg|petang|mlm|malam|tgh hari|tengah hari)\b")
+_DOSED: Final = re.compile(r"\d (?:unit|biji|tablet|kapsul|sudu|titis|kali|sedutan) $")
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
 # Names that one comes from.
 _MET: Final = frozenset(
@@ -349,7 +411,14 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
     if word == "pn":
         return "pun" if match.group().islower() else None
     if word == "pg":
-        return "pagi" if _after_figure(match) or word_before(match).lower() in _BEFORE_MORNING else "pergi"
+        return (
+            "pagi"
+            if _after_figure(match)
+            or _DOSED.search(match.string[: match.start()])
+            or _is_forenoon(match)
+            or word_before(match).lower() in _BEFORE_MORNING
+            else "pergi"
+        )
     if word == "kn":
         return "kan" if match.string[match.end() : match.end() + 1] in ("", "?", "!", ".", ",", "\n") else None
     if word in ("wbt", "wrwb"):
@@ -357,6 +426,12 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
     if word in ("bg", "kt"):
         return {"bg": "bagi", "kt": "kat"}[word] if word_after(match) else None
     return None
+
+
+def _is_forenoon(match: re.Match[str]) -> bool:
+    """Return whether a part of a forecast begins, which goes on with the afternoon."""
+    begins = match.string[max(0, match.start() - 2) : match.start()].strip()[-1:] in (":", ",", "(", "")
+    return begins and _LATER.match(match.string, match.end()) is not None
 
 
 def _after_figure(match: re.Match[str]) -> bool:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.context import word_before
+from polyvox.text.normalize.malay.context import last_words, word_before
 from polyvox.text.normalize.malay.measures import per
 from polyvox.text.normalize.malay.numbers import cardinal
 from polyvox.text.placeholders import PLACEHOLDERS
@@ -56,6 +56,7 @@ _COMPARING: Final = re.compile(r"[#~∼<>=]")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _SIGNED_FIGURE: Final = r"(?= ?(?:RM|rm|[$€£])? ?-?\.?\d)"
 _EXPONENT: Final = re.compile(r"(?<=\d)\^(?=-?\d{1,3}(?!\d))")
+_RAISED: Final = re.compile(r"(?<=\d)(?P<minus>⁻)?(?P<digits>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})(?= ?[A-Za-zµ])")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=(?:RM|rm|[$€£])?\d)|±(?= ?(?:RM|rm)?\d)")
 _LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
@@ -64,7 +65,25 @@ _GREATER: Final = re.compile(rf" ?>{_SIGNED_FIGURE}|(?<=[\w)] )>(?= )")
 _AT_PRICE: Final = re.compile(r" ?@ ?(?=(?:RM|rm) ?\d)")
 _AT_TIME: Final = re.compile(r" @ ?(?=\d)(?!0\d{1,2}[ -]?\d{3})")
 _GRADE: Final = re.compile(r"(?<=\b[A-D])\+(?!\w)")
-_ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
+_ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=(?P<next>[A-Z]\w*))")
+_REACH: Final = 24
+_PLACES: Final = frozenset(
+    "Anjung Bandar Bangunan Blok Bukit Dataran Dewan Galeri Hospital Hotel Jalan Kampung Kedai Kompleks Kota Kuala Lot "
+    "Lorong Mall Masjid Medan Menara Padang Pasar Pekan Plaza "
+    "Pusat Resort Restoran Seksyen Sekolah Stadium Surau Sungai "
+    "Taman Tanjung Tingkat Universiti Wisma".split()
+)
+_SHORT_NAMES: Final = re.compile(r"(?<=[A-Z]{2})-(?=[A-Z]{2})")
+_BOTH: Final = re.compile(r" ?&& ?")
+_CONTENT: Final = re.compile(
+    r"(?<=\d)(?P<unit> ?(?:mcg|mg|µg|g|IU|mmol|mEq))/"
+    r"(?=\d{1,4}(?:\.\d)? ?(?:ml|mL|ML|l|L|kg|g)\b)"
+)
+_FORMULA: Final = re.compile(r"(?<== )(?P<top>[a-z]{1,14}) ?/ ?(?P<bottom>[a-z]{1,14})\b")
+_STARS: Final = re.compile(r"(?<=\d)\*(?= |[,.)]|$)")
+_LODGINGS: Final = frozenset("hotel resort chalet penginapan homestay inn".split())
+_CROSS: Final = re.compile("[x×]")
+_FACTOR: Final = re.compile(r"(?<=[\w³²)])(?: ?[x×] ?(?=(?:RM|rm) ?\d)|(?<=\w) [x×] (?=\d)(?!\d{1,2} kali\b))")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
 _AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
 _OR: Final = re.compile(r"(?<=[a-z)]) ?/ ?(?=[A-Za-z(])|(?<=[A-Z]) ?/ ?(?=[a-z])")
@@ -92,6 +111,10 @@ _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "
 def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~RM5", "<10", "#1"."""
     text = text.sub(_EMOTICON, "").sub(_ABOUT, "lebih kurang ")
+    text = text.sub(_BOTH, " dan ") if "&&" in text.text else text
+    text = text.sub(_CONTENT, r"\g<unit> per ") if "/" in text.text else text
+    text = text.sub(_STARS, lambda match: " bintang" if last_words(match, reach=40) & _LODGINGS else None)
+    text = text.sub(_FACTOR, " kali ") if _CROSS.search(text.text) else text
     text = text.sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
     if _COMPARING.search(text.text) is None:
         return text
@@ -102,6 +125,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 
 def read_exponents(text: TrackedText) -> TrackedText:
     """Powers of a figure, whose exponent stays in figures before its unit: "10^8 m/s"."""
+    text = text.sub(_RAISED, _raised)
     return text.sub(_EXPONENT, " kuasa ") if "^" in text.text else text
 
 
@@ -116,7 +140,8 @@ def read(text: TrackedText) -> TrackedText:
         text.sub(_DECORATION, " ")
         .sub(_ARROW, " ke ")
         .sub(_GRADE, " plus")
-        .sub(_ALIAS, " alias ")
+        .sub(_ALIAS, lambda match: " alias " if _is_alias(match) else " di ")
+        .sub(_SHORT_NAMES, " ")
         .sub(_AT_PLACE, " di ")
     )
     if "/" in text.text:
@@ -127,14 +152,25 @@ def read(text: TrackedText) -> TrackedText:
 
 def _read_slashes(text: TrackedText) -> TrackedText:
     """Paths, rates and choices."""
+    text = text.sub(_FORMULA, r"\g<top> per \g<bottom>")
     text = text.sub(_PATH, lambda match: match.group().replace("/", " slash ").lstrip())
     text = text.sub(_RATE, _rate).sub(_AND_OR, " ").sub(_DIVISION, " bahagi ")
     return text.sub(_PARTNERS, ", ").sub(_OR, " atau ").sub(_SLASH, " ")
 
 
+def _is_alias(match: re.Match[str]) -> bool:
+    """Return whether names of one person stand on both sides; what is done at a place has no capital."""
+    before = match.string[max(0, match.start() - _REACH) : match.start()].split(" ")[-1]
+    return before[:1].isupper() and match["next"] not in _PLACES
+
+
 def _rate(match: re.Match[str]) -> str | None:
     """None for two names of time side by side, of which one or the other holds, as in "hari/bulan"."""
     return f" {per(match.group())}" if word_before(match).lower() not in _NO_RATE else None
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f"^{'-' if match['minus'] else ''}{match['digits'].translate(_DIGITS)}"
 
 
 def _superscript(match: re.Match[str]) -> str:

@@ -26,9 +26,17 @@ _PART: Final = (
 _ENGLISH_PART: Final = re.compile(r"[ap]\.?m\.?", re.IGNORECASE)
 _START: Final = r"(?<![\w:/-])(?<!\d[.,])"
 _TO: Final = rf"(?:{DASH}| (?:hingga|sampai|to) )"
-_CLOCK_WORD: Final = r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam ))"
+_CLOCK_WORD: Final = (
+    r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam )|"
+    r"(?<=\bkol )|(?<=\bKol )|(?<=\bkul )|(?<=\bpkl )|(?<=\bpkl\. ))"
+)
 _NOON: Final = re.compile(
     r"(?<![\w.:/-])(?<!\d,)(?P<time>(?:12|1)(?:[.:][0-5]\d)?) ?(?:tgh|tengah)\b(?! ?(?:hari|malam|mlm))"
+)
+# The hours of prayer, which are told to the minute.
+_PRAYER: Final = re.compile(
+    r"(?i:\b(?P<prayer>imsak|subuh|syuruk|isyraq|dhuha|zohor|asar|maghrib|isyak|berbuka|sahur)(?: (?:pada|jam))?)[: ] ?"
+    r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5]\d)(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
 )
 # A stop between hour and minutes becomes a colon wherever something says that it is a time.
 _STOP_BEFORE_PART: Final = re.compile(rf"(?<![\w:/])(?<!\d[.,])(\d{{1,2}})\.([0-5]\d)(?= ?{_PART})")
@@ -40,14 +48,14 @@ _CHAT_TIME: Final = re.compile(
     r"(?i:\b(?P<word>pagi|petang|malam|esok|lusa|tadi|nanti|semalam|isnin|selasa|rabu|khamis|jumaat|sabtu|ahad"
     r"|hari ini|hari ni"
     r"|mula|bermula|start|jumpa|gerak|bertolak|berlepas|tiba|sampai|buka|tutup|habis|mesyuarat|meeting|kelas|sebelum|selepas|lepas"
-    r"|check-in|check-out|rehat|boarding|masuk|pulang|balik|berbuka|sahur|imsak|subuh|zohor|asar|maghrib|isyak"
+    r"|check-in|check-out|dalam|around|rehat|boarding|masuk|pulang|balik|berbuka|sahur|imsak|subuh|zohor|asar|maghrib|isyak"
     r"|azan|kickoff|tayangan|wayang|majlis|kenduri)(?: (?:ni|tu|ini|itu|nanti|pada|kul))?) "
     r"(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5][05])(?![\w:%]|[.,]\d| ?(?:%|RM|-|–))"
 )
 _STOPPED: Final = re.compile(r"\d\.[0-5][05](?!\d)")
 _MEASURED: Final = frozenset(
     "mata juta bilion ribu peratus ringgit kg km meter kilometer kilogram liter saat darjah gram cm mm tan kali "
-    "gb sen".split()
+    "gb sen jam minit hari minggu bulan tahun unit ml hektar ekar inci kaki lot bait".split()
 )
 _LAP: Final = re.compile(r"(?<![\w.:])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)(?P<part>\.\d{1,2})?(?![\w:]|[.,]\d)")
 _RUNNING: Final = frozenset("dalam masa catat catatan mencatat pace rekod".split())
@@ -62,7 +70,7 @@ _MILITARY: Final = re.compile(
     r"|(?<![\w:.])(?<!\d,)(?P<hour2>0\d)(?P<minute2>[0-5]\d)(?= ?(?:jam|hrs|hours)\b))"
     r"(?!\w|:\d|[.,]\d)(?: ?(?:jam|hrs|hours)\b)?"
 )
-_CLOCK_WORDS: Final = frozenset("jam pkl pukul".split())
+_CLOCK_WORDS: Final = frozenset("jam kol kul pkl pukul".split())
 # Behind these a time goes on from one that was said to be one.
 _GOES_ON: Final = frozenset(("hingga", "sampai", "to"))
 _OR: Final = re.compile(rf"(?<=\d)(?P<part> ?{_PART}) ?/ ?(?=\d{{1,2}}(?:[.:][0-5]\d)? ?{_PART})")
@@ -91,6 +99,7 @@ def read(text: TrackedText) -> TrackedText:
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
+    text = text.sub(_PRAYER, r"\g<prayer> \g<hour>:\g<minute>") if "." in text.text else text
     if _STOPPED.search(text.text):
         text = text.sub(_CHAT_TIME, _chat_time)
     if ":" in text.text:

@@ -28,6 +28,10 @@ _PATH: Final = re.compile(
 _LOCAL: Final = re.compile(rf"(?<![\w@./\\-])localhost(?![\w@-])(?:[:/](?=\w){_INSIDE}*{_LAST})?", re.IGNORECASE)
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]{1,50})(?![\w@])")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]++)")
+_ORDER: Final = re.compile(
+    r"(?=#)(?i:(?<=pesanan )|(?<=tempahan )|(?<=invois )|(?<=order )"
+    r"|(?<=tiket )|(?<=resit )|(?<=rujukan ))#(?=[A-Z]{0,4}-?\d)"
+)
 _FILE: Final = re.compile(r"(?<=\w)\.(aab|apk|heic|ipa|jfif|webm)(?!\w)", re.IGNORECASE)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _SCHEME: Final = re.compile(r"(?:https?|ftp)://|mailto:", re.IGNORECASE)
@@ -80,6 +84,7 @@ def read_tags(text: TrackedText, digits: ReadDigits, mark: str) -> TrackedText:
         spoken = [*([] if told else [sign]), *(digits(part) if part.isdigit() else part for part in parts)]
         return f"{mark}{' '.join(spoken)}{mark}"
 
+    text = text.sub(_ORDER, "nombor ") if "#" in text.text else text
     text = text.sub(_HANDLE, tag).sub(_HASHTAG, tag)
     return text.sub(_FILE, lambda match: " dot " + match[1].upper())
 

@@ -21,6 +21,7 @@ from polyvox.text.phonemes.japanese.counters import (
     ASKED_AND_COUNTER,
     LONGEST_NUMBER,
     MYRIADS,
+    NAMED_HUNDREDS,
     NUMBER_AND_COUNTER,
     NUMERAL_AND_COUNTER,
     asked_kana,
@@ -29,6 +30,7 @@ from polyvox.text.phonemes.japanese.counters import (
     number_kana,
     numeral_value,
 )
+from polyvox.text.phonemes.japanese.given_names import given_name
 from polyvox.text.phonemes.japanese.kana import hiragana, kana_phonemes
 from polyvox.text.phonemes.japanese.words import known_words, sound_behind
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -39,6 +41,7 @@ _KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
 _STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d++(?![A-Za-z]))+")
 _HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
 _NUMBER: Final = re.compile(r"\d+")
+_KATAKANA: Final = re.compile("[ァ-ヴー]{2,}")
 _HAN: Final = re.compile(f"[{HAN}]")
 # Digits and letters that the normaliser called by their names, which the dictionary would cut anyhow.
 _SPELLED_OUT: Final = re.compile(
@@ -67,6 +70,7 @@ class _Morpheme:
     reading: str
     is_noun: bool = False
     is_name: bool = False
+    is_surname: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,16 @@ class JapanesePhonemizer:
 
     def _morphemes(self, text: str) -> list[_Morpheme]:
         morphemes = [
-            _Morpheme(node.surface, _reading(node), node.feature.pos1 == "名詞", node.feature.pos2 == "固有名詞")
+            _Morpheme(
+                node.surface,
+                _reading(node),
+                is_noun=node.feature.pos1 == "名詞",
+                is_name=node.feature.pos2 == "固有名詞",
+                is_surname=node.feature.pos4 == "姓",
+            )
             for node in self._tagger(text)
         ]
+        morphemes = _with_given_names(morphemes)
         return [_behind(before, one) for before, one in zip([None, *morphemes], morphemes, strict=False)]
 
 
@@ -171,6 +182,7 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         return characters
 
     text = text.sub(_NUMBER, lambda match: "".join(str(int(char)) for char in match.group()))
+    text = text.sub(NAMED_HUNDREDS, _in_figures)
     text = text.sub(MYRIADS, lambda match: in_digits(match.groupdict(default="0")))
     text = text.sub(NUMBER_AND_COUNTER, numeral)
     words = [
@@ -179,6 +191,10 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
     ]
     found = [*counted, *words, *_numerals(text.text), *_called(text.text)]
     return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
+
+
+def _in_figures(match: re.Match[str]) -> str:
+    return f"{match['thousands'] or ''}{match['more'] or match['hundreds'] or '0'}00"
 
 
 def _called(text: str) -> Iterator[_Joined]:
@@ -223,6 +239,18 @@ def _with_counted(morphemes: list[_Morpheme], counted: Sequence[_Joined], offset
     return morphemes
 
 
+def _with_given_names(morphemes: list[_Morpheme]) -> list[_Morpheme]:
+    """The morphemes, with what stands behind a surname and is a given name as one."""
+    for place in range(len(morphemes) - 1, 0, -1):
+        if morphemes[place - 1].is_surname:
+            found = given_name([one.surface for one in morphemes[place : place + 4]])
+            if found:
+                end = place + found[0]
+                surface = "".join(one.surface for one in morphemes[place:end])
+                morphemes = [*morphemes[:place], _Morpheme(surface, found[1], is_name=True), *morphemes[end:]]
+    return morphemes
+
+
 def _behind(before: _Morpheme | None, morpheme: _Morpheme) -> _Morpheme:
     """A last part of a name or a compound, which the dictionary reads as if it stood alone."""
     if before is None or not (before.is_name or before.is_noun):
@@ -232,6 +260,17 @@ def _behind(before: _Morpheme | None, morpheme: _Morpheme) -> _Morpheme:
 
 
 def _reading(node: Any) -> str:  # noqa: ANN401
+    """The sound of a word; an イ that katakana writes is no long vowel."""
+    sound = _dictionary_reading(node)
+    if len(sound) == len(node.surface) and _KATAKANA.fullmatch(node.surface):
+        return "".join(
+            "い" if written == "イ" and heard == "ー" else heard
+            for written, heard in zip(node.surface, sound, strict=True)
+        )
+    return sound
+
+
+def _dictionary_reading(node: Any) -> str:  # noqa: ANN401
     return hiragana(getattr(node.feature, "pron", None) or getattr(node.feature, "kana", None) or node.surface)
 
 

@@ -15,6 +15,7 @@ _CLAUSE: Final = 14
 # A word of three characters or more is that word wherever it stands; a shorter one only between the dictionary's words.
 _SURE_FROM: Final = 3
 # 今日中国 is China today.
+_WEEKDAYS: Final = frozenset("月火水木金土日")
 _BEHIND_MIDDLE: Final = frozenset("国学止心間央東")
 
 
@@ -36,18 +37,20 @@ def _sounds(table: str) -> dict[tuple[str, str], str]:
 
 # The last part of a name and of a compound, the dictionary's sound for it, and the right one.
 _BEHIND_NAMES: Final = _sounds(
-    "川:かわ:がわ 山:やま:さん 道:みち:どー 人:にん:じん 寺:てら:じ 湖:みずーみ:こ 城:しろ:じょー 口:くち:ぐち"
+    "川:かわ:がわ 山:やま:さん 道:みち:どー 人:にん:じん 寺:てら:じ "
+    "湖:みずーみ:こ 城:しろ:じょー 口:くち:ぐち 家:いえ:け 家:か:け 家:うち:け"
 )
 _BEHIND_NOUNS: Final = _sounds(
     "日:ひ:び 日:にち:び 日:か:び 切り:きり:ぎり 豆腐:とーふ:どーふ 口:くち:ぐち 口:こー:ぐち 勝ち:かち:がち "
     "会社:かいしゃ:がいしゃ 部屋:へや:べや 通り:とーり:どーり 不足:ふそく:ぶそく 風呂:ふろ:ぶろ 布団:ふとん:ぶとん "
     "時計:とけー:どけー 棚:たな:だな 畑:はたけ:ばたけ 靴:くつ:ぐつ 薬:くすり:ぐすり 払い:はらい:ばらい 沿い:そい:ぞい "
     "連れ:つれ:ずれ 暮らし:くらし:ぐらし 疲れ:つかれ:ずかれ 嫌い:きらい:ぎらい 好き:すき:ずき 作り:つくり:ずくり "
-    "替え:かえ:がえ 傘:かさ:がさ 箱:はこ:ばこ 袋:ふくろ:ぶくろ 止め:とめ:どめ 書き:かき:がき 太鼓:たいこ:だいこ "
+    "替え:かえ:がえ 傘:かさ:がさ 箱:はこ:ばこ 袋:ふくろ:ぶくろ 止め:とめ:どめ "
+    "書き:かき:がき 太鼓:たいこ:だいこ 寿司:すし:ずし 係:かかり:がかり 気味:きみ:ぎみ "
     "外:そと:がい"
 )
 _PLACES: Final = re.compile(
-    "(?:研究|保健|停留|案内|洗面|休憩|診療|投票|撮影|避難|相談|教習|紹介|造船|給油|派出|検問|料金|印刷|託児|養成|収容|留置"
+    "(?:開票|集計|研究|保健|停留|案内|洗面|休憩|診療|投票|撮影|避難|相談|教習|紹介|造船|給油|派出|検問|料金|印刷|託児|養成|収容|留置"
     "|製作|療養|観測|試験|待合|喫煙|脱衣|救護)\\Z"
 )
 _LEADING_HAN: Final = re.compile(f"[{HAN}]+")
@@ -77,8 +80,13 @@ def sound_behind(before: str, part: str, reading: str, *, name: bool) -> str | N
 def _words_at(text: str, place: int, words: tuple[tuple[str, str, bool], ...]) -> Iterator[KnownWord]:
     for word, reading, certain in words:
         end = place + len(word)
-        if text.startswith(word, place) and not (word[-1] == "中" and text[end : end + 1] in _BEHIND_MIDDLE):
+        if text.startswith(word, place) and not _goes_on(word[-1], text[end : end + 1]):
             yield KnownWord(place, end, reading, certain)
+
+
+def _goes_on(last: str, following: str) -> bool:
+    """Return whether the last character belongs to what follows: 一日中国, 三日月曜."""
+    return (last == "中" and following in _BEHIND_MIDDLE) or (last in _WEEKDAYS and following == "曜")
 
 
 def _decided_at(text: str, place: int, rules: tuple[Rule, ...]) -> Iterator[KnownWord]:
