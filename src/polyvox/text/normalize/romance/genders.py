@@ -104,7 +104,7 @@ _PORTUGUESE_FEMININE: Final = frozenset(
         "sínteses prótese próteses metástase metástases estante estantes variante variantes patente patentes enchente "
         "enchentes vertente vertentes nascente nascentes haste hastes peste pestes frente frentes interface interfaces "
         "superfícies planície planícies cárie cáries live lives startup startups playlist playlists hashtag hashtags "
-        "selfie selfies lebre lebres fome"
+        "selfie selfies lebre lebres fome kitnet kitnets quitinete quitinetes"
     ).split()
 )
 _PORTUGUESE_ENDINGS: Final = (

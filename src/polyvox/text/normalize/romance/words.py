@@ -84,6 +84,7 @@ _LONG_NUMERAL: Final = 4
 _ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
+_HOUR: Final = 2
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _SHORT_SPAN: Final = re.compile(r"1[5-9]\d\d[-–]\d\d")
 _ANY_DASH: Final = re.compile("[-–—−]")
@@ -277,7 +278,8 @@ class Words:
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
         gender = Gender.ALONE if _is_score(match) else self._gender(match)
-        serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
+        zeros = (len(match[2]) > 1 and match[2][0] == "0") or (len(match[1]) > _HOUR and match[1][0] == "0")
+        serial = zeros or self._is_serial(match)
         form = Gender.ALONE if serial else gender
         first, last = (number(figure, self.language, form) for figure in match.groups())
         if _SHORT_SPAN.fullmatch(match.group()) and int(match[2]) > int(match[1][2:]) + 1:

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.languages.portuguese_truncated import TRUNCATED
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 _OFFICE: Final = """
@@ -134,10 +135,10 @@ vitórias; derr.: derrotas; cart. am.: cartão amarelo; cart. verm.: cartão ver
 téc. interino: técnico interino; trein.: treinador; árb.: árbitro; artilh.: artilheiro; assists.: assistências; jog.:
 jogos
 """
-FIELDS: Final = short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
+FIELDS: Final = TRUNCATED | short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    of.: ofício; val.: validade; cat.: categoria; res.: resolução; circ.: circular; port.: portaria; súm.: súmula;
+    parc.: parcela; term.: terminal; of.: ofício; val.: validade; cat.: categoria; res.: resolução; circ.: circular; port.: portaria; súm.: súmula;
     súms.: súmulas; cláus.: cláusula; matr.: matrícula; reg.: registro; insc.: inscrição; vers.: versão; cód.: código;
     proc.: processo; prot.: protocolo; exerc.: exercício; exs.: exercícios; ex.: exercício; quest.: questão; perg.:
     pergunta; unid.: unidade; un.: unidade; und.: unidade; sem.: semana; bim.: bimestre; rod.: rodada; and.: andar;
@@ -153,10 +154,10 @@ FIELDS_BEFORE_FIGURES: Final = short_forms(
 )
 _FEMININE_FORM: Final = r"(?:exp|pot|cap|freq|alt|larg|prof|dist|qtd|qtde|idade|umid|compra|nota|méd|glic)\.?"
 _ENGINEERING: Final = (
-    "Civil|Mecânica|Elétrica|Eletrônica|Química|Ambiental|Florestal|Agronômica|Naval|Mecatrônica|Aeroespacial|Aeronáutica|Biomédica"
+    "(?i:Civil|Mecânica|Elétrica|Eletrônica|Química|Ambiental|Florestal|Agronômica|Naval|Mecatrônica|Aeroespacial|Aeronáutica|Biomédica"
     r"|Sanitária|Cartográfica|Informática|(?:de|da|do) (?:Produção|Software|Computação"
     r"|Alimentos|Materiais|Controle|Energia|Petróleo|Minas|Pesca|Segurança|Telecomunicações"
-    r"|Dados|Transportes|Prod|Comp)"
+    r"|Dados|Transportes|Prod|Comp))"
 )
 FIELD_RULES: Final = (
     ("fab.", re.compile(r"(?<=[Dd]ata )fab\.(?!\w)"), "de fabricação"),

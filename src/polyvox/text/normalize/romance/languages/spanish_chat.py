@@ -47,7 +47,22 @@ CHAT: Final = short_forms(
 )
 _OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[ey] ))"
 ASKED: Final = re.compile(rf"{_OPENS}(?:[Xx]q|[Pp]q|[Xx]k|[Pp]k|[Pp]orq|[Xx] q)(?= [^.!?\n]{{0,160}}\?|\?|[.!]?\Z)")
+_ASKING: Final = r"(?= [^.!?\n]{1,120}[?!])"
 CHAT_RULES: Final = (
+    ("dnd dnde Dnd Dnde", re.compile(rf"{_OPENS}[Dd]nde?{_ASKING}"), "dónde"),
+    ("cdo cnd cndo kndo Cdo Cnd Cndo Kndo", re.compile(rf"{_OPENS}(?:[Cc]n?do?|[Kk]ndo){_ASKING}"), "cuándo"),
+    ("cmo Cmo", re.compile(rf"{_OPENS}[Cc]mo{_ASKING}"), "cómo"),
+    ("qn kien Qn Kien", re.compile(rf"{_OPENS}(?:[Qq]n|[Kk]ien){_ASKING}"), "quién"),
+    ("q qe k Q Qe K", re.compile(rf"{_OPENS}(?:[Qq]e?|[Kk])(?! tal){_ASKING}"), "qué"),
+    ("q Q", re.compile(r"(?<!\w)[Qq] \+(?= [a-z])"), "qué más"),
+    (
+        "ns Ns nse",
+        re.compile(
+            r"(?<!\d )(?<!\w)[Nn]s(?= (?:si|nd|nada|qué|q|dónde|cómo|cuándo|cuánto|quién|pero|tío|tía)(?!\w)|[,!?]|\.?\Z)"
+        ),
+        "no sé",
+    ),
+    ("x", re.compile(r"(?<=[a-zà-ÿ] )x(?= [A-Z][a-z])"), "por"),
     ("toy", re.compile(r"(?<!\w)toy(?= [a-zà-ÿ]{2})"), "estoy"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= d[ií]as)"), "buenos"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= (?:noches|tardes))"), "buenas"),

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.languages.spanish_truncated import TRUNCATED
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 _OFFICE: Final = """
@@ -128,10 +129,10 @@ entrenador; temp. reg.: temporada regular; árb.: árbitro; asists.: asistencias
 expuls.: expulsión; tarj. am.: tarjeta amarilla; tarj. roja: tarjeta roja; vict.: victorias; derr.: derrotas; emp.:
 empates; mto.: minuto
 """
-FIELDS: Final = short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
+FIELDS: Final = TRUNCATED | short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
+    cuot.: cuota; mag.: magnitud; term.: terminal; emb.: embarque; res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
     asignatura; ex.: examen; lit.: literal; circ.: circular; versíc.: versículo; vers.: versión; unid.: unidad; ud.:
     unidad; sem.: semana; mza.: manzana; mz.: manzana; kilóm.: kilómetro; púb.: público; partic.: participación; ext.:
     extensión; grup.: grupo; gpo.: grupo; gdo.: grado; gr.: grado; div.: división; ejs.: ejercicios; pregs.:

@@ -77,6 +77,8 @@ OTHER_UNITS: Final = {
     "mUI": Noun("miliunidad internacional", "miliunidades internacionales", feminine=True),
     "mmol": Noun("milimol", "milimoles"),
     "mEq": Noun("miliequivalente", "miliequivalentes"),
+    "cv": Noun("caballo", "caballos"),
+    "arts": Noun("artículo", "artículos"),
     "CV": Noun("caballo", "caballos"),
     "cc": Noun("centímetro cúbico", "centímetros cúbicos"),
     "Gb": Noun("gigabit", "gigabits"),
@@ -100,6 +102,9 @@ OTHER_UNITS: Final = {
     "pt": Noun("punto", "puntos"),
     "ptos": Noun("punto", "puntos"),
     "hab": Noun("habitante", "habitantes"),
+    "J/mol": Noun("julio por mol", "julios por mol"),
+    "J/K": Noun("julio por kelvin", "julios por kelvin"),
+    "N/C": Noun("newton por culombio", "newtons por culombio"),
     "J/g": Noun("julio por gramo", "julios por gramo"),
     "J/kg": Noun("julio por kilo", "julios por kilo"),
     "N/m": Noun("newton por metro", "newtons por metro"),
@@ -164,12 +169,28 @@ OTHER_UNITS: Final = {
     "msj": Noun("mensaje", "mensajes"),
     "msjs": Noun("mensaje", "mensajes"),
     "reb": Noun("rebote", "rebotes"),
+    "cp": Noun("comprimido", "comprimidos"),
+    "cps": Noun("comprimido", "comprimidos"),
+    "cj": Noun("caja", "cajas", feminine=True),
+    "cjs": Noun("caja", "cajas", feminine=True),
+    "trim": Noun("trimestre", "trimestres"),
+    "acc": Noun("acción", "acciones", feminine=True),
+    "bbl": Noun("barril", "barriles"),
+    "pbs": Noun("punto básico", "puntos básicos"),
+    "has": Noun("hectárea", "hectáreas", feminine=True),
+    "NM": Noun("milla náutica", "millas náuticas", feminine=True),
+    "puls": Noun("pulsación", "pulsaciones", feminine=True),
+    "rac": Noun("ración", "raciones", feminine=True),
+    "mls": Noun("mililitro", "mililitros"),
+    "grms": Noun("gramo", "gramos"),
+    "sob": Noun("sobre", "sobres"),
+    "lat": Noun("lata", "latas", feminine=True),
     "MSI": Noun("mes sin intereses", "meses sin intereses"),
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
-    spelled=frozenset("CAE IQ CET SOS CEO DIY BYD".split()),
+    spelled=frozenset("IAM ITU AIT EAP CAE IQ CET SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
             "NO SÍ SI YA EL LA LO LE TU TÚ MI MÍ SU ES EN DE AL UN SE ME TE NI HA HE VA IR DA FE OS ÉL QUE MÁS LAS LOS "
@@ -215,6 +236,6 @@ FUNCTION_WORDS: Final = frozenset(
         "sus más menos muy también tan tanto casi solo sólo abajo arriba encima debajo norte sur este oeste cada ahora "
         "hoy ayer mañana luego entonces después antes aún todavía sale llega cierra abre caduca vence funciona va "
         "viene tiene tienen puede pueden queda cuesta ganó perdió empató or and "
-        "almohadilla asterisco"
+        "almohadilla asterisco barra"
     ).split()
 )

@@ -1,0 +1,84 @@
+"""Short forms of Portuguese that only the words beside them tell apart."""
+
+import re
+from typing import Final
+
+_ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
+_NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
+CONTEXT_RULES: Final = (
+    (
+        "art. Art. arts. Arts. artigo artigos",
+        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:, {_NUMERAL})*,? e {_NUMERAL})"),
+        r"\1incisos ",
+    ),
+    (
+        "art. Art. arts. Arts. artigo artigos",
+        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:[,;.)]| c/c| d[aoe] |$))"),
+        r"\1inciso ",
+    ),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.)[a-zà-ÿ(])"), "anos"),
+    ("c.", re.compile(r"(?<=\d )c\. ?s\.(?!\w)"), "col de sopa"),
+    ("c.", re.compile(r"(?<=\d )c\. ?c\.(?!\w)"), "col de chá"),
+    ("pg. pg", re.compile(r"((?:IPVA|IPTU|[Tt]axas?|[Dd]oc\w*\.?|[Cc]ondomínio|[Ll]icenciamento|[Ff]rete) )pg\.?(?!\w| ?\d)"), r"\1pago"),
+    ("kit. Kit.", re.compile(r"((?<!\w)(?:[Aa]lug\w+|[Vv]end\w+|[Vv]do\.) )kit\.(?!\w)"), r"\1kitnet"),
+    ("a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:da )?(?:Sra|Dra|Profa|Srta|D\.ª|Dona))"), "aos cuidados da "),
+    ("A/ a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:Sr|Dr|Prof|Eng)\.)"), "aos cuidados do "),
+    ("dir.", re.compile(r"((?:[\d)]|sentido|faixa|saída|trem|ônibus),? )dir\.(?= [A-ZÀ-Ý])"), r"\1direção"),
+    ("dir.", re.compile(r"(?<=[àÀ] )dir\.(?!\w)"), "direita"),
+    ("esq.", re.compile(r"(?<=[àÀ] )esq\.(?!\w)"), "esquerda"),
+    ("EV EV.", re.compile(r"((?:m[lgL]|g|UI|amp(?:ola)?s?\.?|frs?\.?|comp\.?|[Ss]oro[^,;.]{0,24}|SF[^,;.]{0,24}) )EV(?!\w)"), r"\1endovenosa"),
+    ("ens. Ens.", re.compile(r"(?<!\w)[Ee]ns\. (?:[Bb]ás|[Bb]as)\.(?!\w)"), "ensino básico"),
+    ("financ. Financ. fin. Fin.", re.compile(r"((?:[Aa]dm\.|administrativ[oa]|[Cc]omercial|[Cc]ont\w+) e )[Ff]in(?:anc)?\.(?!\w)"), r"\1financeiro"),
+    ("dir. Dir. ger. Ger. diretor Diretor gerente Gerente", re.compile(r"(?<!\w)(?:[Dd]ir\.|[Dd]iretor) [Aa]dm\.(?!\w)"), "diretor administrativo"),
+    ("dir. Dir. diretora Diretora", re.compile(r"(?<!\w)[Dd]iretora [Aa]dm\.(?!\w)"), "diretora administrativa"),
+    ("ger. Ger. gerente Gerente", re.compile(r"(?<!\w)(?:[Gg]er\.|[Gg]erente) [Aa]dm\.(?!\w)"), "gerente administrativo"),
+    (
+        "até val. validade vence venc. Val. Validade Venc.",
+        re.compile(
+            r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]ence|[Vv]enc\.?):? (?:o )?)(0[1-9]|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\1\2/20\3",
+    ),
+    ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
+    ("x", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?=\d{1,4}(?![\w/]|[.,]\d))"), "por "),
+    ("v.", re.compile(r"(?<!\w)v\.(?= (?:branco|tinto|rosé|seco|do Porto))"), "vinho"),
+    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutânea"),
+    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
+    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
+    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "via oral"),
+    ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " portas"),
+    ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{3})"), "não"),
+    ("seg Seg", re.compile(r"(?<!\w)[sS]eg(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "segunda"),
+    ("ter Ter", re.compile(r"(?<!\w)[tT]er(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "terça"),
+    ("qua Qua", re.compile(r"(?<!\w)[qQ]ua(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "quarta"),
+    ("qui Qui", re.compile(r"(?<!\w)[qQ]ui(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "quinta"),
+    ("sex Sex", re.compile(r"(?<!\w)[sS]ex(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sexta"),
+    ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
+    ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
+    ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "domingo"),
+)  # fmt: skip
+_WARM: Final = (
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor|[Ff]rio|uns|os|aos|com|a|de"
+    "|até"
+)
+_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:à sombra|ao sol|em|no|na|e|de (?:máx|mín|média)|hoje|amanhã|aqui|por))"
+IN_CONTEXT: Final = (
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
+        r"máxima \1\2, mínima \3\4",
+    ),
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
+        r"mínima \1\2, máxima \3\4",
+    ),
+    ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " e "),
+    ("º", re.compile(rf"((?<!\w)(?:{_WARM}) [-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"), r"\1°"),
+    ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Ff][ae]z) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [ea] )"), r"\1°"),
+    ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
+    ("*", re.compile(r"(?<![\w.,*])([1-5])\*(?![\w*]| ?\d)(?=[^*]*\Z)"), r"\1 estrelas"),
+    ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
+    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
+    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+)

@@ -1,0 +1,100 @@
+"""Short forms of Spanish that only the words beside them tell apart."""
+
+import re
+from typing import Final
+
+_PATIENT_AGE: Final = r"\d{1,3} ?a(?:\.|ños)"
+_KITCHEN: Final = (
+    "azúcar|harina|leche|agua|aceite|arroz|avena|maicena|nata|caldo|miel|nueces|café|té|queso|yogur|coco|avellanas"
+    "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
+)
+_LASTING: Final = (
+    "plazo|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
+)
+CONTEXT_RULES: Final = (
+    ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
+    ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.)[a-zà-ÿ(])"), "años"),
+    ("Pte. pte.", re.compile(rf"(?<!\w)[Pp]te\.(?=,? (?:de )?{_PATIENT_AGE})"), "paciente"),
+    ("s/", re.compile(r"(?<=\d )s/ ?(?=\d)"), "sobre "),
+    ("red. Red.", re.compile(r"(?<!\w)[Rr]ed\.(?= (?:del? )?\d+(?:[.,]\d+)? ?%)"), "reducción"),
+    ("t.", re.compile(rf"((?:[½¼¾⅓⅔]|\d/\d) )t\.(?= (?:de )?(?:{_KITCHEN}))"), r"\1de taza"),
+    ("t.", re.compile(rf"(?<!\d)1 t\.(?= (?:de )?(?:{_KITCHEN}))"), "1 taza"),
+    ("t.", re.compile(rf"(?<=\d )t\.(?= (?:de )?(?:{_KITCHEN}))"), "tazas"),
+    ("dte. dtes. d.", re.compile(r"(?<!\d)1 d(?:te)?\.(?= (?:de )?ajo)"), "1 diente"),
+    ("dte. dtes. d.", re.compile(r"(?<=\d )d(?:tes?)?\.(?= (?:de )?ajo)"), "dientes"),
+    ("pta.", re.compile(r"(?<!\w)pta\.(?= (?:al gusto|negra|blanca|molida|recién))"), "pimienta"),
+    ("pta.", re.compile(r"(?<=[ªº] )pta\.(?!\w)"), "puerta"),
+    ("v.", re.compile(r"(?<!\w)v\.(?= (?:blanco|tinto|rosado|dulce))"), "vino"),
+    ("fza. Fza.", re.compile(r"(?<!\w)[Ff]za\.(?= ?\d)"), "fuerza"),
+    ("Eur Eur.", re.compile(r"(?<!\w)Eur\.? ?\+ ?(?=\d)"), "euríbor más "),
+    ("Ma.", re.compile(r"(?<!\w)Ma\.(?= [A-ZÁ-Ú][a-zà-ÿ])"), "María"),
+    ("aprob.", re.compile(r"((?<!\w)(?:su|la|de|tu|para|sin|previa|nuestra) )aprob\.(?!\w)"), r"\1aprobación"),
+    ("m.", re.compile(rf"((?<!\w)(?:{_LASTING})(?!\w)[^.;:\d]{{0,20}} \d{{1,3}}) m\.(?!\w)", re.IGNORECASE), r"\1 meses"),
+    (
+        "c/",
+        re.compile(
+            r"((?<!\w)(?:\d+ (?:[a-zà-ÿ]+(?:as|iones|dades)|uds?\.?|unds?\.?|cjs?\.?|pzas?\.?|bots?\.?)|unidades|uds\.?)"
+            r"[^.;:\d]{0,24}(?: \d[\d.,]* ?(?:€|kg|g|l|ml|cl))?,? )c/u(?!\w)"
+        ),
+        r"\1cada una",
+    ),
+    ("dir.", re.compile(r"((?:[\d)]|sentido|carril|salida|tren|bus),? )dir\.(?= [A-ZÁ-Ú])"), r"\1dirección"),
+    ("ex. Ex.", re.compile(r"(?<!\w)[Ee]x\.(?= (?:final|parcial|oral|escrito|tipo|de) )"), "examen"),
+    ("hasta cad. caducidad validez vence vto.", re.compile(
+        r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)(0?[1-9]|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
+    ), r"\1\2/20\3"),
+    ("b bbl", re.compile(r"(?<=[$€]/)b(?:bl)?(?!\w)"), "barril"),
+    ("cdo. Cdo.", re.compile(r"(?<!\w)[Cc]do\.(?= saludo)"), "cordial"),
+    ("cdos. Cdos.", re.compile(r"(?<!\w)[Cc]dos\.(?= saludos)"), "cordiales"),
+    ("K", re.compile(r"(?<!\w)K(?=\d{1,2}(?!\w))"), "K "),
+    ("T", re.compile(r"(?<=[12]º)T(?!\w)"), " tiempo"),
+    ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
+    ("x", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?=\d{1,4}(?![\w/]|[.,]\d))"), "por "),
+    ("h h.", re.compile(r"(?<=\d de )h(?=[,;.)]|$| )"), "hora"),
+    ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
+    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutánea"),
+    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
+    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
+    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "vía oral"),
+    ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " puertas"),
+    ("dist. Dist.", re.compile(r"(?<!\w)[Dd]ist\.(?= (?:reciente|nueva|cambiada|hecha|recién|a \d))"), "distribución"),
+    ("g.", re.compile(r"(?<!\w)g\. (?:de )?(?=envío)"), "gastos de "),
+    ("lun Lun", re.compile(r"(?<!\w)[lL]un(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "lunes"),
+    ("mié Mié", re.compile(r"(?<!\w)[mM]ié(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
+    ("mie Mie", re.compile(r"(?<!\w)[mM]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
+    ("jue Jue", re.compile(r"(?<!\w)[jJ]ue(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "jueves"),
+    ("vie Vie", re.compile(r"(?<!\w)[vV]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "viernes"),
+    ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
+    ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
+    ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "domingo"),
+)  # fmt: skip
+_WARM: Final = (
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río|unos|los|con|a|de|hasta"
+)
+_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:a la|al sol|en|y|de (?:máx|mín|media)|hoy|mañana|esta|este|por))"
+IN_CONTEXT: Final = (
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
+        r"máxima \1\2, mínima \3\4",
+    ),
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
+        r"mínima \1\2, máxima \3\4",
+    ),
+    ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " y "),
+    (
+        "º",
+        re.compile(rf"((?:(?<!\w)(?:{_WARM}) |(?<!\w)[máxín]{{3}}ima )[-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"),
+        r"\1°",
+    ),
+    ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Hh]ace) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [yade] )"), r"\1°"),
+    ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
+    ("*", re.compile(r"(?<![\w.,*])([1-5])\*(?![\w*]| ?\d)(?=[^*]*\Z)"), r"\1 estrellas"),
+    ("½", re.compile(r"(?<!\d)½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+)
