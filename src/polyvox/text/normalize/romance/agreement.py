@@ -1,7 +1,7 @@
 """Adjectives that are cut short behind their noun, whose form they take: "cocina amueb.", "5 hab. ext."."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,8 @@ _NOUN: Final = re.compile(
     r"(?P<last>[^\W\d_]{2,}\.?) \Z"
 )
 _SENTENCE_ENDS: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+[A-ZÀ-Ý¿¡])")
-_NAMED: Final = re.compile(r" ?(?:\d|: ?\d|[A-ZÀ-Ý])")
+_NUMBERED: Final = re.compile(r":? ?\d")
+_NAMED: Final = re.compile(r" ?[A-ZÀ-Ý]")
 _EXTREMES: Final = frozenset(("máx.", "mín.", "med.", "méd."))
 # Of these the whole is spoken: "gastos de comunidad incl."; others belong to the noun beside them: "vaga de aux. adm.".
 _OF_WHOLE: Final = frozenset("máx. mín. incl. excl. disp. oblig. obrig. opc. prev. estim. mens. tot. neg.".split())
@@ -27,6 +28,7 @@ class Agreement:
 
     adjectives: Mapping[str, str]
     nouns: Mapping[str, str]
+    numbered: Container[str]  # forms that are short for a noun before a figure
     others: frozenset[str]  # words that are no noun
     is_feminine: Callable[[str], bool]
     plural: Callable[[str], str]
@@ -39,7 +41,7 @@ class Agreement:
         word = self.adjectives.get(match.group().lower())
         if word is None:
             return None
-        if match.group() not in _EXTREMES and _NAMED.match(match.string, match.end()):
+        if self._is_noun(match):
             return None
         found = _NOUN.search(match.string, max(0, match.start() - _REACH), match.start())
         if found is None:
@@ -54,6 +56,15 @@ class Agreement:
         many = noun.endswith("s") or (written.endswith(".") and found["count"] not in (None, "1"))
         ends = "." if _SENTENCE_ENDS.match(match.string, match.end()) else ""
         return self._form(word, feminine=self.is_feminine(noun), many=many) + ends
+
+    def _is_noun(self, match: re.Match[str]) -> bool:
+        """Return whether a figure or a name shows that the form is another word there."""
+        form, end = match.group(), match.end()
+        if form in _EXTREMES:
+            return False
+        return (form in self.numbered and _NUMBERED.match(match.string, end) is not None) or (
+            form.lower() in self.nouns and _NAMED.match(match.string, end) is not None
+        )
 
     def _noun(self, written: str) -> str:
         """The noun, or nothing for another word or for a short form that nobody knows."""

@@ -31,6 +31,7 @@ _PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d
 _AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
 _DASH = re.compile("[-–]")
 _ROMAN_MONTH = re.compile(r"(\d(?<![\w/.,-].)\d?)([-./])(X?I{1,3}|IV|VI{0,3}|IX|XI?|V)\2(\d{4})(?![\w/-])")
+_ROMAN_DAY = re.compile(r"(\d(?<![\w/.,-].)\d?)[-/](X?I{1,3}|IV|VI{0,3}|IX|XI?|V)(?![\w/-]|\.\d)")
 _ROMAN_MONTHS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
@@ -200,7 +201,7 @@ class Calendar:
         if "/" in text.text and _DASH.search(text.text):
             text = text.sub(_PERIOD, rf"\1 {self.language.upto} ")
         if "I" in text.text or "V" in text.text or "X" in text.text:
-            text = text.sub(_ROMAN_MONTH, self._roman_month)
+            text = text.sub(_ROMAN_MONTH, self._roman_month).sub(_ROMAN_DAY, self._roman_day)
         return text
 
     def _is_version(self, match: re.Match[str]) -> bool:
@@ -244,6 +245,13 @@ class Calendar:
         if match[3] not in _ROMAN_MONTHS:
             return None
         return self._date(match[1], str(_ROMAN_MONTHS.index(match[3])), match[4])
+
+    def _roman_day(self, match: re.Match[str]) -> str | None:
+        """Day and month without a year: "31-XII"; None behind other words than those before a date."""
+        dated = self.language.before_hyphened_date | self.language.before_marked_date
+        if match[2] not in _ROMAN_MONTHS or _word_before(match) not in dated:
+            return None
+        return self._date(match[1], str(_ROMAN_MONTHS.index(match[2])), None)
 
     def _lettered_day(self, match: re.Match[str]) -> str | None:
         """None where the letters are no month."""

@@ -113,9 +113,9 @@ class Quantities:
                 rf"(?:/(?P<each_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<each>{unit}|{rates})(?P<each_power>[²³])?)?)?"
                 rf"(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
-            re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
+            re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|l|L|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
-            re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
+            re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])[²³]?(?!\w))"),
             re.compile(
                 rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"

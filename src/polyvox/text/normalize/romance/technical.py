@@ -26,6 +26,11 @@ _BESIDE: Final = re.compile(
 )
 # Units that something is for together: "J/(mol·K)".
 _TOGETHER: Final = re.compile(r"(?<=[A-Za-z])/\(([A-Za-z]{1,3}[²³]?)[·.*×]([A-Za-z]{1,3}[²³]?)\)")
+# Short names in small letters that are spelled as those in capitals.
+_SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws|iot|faq|gui)(?![\w@'-]|\.\w)")
+# The minus of a bill: "= 540 € + IVA - 15 %".
+_LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%€]|(?<=\$)))")
+_BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
 _SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
 
 
@@ -66,6 +71,9 @@ class Technical:
             text = text.sub(_MILLICORES, " milicores")
         if " K" in text.text:
             text = text.sub(_KELVIN, " kelvin")
+        if " - " in text.text and _BILL.search(text.text):
+            text = text.sub(_LESS, f" {self.minus} ")
+        text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
         return text.sub(_AFTER_POWER, rf"\1 {self.minus} ")
 
     def _ion(self, match: re.Match[str]) -> str:

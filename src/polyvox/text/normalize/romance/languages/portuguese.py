@@ -143,6 +143,7 @@ _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 _AGREEMENT: Final = Agreement(
     AGREEING,
     nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitação", "kit.": "kitnet", "dir.": "direção"}),
+    ABBREVIATIONS.before_figures,
     FUNCTION_WORDS | frozenset(_MONTHS),
     is_portuguese_feminine,
     _plural,

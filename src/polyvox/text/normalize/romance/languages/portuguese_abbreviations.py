@@ -16,6 +16,7 @@ from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
     | {
+        "i/v": "ida e volta",
         "etc.": "et cetera",
         "p. ex.": "por exemplo",
         "p.ex.": "por exemplo",
@@ -152,6 +153,9 @@ ABBREVIATIONS: Final = Abbreviations(
     leading=FIELDS
     | {
         "D.ª": "dona",
+        "Drª.": "doutora",
+        "Srª.": "senhora",
+        "Srª": "senhora",
         "Dª": "dona",
         "LC nº": "lei complementar número",
         "EC nº": "emenda constitucional número",

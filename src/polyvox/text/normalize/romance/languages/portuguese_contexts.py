@@ -40,7 +40,7 @@ CONTEXT_RULES: Final = (
         r"\1\2/20\3",
     ),
     ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
-    ("x", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?=\d{1,4}(?![\w/]|[.,]\d))"), "por "),
+    ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
     ("v.", re.compile(r"(?<!\w)v\.(?= (?:branco|tinto|rosé|seco|do Porto))"), "vinho"),
     ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutânea"),
     ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
@@ -56,6 +56,15 @@ CONTEXT_RULES: Final = (
     ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
     ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
     ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "domingo"),
+    ("V", re.compile(r"(?<!\w)(\d{1,2}) ?V[ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?D(?!\w)"), r"\1 vitórias, \2 empates, \3 derrotas"),
+    ("ingr. Ingr.", re.compile(r"(?<!\w)[Ii]ngr\.(?= (?:a |de |por )?R\$)"), "ingressos"),
+    ("d.", re.compile(r"(?<=\d )d\.-(?=multa)"), "dias-"),
+    ("c/", re.compile(r"(?<=[\wº.], )c/c (?=\d{1,3}(?![\d-])|o? ?arts?\.)"), "combinado com "),
+    ("enc.", re.compile(r"(?<=[Pp]róx\. )enc\.(?!\w)"), "encontro"),
+    ("entr. ent.", re.compile(r"((?<!\w)[Pp]razo )(?:de )?entr?\.(?!\w)"), r"\1de entrega"),
+    ("conf.", re.compile(r"((?<!\w)[Ff]av(?:or|\.) )conf\.(?!\w)"), r"\1confirmar"),
+    ("RCR", re.compile(r"(?<!\w)RCR,? (?:em )?2T(?!\w)"), "R C R dois tempos"),
+    ("cada", re.compile(r"((?<!\w)cada )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1\2h\3min"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor|[Ff]rio|uns|os|aos|com|a|de"
@@ -81,4 +90,14 @@ IN_CONTEXT: Final = (
     ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
     ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
+    ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
+    ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
+    *(
+        (f"{n}{mark}s", re.compile(rf"(?<![\w.,]){n}\.?{mark}s(?= )"), word[:-1] + ending)
+        for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
+        for mark, ending in (("º", "os"), ("ª", "as"))
+    ),
+    ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
+    ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
 )

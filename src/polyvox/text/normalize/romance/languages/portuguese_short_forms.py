@@ -138,7 +138,7 @@ jogos
 FIELDS: Final = TRUNCATED | short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    parc.: parcela; term.: terminal; of.: ofício; val.: validade; cat.: categoria; res.: resolução; circ.: circular; port.: portaria; súm.: súmula;
+    parc.: parcela; ped.: pedido; term.: terminal; of.: ofício; val.: validade; cat.: categoria; res.: resolução; circ.: circular; port.: portaria; súm.: súmula;
     súms.: súmulas; cláus.: cláusula; matr.: matrícula; reg.: registro; insc.: inscrição; vers.: versão; cód.: código;
     proc.: processo; prot.: protocolo; exerc.: exercício; exs.: exercícios; ex.: exercício; quest.: questão; perg.:
     pergunta; unid.: unidade; un.: unidade; und.: unidade; sem.: semana; bim.: bimestre; rod.: rodada; and.: andar;

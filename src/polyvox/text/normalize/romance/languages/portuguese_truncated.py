@@ -65,7 +65,7 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
+    refs.: referências; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
     pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos; estac.: estacionamento
     ingr.: ingredientes; dt.: data; dtas.: datas; dif.: diferença; c.s.: colheres de sopa; c.c.: colheres de chá
     ens. fund. ii: ensino fundamental dois; ens. bás.: ensino básico; profª: professora; prof.ª: professora
@@ -90,7 +90,7 @@ AGREEING: Final = truncated(
     ord||inário acum|ulado tot||al líq||uido habit|ual recom|endado mod||erado sev|ero crôn|ico bilat|eral
     dir||eito esq||uerdo ant||erior sup||erior inf||erior fem||inino masc||ulino abdom|inal card||íaco resp||iratório
     diast|ólico sist||ólico cir||úrgico clín|ico farmac|êutico relat|ivo autôn|omo fed||eral feder|al est||adual estad|ual
-    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado equip|ado
+    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado aprov||ado confirm||ado cancel||ado equip|ado
     indep|endente independ|ente esport|ivo metál|ico aprox||imado estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o
     complem|entar secund|ário primár|io superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo univ||ersitário
     universit|ário infant|il juven|il orgân|ico integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico

@@ -164,6 +164,7 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 _AGREEMENT: Final = Agreement(
     AGREEING,
     nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitación", "pta.": "puerta", "pl.": "planta"}),
+    ABBREVIATIONS.before_figures,
     FUNCTION_WORDS | frozenset(_MONTHS),
     is_spanish_feminine,
     _plural,

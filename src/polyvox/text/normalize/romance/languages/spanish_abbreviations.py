@@ -17,6 +17,8 @@ from polyvox.text.normalize.romance.languages.spanish_short_forms import (
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
     | {
+        "i/v": "ida y vuelta",
+        "I/V": "ida y vuelta",
         "c/u": "cada uno",
         "c/una": "cada una",
         "s. n. m.": "sobre el nivel del mar",
@@ -569,7 +571,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("Sup.", re.compile(r"(?<=rado )Sup\.(?!\w)"), "Superior"),
         ("Med.", re.compile(r"(?<=rado )Med\.(?!\w)"), "Medio"),
         ("sem sem.", re.compile(r"(?<=/)sem\.?(?!\w)"), "semana"),
-        ("pers.", re.compile(r"(?<=/)pers\.(?= [+a-z(])"), "persona"),
+        ("pers pers.", re.compile(r"(?<=/)pers\.?(?!\w)"), "persona"),
         ("c/", re.compile(r"(?<!\w)c/(?=\d)"), "cada "),
         ("IV IV.", re.compile(r"(?<=vía )IV(?!\w)"), "intravenosa"),
         ("ud. uds.", re.compile(r"(?<=\d )uds?\.(?!\w)"), "unidades"),

@@ -7,13 +7,13 @@ from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 LETTERS: Final = ChatLetters.of(
-    {"t": "te", "x": "por", "k": "que", "d": "de"},
+    {"t": "te", "x": "por", "k": "que", "d": "de", "m": "me"},
     after_figures="x",
     names=(
         "el la los las un una del al de en con y o letra variable valor valores tiempo instante parámetro factor "
         "eje ejes "
         "rayos rayo opción apartado inciso respuesta columna vitamina plan grupo punto figura ejercicio "
-        "distancia linfocitos células camiseta talla incógnita función constante calcula halla despeja "
+        "distancia masa pendiente metro metros modelo linfocitos células camiseta talla incógnita función constante calcula halla despeja "
         "encuentra lado vértice recta cada"
     ),
     verbs=(
@@ -45,7 +45,7 @@ CHAT: Final = short_forms(
     entonces; entcs: entonces; entons: entonces
     """
 )
-_OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[ey] ))"
+_OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[eyEY] ))"
 ASKED: Final = re.compile(rf"{_OPENS}(?:[Xx]q|[Pp]q|[Xx]k|[Pp]k|[Pp]orq|[Xx] q)(?= [^.!?\n]{{0,160}}\?|\?|[.!]?\Z)")
 _ASKING: Final = r"(?= [^.!?\n]{1,120}[?!])"
 CHAT_RULES: Final = (

@@ -51,7 +51,7 @@ CONTEXT_RULES: Final = (
     ("K", re.compile(r"(?<!\w)K(?=\d{1,2}(?!\w))"), "K "),
     ("T", re.compile(r"(?<=[12]º)T(?!\w)"), " tiempo"),
     ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
-    ("x", re.compile(r"(?<=[a-zà-ÿ]{2} )x(?=\d{1,4}(?![\w/]|[.,]\d))"), "por "),
+    ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
     ("h h.", re.compile(r"(?<=\d de )h(?=[,;.)]|$| )"), "hora"),
     ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
     ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutánea"),
@@ -69,6 +69,16 @@ CONTEXT_RULES: Final = (
     ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
     ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
     ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "domingo"),
+    ("d", re.compile(r"(?<=[a-zà-ÿ]{2} )(?<!vitamina )d(?= [A-ZÀ-Ý][a-zà-ÿ])"), "de"),
+    ("m.", re.compile(r"(?<=años y \d )m\.(?!\w)|(?<=años y \d\d )m\.(?!\w)"), "meses"),
+    ("a.", re.compile(r"(?<=\d)a\.(?=,| (?:al?|y|de|con|en) )(?<=[ (]\da\.|\d\da\.)"), " años"),
+    ("G V", re.compile(r"(?<!\w)(\d{1,2}) ?[GV][ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?[PD](?!\w)"), r"\1 victorias, \2 empates, \3 derrotas"),
+    ("COP COP-", re.compile(r"(?<!\w)COP-?(?=\d\d(?!\d|[.,]\d))"), "cop "),
+    ("s/", re.compile(r"(?<!\w)s/ ?(?=IVA|IGIC|IRPF|TAE)"), "sin "),
+    ("c/", re.compile(r"(?<!\w)c/ ?(?=IVA|IGIC|IRPF|TAE)"), "con "),
+    ("alt.", re.compile(r"((?<!\w)sin )alt\.(?!\w)"), r"\1alteraciones"),
+    ("ent.", re.compile(r"((?<!\w)[Pp]lazo )(?:de )?ent(?:r|reg)?\.(?!\w)"), r"\1de entrega"),
+    ("cada", re.compile(r"((?<!\w)cada )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"), r"\1\2 h \3 min"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río|unos|los|con|a|de|hasta"
@@ -97,4 +107,16 @@ IN_CONTEXT: Final = (
     ("½", re.compile(r"(?<!\d)½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
+    ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
+    ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "veinticuatro siete"),
+    ("/d", re.compile(r"(?<=\d)/(?:d|día)(?![\w/])"), " al día"),
+    ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
+    *(
+        (f"{n}.{ending}", re.compile(rf"(?<![\w.,]){n}\.{ending}(?= )"), word[:-1] + ending)
+        for n, word in enumerate("primero segundo tercero cuarto quinto sexto séptimo octavo noveno".split(), start=1)
+        for ending in ("os", "as")
+    ),
+    ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
+    ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
 )

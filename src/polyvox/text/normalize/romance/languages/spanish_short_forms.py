@@ -132,7 +132,7 @@ empates; mto.: minuto
 FIELDS: Final = TRUNCATED | short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    cuot.: cuota; mag.: magnitud; term.: terminal; emb.: embarque; res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
+    cuot.: cuota; alb.: albarán; ped.: pedido; vta.: vuelta; plat.: plataforma; and.: andén; mag.: magnitud; term.: terminal; emb.: embarque; res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
     asignatura; ex.: examen; lit.: literal; circ.: circular; versíc.: versículo; vers.: versión; unid.: unidad; ud.:
     unidad; sem.: semana; mza.: manzana; mz.: manzana; kilóm.: kilómetro; púb.: público; partic.: participación; ext.:
     extensión; grup.: grupo; gpo.: grupo; gdo.: grado; gr.: grado; div.: división; ejs.: ejercicios; pregs.:

@@ -82,7 +82,7 @@ TRUNCATED: Final = truncated(
     f.f.: fecha factura; f/f: fecha factura; f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma
     gbno.: gobierno; gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
     vpdte.: vicepresidente; vpdta.: vicepresidenta; secr. gral.: secretario general; conc.: concejal; dif.: diferencia
-    senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
+    refs.: referencias; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
     cdo. saludo: cordial saludo; cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados
     proforma.: proforma; lic.: licencia; a. acond.: aire acondicionado; a.a.: aire acondicionado; aa.cc.: aire acondicionado
     ar.cond.: aire acondicionado; c/inst.: con instalación; dir. asist.: dirección asistida; d.a.: dirección asistida
@@ -103,7 +103,7 @@ AGREEING: Final = truncated(
     izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino abdom|inal card||íaco
     resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo autón|omo feder|al fed||eral
     industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
-    lum||inoso lumin|oso compart|ido climat|izado acrist|alado equip|ado independ|iente indep|endiente deport|ivo
+    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo
     metal|izado garant|izado rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado aprox||imado exclus|ivo
     presenc|ial semipres|encial tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial
     hort||ícola agríc|ola ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo univ||ersitario universit|ario
