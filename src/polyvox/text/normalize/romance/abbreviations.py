@@ -16,7 +16,7 @@ _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
 # Behind the full stop of a short name that does not end its sentence.
-_INSIDE = r"(?=[,;:)/–-]|,? \(?[\da-zà-ÿ])"
+_INSIDE = r"(?=[,;:)/–-]|,? \(?(?:[\da-zà-ÿ]|(?:R|US)?\$|[€£]))"
 _CONTINUED: Final = re.compile(_INSIDE)
 _BEFORE_MONTHS: Final = frozenset(
     "en em in de desde hasta até di da dal dall a fin début mi finales inicios principios del fine inizio dès".split()

@@ -31,6 +31,13 @@ _SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws|iot|faq|g
 # The minus of a bill: "= 540 € + IVA - 15 %".
 _LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%€]|(?<=\$)))")
 _BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
+_FACTOR: Final = re.compile(r"(?<=\d)\*(?=[a-z(](?![a-z*]))")
+_DIVIDED: Final = re.compile(r"(?<![\w/])([a-z]) //? (?=[\da-z](?![a-zà-ÿ]))")
+_REMAINDER: Final = re.compile(r"(?<![\w/])([a-z]) % (?=[\da-z](?![a-zà-ÿ]))")
+# What a race took: "2:39:01", which no time of day is without a word before it.
+_RACE: Final = re.compile(
+    r"(?<![\w:.,/-])(?<!las )(?<!às )(?<!das )([1-9]):([0-5]\d):([0-5]\d)(?![\w:]|[.,]\d| ?(?:h|hs|hrs|am|pm)(?!\w))"
+)
 _SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
 
 
@@ -42,6 +49,7 @@ class Technical:
     colon: str
     slash: str
     minus: str
+    and_: str
     plus: str
     unequal: str
     parts: Callable[[int, int], str | None]  # of a fraction in a sum, where its name is not common
@@ -55,11 +63,16 @@ class Technical:
             text = text.sub(_SHARP, r"\1 sharp")
         if ":" in plain:
             text = text.sub(_SECTION, " ").sub(_TAG, rf"\1 {self.colon} ")
+        if "*" in plain:
+            text = text.sub(_FACTOR, " × ")
+        if ":" in plain:
+            text = text.sub(_RACE, self._race)
         if "!=" in plain:
             text = text.sub(_UNEQUAL, f" {self.unequal} ")
         if "⁺" in plain or "⁻" in plain:
             text = text.sub(_ION, self._ion)
         if "/" in plain:
+            text = text.sub(_DIVIDED, r"\1 ÷ ")
             text = text.sub(_TOGETHER, r"/\1/\2").sub(_PAIR, self._pair).sub(_SUM, self._parts)
             text = text.sub(_BESIDE, rf"\1 {self.slash} ")
         return self._measured(text)
@@ -74,7 +87,13 @@ class Technical:
         if " - " in text.text and _BILL.search(text.text):
             text = text.sub(_LESS, f" {self.minus} ")
         text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
+        if " % " in text.text:
+            text = text.sub(_REMAINDER, r"\1 módulo ")
         return text.sub(_AFTER_POWER, rf"\1 {self.minus} ")
+
+    def _race(self, match: re.Match[str]) -> str:
+        hours, minutes, seconds = (int(figure) for figure in match.groups())
+        return f"{hours} h, {f'{minutes} min ' if minutes else ''}{self.and_} {seconds} s"
 
     def _ion(self, match: re.Match[str]) -> str:
         count = {"²": " 2", "³": " 3"}.get(match["count"] or "", "")

@@ -13,7 +13,7 @@ CONTEXT_RULES: Final = (
     ),
     (
         "art. Art. arts. Arts. artigo artigos",
-        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:[,;.)]| c/c| d[aoe] |$))"),
+        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:[,;:.)]| c/c| d[aoe] |$))"),
         r"\1inciso ",
     ),
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.)[a-zà-ÿ(])"), "anos"),
@@ -65,6 +65,15 @@ CONTEXT_RULES: Final = (
     ("conf.", re.compile(r"((?<!\w)[Ff]av(?:or|\.) )conf\.(?!\w)"), r"\1confirmar"),
     ("RCR", re.compile(r"(?<!\w)RCR,? (?:em )?2T(?!\w)"), "R C R dois tempos"),
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1\2h\3min"),
+    ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " vezes"),
+    ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 dias, \2 noites"),
+    ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
+    ("m.", re.compile(r"((?<!\w)(?:[Pp]ena|[Pp]risão|[Rr]eclusão|[Dd]etenção|[Pp]razo|[Gg]arantia|[Cc]ontrato|[Ff]idelidade|[Cc]arência|[Pp]lano|[Bb]ebê|[Vv]igência|[Aa]luguel|[Ff]inanciamento)(?!\w)[^.;:\d]{0,20} \d{1,3}) m\.(?!\w)"), r"\1 meses"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:e \d{1,2} d|a \d{1,2} a(?:\.|nos)))"), "meses"),
+    ("p.", re.compile(r"(\$ ?[\d.,]+ )p\. ?p\.(?!\w)"), r"\1por pessoa"),
+    ("n/", re.compile(r"(?<!\w)n/ ?(?=incl|disp|aceit|tem|há|fum)"), "não "),
+    ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:Súm|Lei|HC|RE|REsp|ADI|Acórdão|inf|supra))"), "ver"),
+    ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º semestre de 20\2"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor|[Ff]rio|uns|os|aos|com|a|de"
@@ -100,4 +109,10 @@ IN_CONTEXT: Final = (
     ),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
+    (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
+    ("/", re.compile(r"((?<!\w)(?:[Ll]ei|[Dd]ecreto|[Pp]ortaria|[Rr]esolução|PEC|PL|PLP|ADI|MP|EC|LC|[Ss]úmula|[Pp]rocesso) (?:n\.?º )?)(\d{1,3})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"), r"\1\2 barra \3"),
+    *(
+        (f"s {hour}", re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e meia|e pouco|em ponto)|[,;!?)]|\.?$)"), words)
+        for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))
+    ),
 )

@@ -17,7 +17,7 @@ TRUNCATED: Final = truncated(
     colab|oração coleg|iado combust|ível comerc|ial comiss|ão compet|ência complem|ento compos|ição comprov|ante comput|ador
     comunic|ação comunid|ade concess|ão concl|usão concorr|ência condiç|ões condim|ento conduç|ão conex|ão confer|ência
     confirm|ação congel|ador conhec|imento consór|cio constr|ução consult|a consultór|io contab|ilidade contrat|o contrib|uição
-    convoc|ação cooperat|iva corret|or correspond|ência cotaç|ão creat|inina crediár|io crescim|ento cronogr|ama cuid|ador
+    convoc|ação convenc|ional dív|ida marg|em cooperat|iva corret|or correspond|ência cotaç|ão creat|inina crediár|io crescim|ento cronogr|ama cuid|ador
     cumprim|entos declar|ação decorr|ência defens|oria deleg|acia demonstr|ativo denúnc|ia dermat|ologia derrot|as
     desemp|enho desenv|olvimento despach|o despes|as destin|o detalh|es devol|ução diagnóst|ico diár|ia dif|erença
     dific|uldade dimens|ões diretor|ia discip|lina dispens|a dispositiv|o distrib|uição divid|endo divulg|ação documentaç|ão
@@ -65,7 +65,7 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    refs.: referências; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
+    refs.: referências; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
     pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos; estac.: estacionamento
     ingr.: ingredientes; dt.: data; dtas.: datas; dif.: diferença; c.s.: colheres de sopa; c.c.: colheres de chá
     ens. fund. ii: ensino fundamental dois; ens. bás.: ensino básico; profª: professora; prof.ª: professora
@@ -90,9 +90,9 @@ AGREEING: Final = truncated(
     ord||inário acum|ulado tot||al líq||uido habit|ual recom|endado mod||erado sev|ero crôn|ico bilat|eral
     dir||eito esq||uerdo ant||erior sup||erior inf||erior fem||inino masc||ulino abdom|inal card||íaco resp||iratório
     diast|ólico sist||ólico cir||úrgico clín|ico farmac|êutico relat|ivo autôn|omo fed||eral feder|al est||adual estad|ual
-    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado aprov||ado confirm||ado cancel||ado equip|ado
+    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado aprov||ado convenc|ional confirm||ado cancel||ado equip|ado
     indep|endente independ|ente esport|ivo metál|ico aprox||imado estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o
-    complem|entar secund|ário primár|io superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo univ||ersitário
+    complem|entar secund|ário primár|io superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo
     universit|ário infant|il juven|il orgân|ico integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico
     comest|ível hidr||áulico unit||ário tribut|ário emb||utido planej|ado semin||ovo seminov|o us||ado usad|o obrigat|ório
     """

@@ -90,6 +90,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "dtos.": "descuentos",
         "ctvs.": "centavos",
         "mill.": "millones",
+        "mills.": "millones",
         "hnos.": "hermanos",
         "pers.": "personas",
         "atte.": "atentamente",

@@ -93,6 +93,7 @@ CHAT_RULES: Final = (
         re.compile(r"(?<![\w.])[xX](?= (?:\d{1,3}(?![\d.,]|\w| ?[=×x]) ?(?:días|meses|horas|semanas|años|persona)))"),
         "por",
     ),
-    ("q", re.compile(r"(?<=[Aa] )q(?= (?:hora|día|precio)s?(?!\w))"), "qué"),
+    ("q", re.compile(r"(?<=[Aa] )q(?= (?:hora|hr|día|precio)s?(?!\w))"), "qué"),
+    ("hr", re.compile(r"((?<!\w)(?:a |qué |q ))hr(?!\w)"), r"\1hora"),
     ("t", re.compile(r"(?<=\bno )t(?= [a-z]{3})"), "te"),
 )

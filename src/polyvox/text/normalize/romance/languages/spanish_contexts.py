@@ -9,7 +9,7 @@ _KITCHEN: Final = (
     "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
 )
 _LASTING: Final = (
-    "plazo|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "plazo|pena|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
 CONTEXT_RULES: Final = (
@@ -79,6 +79,18 @@ CONTEXT_RULES: Final = (
     ("alt.", re.compile(r"((?<!\w)sin )alt\.(?!\w)"), r"\1alteraciones"),
     ("ent.", re.compile(r"((?<!\w)[Pp]lazo )(?:de )?ent(?:r|reg)?\.(?!\w)"), r"\1de entrega"),
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"), r"\1\2 h \3 min"),
+    ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " veces"),
+    ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 días, \2 noches"),
+    ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
+    ("alq. Alq.", re.compile(r"(?<!\w)[Aa]lq\.(?= (?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|mens|a partir|\d)|:)|(?<=[:,+] )[Aa]lq\.(?! (?:piso|hab|local|casa|apto|est))"), "alquiler"),
+    ("prop. Prop.", re.compile(r"(?<!\w)[Pp]rop\.(?= ?\d+ ?%)"), "propina"),
+    ("p/", re.compile(r"(?<=[\w)] )p/ ?(?=[A-ZÁ-Ú])"), "para "),
+    ("p.", re.compile(r"((?:€|\$ ?[\d.,]+) )p\. ?p\.(?!\w)"), r"\1por persona"),
+    ("univ.", re.compile(r"((?<!\w)(?:[Ll]it\.|[Hh]ist\.|[Ll]iteratura|[Hh]istoria) )univ\.(?!\w)"), r"\1universal"),
+    ("univ.", re.compile(r"((?<!\w)(?:[Tt]ít\.|[Tt]ítulo|[Tt]itulado|[Mm]áster|[Hh]osp\.|[Hh]ospital|[Aa]cceso) )univ\.(?!\w)"), r"\1universitario"),
+    ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:tb|también|art|nota|secc|cap|p|pág|págs|anexo|fig|tabla|supra|infra|epígrafe|STC|STS)\.?(?!\w))"), "véase"),
+    ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er semestre de 20\2"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:y \d{1,2} d|a \d{1,2} a(?:\.|ños)))"), "meses"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río|unos|los|con|a|de|hasta"
@@ -119,4 +131,7 @@ IN_CONTEXT: Final = (
     ),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
+    (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
+    ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
+    ("/", re.compile(r"((?<!\w)(?:ST[CS]|STSJ|SAP|AT[CS]|SJS|RDL?|LO|[Ll]ey|[Dd]ecreto|[Aa]utos?|[Ss]entencia|[Dd]irectiva|[Rr]eglamento|[Oo]rden) (?:n\.?º )?)(\d{1,4})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"), r"\1\2 barra \3"),
 )

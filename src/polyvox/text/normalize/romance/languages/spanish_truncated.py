@@ -19,7 +19,7 @@ TRUNCATED: Final = truncated(
     ciruj|ano cirug|ía coef|iciente colab|oración coleg|io colegiad|o combust|ible comed|or
     coment|arios comerc|io compañ|ía compet|encia complet|o compon|entes compr|obante comprens|ión comunic|ación comunid|ad
     conces|ión concent|ración concej|al condic|iones conduc|tor conex|ión confer|encia confirm|ación congel|ador
-    constit|ución consult|a contab|ilidad contag|ios contraind|icaciones contraseñ|a contribuy|ente conven|io convoc|atoria
+    constit|ución consult|a contab|ilidad contag|ios contraind|icaciones convenc|ional contraseñ|a contribuy|ente conven|io convoc|atoria
     cooperat|iva corresp|ondiente correspond|encia cotiz|ación creatin|ina crecim|iento cron|ograma cuadr|ado
     cuatrim|estre cubiert|a cuchar|ada cuest|ionario cumpl|eaños custod|ia declar|ación decret|o defens|a
     delant|ero deleg|ación delegac|ión denunc|ia deposit|ario dermatol|ogía derrot|as desarr|ollo descr|ipción
@@ -82,7 +82,7 @@ TRUNCATED: Final = truncated(
     f.f.: fecha factura; f/f: fecha factura; f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma
     gbno.: gobierno; gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
     vpdte.: vicepresidente; vpdta.: vicepresidenta; secr. gral.: secretario general; conc.: concejal; dif.: diferencia
-    refs.: referencias; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
+    refs.: referencias; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
     cdo. saludo: cordial saludo; cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados
     proforma.: proforma; lic.: licencia; a. acond.: aire acondicionado; a.a.: aire acondicionado; aa.cc.: aire acondicionado
     ar.cond.: aire acondicionado; c/inst.: con instalación; dir. asist.: dirección asistida; d.a.: dirección asistida
@@ -103,10 +103,10 @@ AGREEING: Final = truncated(
     izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino abdom|inal card||íaco
     resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo autón|omo feder|al fed||eral
     industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
-    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo
+    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo
     metal|izado garant|izado rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado aprox||imado exclus|ivo
     presenc|ial semipres|encial tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial
-    hort||ícola agríc|ola ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo univ||ersitario universit|ario
+    hort||ícola agríc|ola ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario
     infant|il juven|il vet||erano catól|ico orgán|ico integr|al desnat|ado semidesn|atado
     congel|ado deshidrat|ado ecol|ógico rall||ado pic||ado troc|eado hervid|o asad||o coc||ido
     """
