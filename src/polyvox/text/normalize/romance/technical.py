@@ -38,6 +38,12 @@ _REMAINDER: Final = re.compile(r"(?<![\w/])([a-z]) % (?=[\da-z](?![a-zà-ÿ]))")
 _RACE: Final = re.compile(
     r"(?<![\w:.,/-])(?<!las )(?<!às )(?<!das )([1-9]):([0-5]\d):([0-5]\d)(?![\w:]|[.,]\d| ?(?:h|hs|hrs|am|pm)(?!\w))"
 )
+# Two guesses at a measure: "800/900 m".
+_GUESSES: Final = re.compile(
+    r"(?<![\w./,-])(\d{2,4})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos|grados|graus)(?![\w/])))"
+)
+# The name of a user, without the sign before it.
+_USER: Final = re.compile(r"(?<![\w@./\\:-])[a-z]\w*(?:\.\w+)*\.\w*_\w+(?![\w@/(.])|(?<![\w@./\\:-])[a-z]\w*_\w+\.[a-z]\w+(?![\w@/(.])")
 _SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
 
 
@@ -50,6 +56,9 @@ class Technical:
     slash: str
     minus: str
     and_: str
+    or_: str
+    stop: str
+    underscore: str
     plus: str
     unequal: str
     parts: Callable[[int, int], str | None]  # of a fraction in a sum, where its name is not common
@@ -63,6 +72,8 @@ class Technical:
             text = text.sub(_SHARP, r"\1 sharp")
         if ":" in plain:
             text = text.sub(_SECTION, " ").sub(_TAG, rf"\1 {self.colon} ")
+        if "_" in plain:
+            text = text.sub(_USER, self._user)
         if "*" in plain:
             text = text.sub(_FACTOR, " × ")
         if ":" in plain:
@@ -72,6 +83,7 @@ class Technical:
         if "⁺" in plain or "⁻" in plain:
             text = text.sub(_ION, self._ion)
         if "/" in plain:
+            text = text.sub(_GUESSES, self._guesses)
             text = text.sub(_DIVIDED, r"\1 ÷ ")
             text = text.sub(_TOGETHER, r"/\1/\2").sub(_PAIR, self._pair).sub(_SUM, self._parts)
             text = text.sub(_BESIDE, rf"\1 {self.slash} ")
@@ -90,6 +102,13 @@ class Technical:
         if " % " in text.text:
             text = text.sub(_REMAINDER, r"\1 módulo ")
         return text.sub(_AFTER_POWER, rf"\1 {self.minus} ")
+
+    def _user(self, match: re.Match[str]) -> str:
+        return match.group().replace(".", f" {self.stop} ").replace("_", f" {self.underscore} ")
+
+    def _guesses(self, match: re.Match[str]) -> str | None:
+        """None for what does not go up."""
+        return f"{match[1]} {self.or_} {match[2]}" if int(match[1]) < int(match[2]) else None
 
     def _race(self, match: re.Match[str]) -> str:
         hours, minutes, seconds = (int(figure) for figure in match.groups())

@@ -19,6 +19,7 @@ from polyvox.text.normalize.romance.languages.portuguese_words import (
     PREFIXES,
 )
 from polyvox.text.normalize.romance.units import units
+from polyvox.text.normalize.romance.weather import Weather
 
 _ONES: Final = (
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete "
@@ -144,7 +145,7 @@ _AGREEMENT: Final = Agreement(
     AGREEING,
     nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitação", "kit.": "kitnet", "dir.": "direção"}),
     ABBREVIATIONS.before_figures,
-    FUNCTION_WORDS | frozenset(_MONTHS),
+    FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baixa média próxima primeira".split()),
     is_portuguese_feminine,
     _plural,
 )
@@ -304,7 +305,7 @@ PORTUGUESE: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(_AGREEMENT.read, TECHNICAL.read, Amperes("ampere", "amperes").read),
+    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, Amperes("ampere", "amperes").read),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

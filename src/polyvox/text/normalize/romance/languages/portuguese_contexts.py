@@ -16,7 +16,7 @@ CONTEXT_RULES: Final = (
         re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:[,;:.)]| c/c| d[aoe] |$))"),
         r"\1inciso ",
     ),
-    ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.)[a-zà-ÿ(])"), "anos"),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.|l\.)[a-zà-ÿ(])"), "anos"),
     ("c.", re.compile(r"(?<=\d )c\. ?s\.(?!\w)"), "col de sopa"),
     ("c.", re.compile(r"(?<=\d )c\. ?c\.(?!\w)"), "col de chá"),
     ("pg. pg", re.compile(r"((?:IPVA|IPTU|[Tt]axas?|[Dd]oc\w*\.?|[Cc]ondomínio|[Ll]icenciamento|[Ff]rete) )pg\.?(?!\w| ?\d)"), r"\1pago"),
@@ -74,6 +74,13 @@ CONTEXT_RULES: Final = (
     ("n/", re.compile(r"(?<!\w)n/ ?(?=incl|disp|aceit|tem|há|fum)"), "não "),
     ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:Súm|Lei|HC|RE|REsp|ADI|Acórdão|inf|supra))"), "ver"),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º semestre de 20\2"),
+    ("v.", re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"), r"\1 velocidades"),
+    ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
+    ("temp. Temp.", re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aixa|[Mm]édia|[Pp]róx\.|[Pp]róxima|ª) )temp\.(?!\w)"), r"\1temporada"),
+    ("rod.", re.compile(r"(?<=[ªº] )rod\.(?!\w)"), "rodada"),
+    ("dir.", re.compile(r"(?<=\b[Ee]m )dir\.(?!\w)"), "direito"),
+    ("med.", re.compile(r"(?<=\b[Ee]m )med\.(?!\w)"), "medicina"),
+    ("a. aa AA AA.", re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"), r"\1em ar ambiente"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor|[Ff]rio|uns|os|aos|com|a|de"
@@ -102,11 +109,6 @@ IN_CONTEXT: Final = (
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
     ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
-    *(
-        (f"{n}{mark}s", re.compile(rf"(?<![\w.,]){n}\.?{mark}s(?= )"), word[:-1] + ending)
-        for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
-        for mark, ending in (("º", "os"), ("ª", "as"))
-    ),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
     (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
@@ -114,5 +116,15 @@ IN_CONTEXT: Final = (
     *(
         (f"s {hour}", re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e meia|e pouco|em ponto)|[,;!?)]|\.?$)"), words)
         for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))
+    ),
+    ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
+    *(
+        (f"{n}ªs", re.compile(rf"(?<!\w){n}ªs(?=[,.;)]|$| e \d| à| às| das| de manhã| que)"), day)
+        for n, day in enumerate("segundas terças quartas quintas sextas".split(), start=2)
+    ),
+    *(
+        (f"{n}{mark}s", re.compile(rf"(?<![\w.,]){n}\.?{mark}s(?= )"), word[:-1] + ending)
+        for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
+        for mark, ending in (("º", "os"), ("ª", "as"))
     ),
 )

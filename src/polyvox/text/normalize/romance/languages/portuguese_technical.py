@@ -21,4 +21,4 @@ def _parts(top: int, bottom: int) -> str | None:
     return f"{'um' if top == 1 else top} {bottom} {'avo' if top == 1 else 'avos'}"
 
 
-TECHNICAL: Final = Technical("aproximadamente", "dois pontos", "barra", "menos", "e", "mais", "diferente de", _parts, _CURRENCIES)
+TECHNICAL: Final = Technical("aproximadamente", "dois pontos", "barra", "menos", "e", "ou", "ponto", "underline", "mais", "diferente de", _parts, _CURRENCIES)

@@ -27,7 +27,7 @@ TRUNCATED: Final = truncated(
     equival|ente escol|a escrit|ório escrev|ente esgot|ado especif|icação espec|ialidade espect|adores espetác|ulo
     essenc|ial estab|elecimento estac|ionamento estat|ística estim|ativa estoq|ue estratég|ia estud|ante etiq|ueta evid|ência
     examin|ador excurs|ão exclus|ivamente exec|ução exped|iente explic|ação expos|ição exportaç|ão extr|ato extrat|o
-    fabric|ante fac|uldade famíl|ia farm|ácia farinh|a fatur|amento fazend|a ferm|ento feriad|o ferram|enta financ|iamento
+    fabric|ante fac|uldade famíl|ia farm|ácia farinh|a fatur|amento fazend|a ferm|ento feriad|o ferram|enta fidel|idade financ|iamento
     fiscaliz|ação fisiot|erapia forneced|or formaç|ão fotogr|afia frald|a freg|uesia freq|uência frequênc|ia
     funcion|ário func|ionário funcionam|ento fundament|al gelad|eira gabin|ete gar|antia garant|ia gasol|ina gastroent|erologia
     geogr|afia geom|etria gerênc|ia gest|ão ginecol|ogia gorj|eta govern|ador graduaç|ão gram|ática gratif|icação
@@ -65,7 +65,7 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    refs.: referências; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
+    refs.: referências; a.l.: anos-luz; a. l.: anos-luz; tpl.: triplo; cças.: crianças; cça.: criança; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas; tr.: troca
     pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos; estac.: estacionamento
     ingr.: ingredientes; dt.: data; dtas.: datas; dif.: diferença; c.s.: colheres de sopa; c.c.: colheres de chá
     ens. fund. ii: ensino fundamental dois; ens. bás.: ensino básico; profª: professora; prof.ª: professora
@@ -90,7 +90,7 @@ AGREEING: Final = truncated(
     ord||inário acum|ulado tot||al líq||uido habit|ual recom|endado mod||erado sev|ero crôn|ico bilat|eral
     dir||eito esq||uerdo ant||erior sup||erior inf||erior fem||inino masc||ulino abdom|inal card||íaco resp||iratório
     diast|ólico sist||ólico cir||úrgico clín|ico farmac|êutico relat|ivo autôn|omo fed||eral feder|al est||adual estad|ual
-    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado aprov||ado convenc|ional confirm||ado cancel||ado equip|ado
+    industr|ial ind||ustrial ger||al profiss|ional orig||inal elev||ado dupl||o compart|ilhado climat|izado aprov||ado ilim||itado convenc|ional confirm||ado cancel||ado equip|ado
     indep|endente independ|ente esport|ivo metál|ico aprox||imado estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o
     complem|entar secund|ário primár|io superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo
     universit|ário infant|il juven|il orgân|ico integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico

@@ -20,6 +20,7 @@ from polyvox.text.normalize.romance.languages.spanish_words import (
     PREFIXES,
 )
 from polyvox.text.normalize.romance.units import units
+from polyvox.text.normalize.romance.weather import Weather
 
 _ONES: Final = (
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
@@ -165,7 +166,7 @@ _AGREEMENT: Final = Agreement(
     AGREEING,
     nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitación", "pta.": "puerta", "pl.": "planta"}),
     ABBREVIATIONS.before_figures,
-    FUNCTION_WORDS | frozenset(_MONTHS),
+    FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baja media próxima primera".split()),
     is_spanish_feminine,
     _plural,
 )
@@ -329,7 +330,7 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(with_stops, as_pesos, _AGREEMENT.read, TECHNICAL.read, Amperes("amperio", "amperios").read),
+    own_rules=(with_stops, as_pesos, _AGREEMENT.read, TECHNICAL.read, Weather().read, Amperes("amperio", "amperios").read),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

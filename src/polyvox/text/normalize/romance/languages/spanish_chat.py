@@ -62,7 +62,7 @@ CHAT_RULES: Final = (
         ),
         "no sé",
     ),
-    ("x", re.compile(r"(?<=[a-zà-ÿ] )x(?= [A-Z][a-z])"), "por"),
+    ("x", re.compile(r"(?<=[a-zà-ÿ] )x(?= (?:[A-Z][a-z]|i[A-Z]))"), "por"),
     ("toy", re.compile(r"(?<!\w)toy(?= [a-zà-ÿ]{2})"), "estoy"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= d[ií]as)"), "buenos"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= (?:noches|tardes))"), "buenas"),

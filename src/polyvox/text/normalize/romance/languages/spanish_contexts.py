@@ -15,7 +15,7 @@ _LASTING: Final = (
 CONTEXT_RULES: Final = (
     ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
     ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
-    ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.)[a-zà-ÿ(])"), "años"),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
     ("Pte. pte.", re.compile(rf"(?<!\w)[Pp]te\.(?=,? (?:de )?{_PATIENT_AGE})"), "paciente"),
     ("s/", re.compile(r"(?<=\d )s/ ?(?=\d)"), "sobre "),
     ("red. Red.", re.compile(r"(?<!\w)[Rr]ed\.(?= (?:del? )?\d+(?:[.,]\d+)? ?%)"), "reducción"),
@@ -91,6 +91,11 @@ CONTEXT_RULES: Final = (
     ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:tb|también|art|nota|secc|cap|p|pág|págs|anexo|fig|tabla|supra|infra|epígrafe|STC|STS)\.?(?!\w))"), "véase"),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er semestre de 20\2"),
     ("m.", re.compile(r"(?<=\d )m\.(?= (?:y \d{1,2} d|a \d{1,2} a(?:\.|ños)))"), "meses"),
+    ("v.", re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"), r"\1 velocidades"),
+    ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
+    ("perm. Perm.", re.compile(r"(?<!\w)[Pp]erm\.(?= (?:mín\. )?(?:de )?\d+ ?m)"), "permanencia"),
+    ("J.", re.compile(r"(?<![\w.])J\. ?(?=\d{1,2}(?!\d|[.,/]\d))"), "jornada "),
+    ("temp. Temp.", re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aja|[Mm]edia|[Pp]róx\.|[Pp]róxima) )temp\.(?!\w)"), r"\1temporada"),
 )  # fmt: skip
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río|unos|los|con|a|de|hasta"
@@ -134,4 +139,5 @@ IN_CONTEXT: Final = (
     (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
     ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
     ("/", re.compile(r"((?<!\w)(?:ST[CS]|STSJ|SAP|AT[CS]|SJS|RDL?|LO|[Ll]ey|[Dd]ecreto|[Aa]utos?|[Ss]entencia|[Dd]irectiva|[Rr]eglamento|[Oo]rden) (?:n\.?º )?)(\d{1,4})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"), r"\1\2 barra \3"),
+    ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
 )

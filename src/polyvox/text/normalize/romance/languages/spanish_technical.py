@@ -31,4 +31,4 @@ def _parts(top: int, bottom: int) -> str | None:
     return f"un {name}" if top == 1 else f"{top} {name}s"
 
 
-TECHNICAL: Final = Technical("aproximadamente", "dos puntos", "barra", "menos", "y", "más", "distinto de", _parts, _CURRENCIES)
+TECHNICAL: Final = Technical("aproximadamente", "dos puntos", "barra", "menos", "y", "o", "punto", "guion bajo", "más", "distinto de", _parts, _CURRENCIES)

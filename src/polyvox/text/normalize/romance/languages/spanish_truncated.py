@@ -48,7 +48,7 @@ TRUNCATED: Final = truncated(
     microond|as minist|erio minut|os mobil|iario modalid|ad modif|icación moned|a monit|or mont|aje motociclet|a movim|iento
     mutual|idad nacim|iento nacionalid|ad natac|ión naveg|ación necesid|ad nefrol|ogía negoc|io neum|onía neumát|icos
     neurol|ogía nomenc|latura normalm|ente normat|iva notab|le notar|ía notic|ias notific|ación nutric|ión obes|idad
-    objet|ivo oblig|ación observ|aciones ocup|ación odontol|ogía ofic|ina oncol|ogía operac|ión oportun|idad optim|ización
+    objet|ivo oblig|ación observ|aciones ocup|ación odontol|ogía ofic|ina oncol|ogía operac|ión oportun|idad opos|iciones optim|ización
     ordenad|or ordenanz|a organiz|ación ortogr|afía ortop|edia otor|gante pacient|e panad|ería pant|alla
     paquet|e paráms||etros parlam|ento particip|ación partid|o pasaj|ero pasap|orte pasteler|ía patrim|onio
     patrocin|ador pediatr|ía pelíc|ula peluq|uería pendient|e penitenc|iario peníns|ula pens|ión percent|il perej|il
@@ -82,7 +82,7 @@ TRUNCATED: Final = truncated(
     f.f.: fecha factura; f/f: fecha factura; f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma
     gbno.: gobierno; gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
     vpdte.: vicepresidente; vpdta.: vicepresidenta; secr. gral.: secretario general; conc.: concejal; dif.: diferencia
-    refs.: referencias; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
+    refs.: referencias; a.l.: años luz; a. l.: años luz; tpl.: triple; alu.: aluminio; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
     cdo. saludo: cordial saludo; cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados
     proforma.: proforma; lic.: licencia; a. acond.: aire acondicionado; a.a.: aire acondicionado; aa.cc.: aire acondicionado
     ar.cond.: aire acondicionado; c/inst.: con instalación; dir. asist.: dirección asistida; d.a.: dirección asistida
@@ -103,7 +103,7 @@ AGREEING: Final = truncated(
     izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino abdom|inal card||íaco
     resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo autón|omo feder|al fed||eral
     industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
-    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo
+    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado ilim||itado hidr||áulico convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo
     metal|izado garant|izado rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado aprox||imado exclus|ivo
     presenc|ial semipres|encial tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial
     hort||ícola agríc|ola ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario

@@ -1,0 +1,27 @@
+"""Degrees with the mark of an ordinal, in a text that speaks of the weather: "hasta 3º en Burgos"."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_MARK: Final = re.compile(r"\dº")
+_WEATHER: Final = re.compile(
+    r"(?<!\w)(?:[Hh]elad|[Gg]ead|[Nn]ieve|[Nn]ev[ea]|[Ff]r[ií]o|[Cc]alor|[Mm][íi]nima|[Mm][áa]xima|[Mm]ín\.|[Mm]áx\."
+    r"|[Tt]emperatura|[Tt]emp\.|[Tt]erm[óô]metro|[Gg]rados|[Gg]raus|[Hh]orn[oe]|[Ff]orno|[Aa]ss[ea]|[Cc]lima|[Ff]ebre|[Ff]iebre)"
+)
+_DEGREES: Final = re.compile(
+    r"(?<![\w.,])(?<!\b[oOaA] )(?<!\b[dn][oa] )(?<!\b[Ee]l )(?<!\b[Ll]a )(?<!\bdel )(\d{1,2})º"
+    r"(?=[,.;:)!?/]|$| (?:em|no|na|en|a|e|y|de|por|durante|às|hoje|hoy|amanhã|mañana)(?!\w))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """The rule of both Iberian languages."""
+
+    def read(self, text: TrackedText) -> TrackedText:
+        if _MARK.search(text.text) is None or _WEATHER.search(text.text) is None:
+            return text
+        return text.sub(_DEGREES, r"\1°")
