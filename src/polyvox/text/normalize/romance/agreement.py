@@ -13,7 +13,7 @@ _NOUN: Final = re.compile(
     r"(?:(?<![\w.,])(?P<count>\d{1,4}) )?(?:(?P<noun>[^\W\d_]{2,}\.?) (?:d[aeo]s?|del|de la) )?"
     r"(?P<last>[^\W\d_]{2,}\.?) \Z"
 )
-_SENTENCE_ENDS: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+[A-ZÀ-Ý¿¡])")
+_SENTENCE_ENDS: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+(?!(?:R|US|MX)\$)[A-ZÀ-Ý¿¡])")
 _NUMBERED: Final = re.compile(r":? ?\d")
 _NAMED: Final = re.compile(r" ?[A-ZÀ-Ý]")
 _EXTREMES: Final = frozenset(("máx.", "mín.", "med.", "méd."))
@@ -37,7 +37,7 @@ class Agreement:
         return text.sub(_SHORT, self._adjective) if "." in text.text else text
 
     def _adjective(self, match: re.Match[str]) -> str | None:
-        """None where no noun stands before, where both are short for something else, or where a name or a figure shows that the form is another word."""
+        """None without a noun before it, and where both are short for something else or the form is another word."""
         word = self.adjectives.get(match.group().lower())
         if word is None:
             return None

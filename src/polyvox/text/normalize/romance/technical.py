@@ -21,9 +21,7 @@ _SUM: Final = re.compile(rf"{_TERM}(?= ?[+=×÷<>] ?\d)|(?<=[+=×÷<>] ){_TERM}"
 _UNEQUAL: Final = re.compile(r" ?!==? ?")
 _PAIR: Final = re.compile(r"(?<![\w/])([A-Z]{3})/([A-Z]{3})(?![\w/])")
 # Doses and voltages of one thing: "875/125 mg", "127/220 V".
-_BESIDE: Final = re.compile(
-    r"(?<![\w./,])(\d{2,4}(?:[.,]\d+)?)/(?=\d{1,4}(?:[.,]\d+)? ?(?:mg|mcg|µg|μg|V)(?![\w/]))"
-)
+_BESIDE: Final = re.compile(r"(?<![\w./,])(\d{2,4}(?:[.,]\d+)?)/(?=\d{1,4}(?:[.,]\d+)? ?(?:mg|mcg|µg|μg|V)(?![\w/]))")
 # Units that something is for together: "J/(mol·K)".
 _TOGETHER: Final = re.compile(r"(?<=[A-Za-z])/\(([A-Za-z]{1,3}[²³]?)[·.*×]([A-Za-z]{1,3}[²³]?)\)")
 # Short names in small letters that are spelled as those in capitals.
@@ -40,10 +38,15 @@ _RACE: Final = re.compile(
 )
 # Two guesses at a measure: "800/900 m".
 _GUESSES: Final = re.compile(
-    r"(?<![\w./,-])(\d{2,4})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos|grados|graus)(?![\w/])))"
+    r"(?<![\w./,-])(\d{2,4})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos"
+    r"|grados|graus)(?![\w/])))"
 )
 # The name of a user, without the sign before it.
-_USER: Final = re.compile(r"(?<![\w@./\\:-])[a-z]\w*(?:\.\w+)*\.\w*_\w+(?![\w@/(.])|(?<![\w@./\\:-])[a-z]\w*_\w+\.[a-z]\w+(?![\w@/(.])")
+_USER: Final = re.compile(
+    r"(?<![\w@./\\:-])[a-z]\w*(?:\.\w+)*\.\w*_\w+(?![\w@/(.])|(?<![\w@./\\:-])[a-z]\w*_\w+\.[a-z]\w+(?![\w@/(.])"
+)
+# The index of a list: "n-1".
+_INDEX: Final = re.compile(r"(?<![\w'’./-])([ijknt])[-−](?=\d(?![\w-]|[.,]\d))")
 _SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
 
 
@@ -101,7 +104,7 @@ class Technical:
         text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
         if " % " in text.text:
             text = text.sub(_REMAINDER, r"\1 módulo ")
-        return text.sub(_AFTER_POWER, rf"\1 {self.minus} ")
+        return text.sub(_INDEX, rf"\1 {self.minus} ").sub(_AFTER_POWER, rf"\1 {self.minus} ")
 
     def _user(self, match: re.Match[str]) -> str:
         return match.group().replace(".", f" {self.stop} ").replace("_", f" {self.underscore} ")

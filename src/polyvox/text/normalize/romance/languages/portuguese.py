@@ -143,7 +143,10 @@ _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
 _AGREEMENT: Final = Agreement(
     AGREEING,
-    nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitação", "kit.": "kitnet", "dir.": "direção"}),
+    nouns(
+        {**ABBREVIATIONS.anywhere, **ABBREVIATIONS.leading},
+        {"hab.": "habitação", "kit.": "kitnet", "ped.": "pedido", "dir.": "direção"},
+    ),
     ABBREVIATIONS.before_figures,
     FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baixa média próxima primeira".split()),
     is_portuguese_feminine,
@@ -171,7 +174,8 @@ PORTUGUESE: Final = RomanceLanguage(
     rates=frozenset(
         (
             "K dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose kg km "
-            "cliente turma casal trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança adulto aluno"
+            "cliente turma casal trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança "
+            "adulto aluno"
         ).split()
     ),
     upto="a",

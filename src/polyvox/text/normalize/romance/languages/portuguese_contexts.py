@@ -19,19 +19,39 @@ CONTEXT_RULES: Final = (
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.|l\.)[a-zà-ÿ(])"), "anos"),
     ("c.", re.compile(r"(?<=\d )c\. ?s\.(?!\w)"), "col de sopa"),
     ("c.", re.compile(r"(?<=\d )c\. ?c\.(?!\w)"), "col de chá"),
-    ("pg. pg", re.compile(r"((?:IPVA|IPTU|[Tt]axas?|[Dd]oc\w*\.?|[Cc]ondomínio|[Ll]icenciamento|[Ff]rete) )pg\.?(?!\w| ?\d)"), r"\1pago"),
+    (
+        "pg. pg",
+        re.compile(r"((?:IPVA|IPTU|[Tt]axas?|[Dd]oc\w*\.?|[Cc]ondomínio|[Ll]icenciamento|[Ff]rete) )pg\.?(?!\w| ?\d)"),
+        r"\1pago",
+    ),
     ("kit. Kit.", re.compile(r"((?<!\w)(?:[Aa]lug\w+|[Vv]end\w+|[Vv]do\.) )kit\.(?!\w)"), r"\1kitnet"),
     ("a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:da )?(?:Sra|Dra|Profa|Srta|D\.ª|Dona))"), "aos cuidados da "),
     ("A/ a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:Sr|Dr|Prof|Eng)\.)"), "aos cuidados do "),
     ("dir.", re.compile(r"((?:[\d)]|sentido|faixa|saída|trem|ônibus),? )dir\.(?= [A-ZÀ-Ý])"), r"\1direção"),
     ("dir.", re.compile(r"(?<=[àÀ] )dir\.(?!\w)"), "direita"),
     ("esq.", re.compile(r"(?<=[àÀ] )esq\.(?!\w)"), "esquerda"),
-    ("EV EV.", re.compile(r"((?:m[lgL]|g|UI|amp(?:ola)?s?\.?|frs?\.?|comp\.?|[Ss]oro[^,;.]{0,24}|SF[^,;.]{0,24}) )EV(?!\w)"), r"\1endovenosa"),
+    (
+        "EV EV.",
+        re.compile(r"((?:m[lgL]|g|UI|amp(?:ola)?s?\.?|frs?\.?|comp\.?|[Ss]oro[^,;.]{0,24}|SF[^,;.]{0,24}) )EV(?!\w)"),
+        r"\1endovenosa",
+    ),
     ("ens. Ens.", re.compile(r"(?<!\w)[Ee]ns\. (?:[Bb]ás|[Bb]as)\.(?!\w)"), "ensino básico"),
-    ("financ. Financ. fin. Fin.", re.compile(r"((?:[Aa]dm\.|administrativ[oa]|[Cc]omercial|[Cc]ont\w+) e )[Ff]in(?:anc)?\.(?!\w)"), r"\1financeiro"),
-    ("dir. Dir. ger. Ger. diretor Diretor gerente Gerente", re.compile(r"(?<!\w)(?:[Dd]ir\.|[Dd]iretor) [Aa]dm\.(?!\w)"), "diretor administrativo"),
+    (
+        "financ. Financ. fin. Fin.",
+        re.compile(r"((?:[Aa]dm\.|administrativ[oa]|[Cc]omercial|[Cc]ont\w+) e )[Ff]in(?:anc)?\.(?!\w)"),
+        r"\1financeiro",
+    ),
+    (
+        "dir. Dir. ger. Ger. diretor Diretor gerente Gerente",
+        re.compile(r"(?<!\w)(?:[Dd]ir\.|[Dd]iretor) [Aa]dm\.(?!\w)"),
+        "diretor administrativo",
+    ),
     ("dir. Dir. diretora Diretora", re.compile(r"(?<!\w)[Dd]iretora [Aa]dm\.(?!\w)"), "diretora administrativa"),
-    ("ger. Ger. gerente Gerente", re.compile(r"(?<!\w)(?:[Gg]er\.|[Gg]erente) [Aa]dm\.(?!\w)"), "gerente administrativo"),
+    (
+        "ger. Ger. gerente Gerente",
+        re.compile(r"(?<!\w)(?:[Gg]er\.|[Gg]erente) [Aa]dm\.(?!\w)"),
+        "gerente administrativo",
+    ),
     (
         "até val. validade vence venc. Val. Validade Venc.",
         re.compile(
@@ -56,7 +76,11 @@ CONTEXT_RULES: Final = (
     ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
     ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
     ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "domingo"),
-    ("V", re.compile(r"(?<!\w)(\d{1,2}) ?V[ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?D(?!\w)"), r"\1 vitórias, \2 empates, \3 derrotas"),
+    (
+        "V",
+        re.compile(r"(?<!\w)(\d{1,2}) ?V[ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?D(?!\w)"),
+        r"\1 vitórias, \2 empates, \3 derrotas",
+    ),
     ("ingr. Ingr.", re.compile(r"(?<!\w)[Ii]ngr\.(?= (?:a |de |por )?R\$)"), "ingressos"),
     ("d.", re.compile(r"(?<=\d )d\.-(?=multa)"), "dias-"),
     ("c/", re.compile(r"(?<=[\wº.], )c/c (?=\d{1,3}(?![\d-])|o? ?arts?\.)"), "combinado com "),
@@ -68,22 +92,50 @@ CONTEXT_RULES: Final = (
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " vezes"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 dias, \2 noites"),
     ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
-    ("m.", re.compile(r"((?<!\w)(?:[Pp]ena|[Pp]risão|[Rr]eclusão|[Dd]etenção|[Pp]razo|[Gg]arantia|[Cc]ontrato|[Ff]idelidade|[Cc]arência|[Pp]lano|[Bb]ebê|[Vv]igência|[Aa]luguel|[Ff]inanciamento)(?!\w)[^.;:\d]{0,20} \d{1,3}) m\.(?!\w)"), r"\1 meses"),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ena|[Pp]risão|[Rr]eclusão|[Dd]etenção|[Pp]razo|[Gg]arantia|[Cc]ontrato"
+            r"|[Ff]idelidade|[Cc]arência|[Pp]lano|[Bb]ebê|[Vv]igência|[Aa]luguel"
+            r"|[Ff]inanciamento)(?!\w)[^.;:\d]{0,20} \d{1,3}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
     ("m.", re.compile(r"(?<=\d )m\.(?= (?:e \d{1,2} d|a \d{1,2} a(?:\.|nos)))"), "meses"),
     ("p.", re.compile(r"(\$ ?[\d.,]+ )p\. ?p\.(?!\w)"), r"\1por pessoa"),
     ("n/", re.compile(r"(?<!\w)n/ ?(?=incl|disp|aceit|tem|há|fum)"), "não "),
     ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:Súm|Lei|HC|RE|REsp|ADI|Acórdão|inf|supra))"), "ver"),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º semestre de 20\2"),
-    ("v.", re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"), r"\1 velocidades"),
+    (
+        "v.",
+        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
+        r"\1 velocidades",
+    ),
     ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
-    ("temp. Temp.", re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aixa|[Mm]édia|[Pp]róx\.|[Pp]róxima|ª) )temp\.(?!\w)"), r"\1temporada"),
+    (
+        "temp. Temp.",
+        re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aixa|[Mm]édia|[Pp]róx\.|[Pp]róxima|ª) )temp\.(?!\w)"),
+        r"\1temporada",
+    ),
     ("rod.", re.compile(r"(?<=[ªº] )rod\.(?!\w)"), "rodada"),
     ("dir.", re.compile(r"(?<=\b[Ee]m )dir\.(?!\w)"), "direito"),
     ("med.", re.compile(r"(?<=\b[Ee]m )med\.(?!\w)"), "medicina"),
-    ("a. aa AA AA.", re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"), r"\1em ar ambiente"),
-)  # fmt: skip
+    (
+        "a. aa AA AA.",
+        re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"),
+        r"\1em ar ambiente",
+    ),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
+    ("gr.", re.compile(r"((?<!\w)(?:[Ff]rete|[Ee]ntrega|[Ee]nvio) )gr\.(?!\w)"), r"\1grátis"),
+    ("gar.", re.compile(r"((?<!\w)(?:[Vv]aga|[Vv]agas|vg\.|vgs\.)(?: de)? )gar\.(?!\w)"), r"\1garagem"),
+    ("neg.", re.compile(r"(\$ ?[\d.,]+(?: mil)? )neg\.(?!\w)"), r"\1negociáveis"),
+    ("corr.", re.compile(r"(?<!\w)corr\.(?= (?:pel[oa]|p/))"), "corrigido"),
+    ("corr.", re.compile(r"(?<!\w)corr\.(?= mon)"), "correção"),
+    ("parc. Parc.", re.compile(r"(?<!\w)[Pp]arc\.(?= (?:inic|mens|fixa|de R\$))"), "parcela"),
+)
 _WARM: Final = (
-    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor|[Ff]rio|uns|os|aos|com|a|de"
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor"
+    r"|[Ff]rio|uns|os|aos|com|a|de"
     "|até"
 )
 _DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:à sombra|ao sol|em|no|na|e|de (?:máx|mín|média)|hoje|amanhã|aqui|por))"
@@ -112,7 +164,14 @@ IN_CONTEXT: Final = (
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
     (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
-    ("/", re.compile(r"((?<!\w)(?:[Ll]ei|[Dd]ecreto|[Pp]ortaria|[Rr]esolução|PEC|PL|PLP|ADI|MP|EC|LC|[Ss]úmula|[Pp]rocesso) (?:n\.?º )?)(\d{1,3})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"), r"\1\2 barra \3"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:[Ll]ei|[Dd]ecreto|[Pp]ortaria|[Rr]esolução|PEC|PL|PLP|ADI|MP|EC|LC|[Ss]úmula"
+            r"|[Pp]rocesso) (?:n\.?º )?)(\d{1,3})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\1\2 barra \3",
+    ),
     *(
         (f"s {hour}", re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e meia|e pouco|em ponto)|[,;!?)]|\.?$)"), words)
         for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))

@@ -7,7 +7,8 @@ from polyvox.text.normalize.romance.technical import Technical
 _PARTS: Final = {7: "sétimo", 9: "nono", 100: "centésimo", 1000: "milésimo"}
 _CURRENCIES: Final = {
     "EUR": "euro", "USD": "dólar", "GBP": "libra", "JPY": "iene", "CHF": "franco", "MXN": "peso", "ARS": "peso",
-    "COP": "peso", "CLP": "peso", "BRL": "real", "CNY": "yuan", "BTC": "bitcoin", "ETH": "ether", "CAD": "dólar canadense",
+    "COP": "peso", "CLP": "peso", "BRL": "real", "CNY": "yuan", "BTC": "bitcoin", "ETH": "ether",
+    "CAD": "dólar canadense",
     "AUD": "dólar australiano",
 }  # fmt: skip
 
@@ -21,4 +22,17 @@ def _parts(top: int, bottom: int) -> str | None:
     return f"{'um' if top == 1 else top} {bottom} {'avo' if top == 1 else 'avos'}"
 
 
-TECHNICAL: Final = Technical("aproximadamente", "dois pontos", "barra", "menos", "e", "ou", "ponto", "underline", "mais", "diferente de", _parts, _CURRENCIES)
+TECHNICAL: Final = Technical(
+    "aproximadamente",
+    "dois pontos",
+    "barra",
+    "menos",
+    "e",
+    "ou",
+    "ponto",
+    "underline",
+    "mais",
+    "diferente de",
+    _parts,
+    _CURRENCIES,
+)

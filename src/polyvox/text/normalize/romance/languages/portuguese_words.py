@@ -178,7 +178,9 @@ OTHER_UNITS: Final = {
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
-    spelled=frozenset("IAM ITU AIT ICC EAP ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
+    spelled=frozenset(
+        "IAM ITU AIT ICC EAP ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()
+    ),
     short_words=frozenset(
         (
             "DE DO DA NO NA OS AS UM SE ME TE EU TU JÁ SÓ OU EM AO LÁ CÁ HÁ VÁ OK OI NÃO SIM QUE POR COM SEM MAS UMA "

@@ -164,7 +164,10 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
 _AGREEMENT: Final = Agreement(
     AGREEING,
-    nouns(ABBREVIATIONS.anywhere | ABBREVIATIONS.leading, {"hab.": "habitación", "pta.": "puerta", "pl.": "planta"}),
+    nouns(
+        {**ABBREVIATIONS.anywhere, **ABBREVIATIONS.leading},
+        {"hab.": "habitación", "pta.": "puerta", "ped.": "pedido", "pl.": "planta"},
+    ),
     ABBREVIATIONS.before_figures,
     FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baja media próxima primera".split()),
     is_spanish_feminine,
@@ -330,7 +333,14 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(with_stops, as_pesos, _AGREEMENT.read, TECHNICAL.read, Weather().read, Amperes("amperio", "amperios").read),
+    own_rules=(
+        with_stops,
+        as_pesos,
+        _AGREEMENT.read,
+        TECHNICAL.read,
+        Weather().read,
+        Amperes("amperio", "amperios").read,
+    ),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

@@ -483,7 +483,19 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
-    also_words={"alt": "", "Bach": "", "col": "", "const": "", "def": "", "int": "", "long": "", "mod": "", "hum": "", "Pol": "", "vid": ""},
+    also_words={
+        "alt": "",
+        "Bach": "",
+        "col": "",
+        "const": "",
+        "def": "",
+        "int": "",
+        "long": "",
+        "mod": "",
+        "hum": "",
+        "Pol": "",
+        "vid": "",
+    },
     compass=Compass(
         {
             "NNE": "nornoreste",
@@ -507,7 +519,9 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "oeste",
             "W": "oeste",
         },
-        frozenset("h nudos del al componente viento vientos racha rachas brisa brisas oleaje rumbo rolando zona".split()),
+        frozenset(
+            "h nudos del al componente viento vientos racha rachas brisa brisas oleaje rumbo rolando zona".split()
+        ),
     ),
     by_word=(
         *CHAT_RULES,

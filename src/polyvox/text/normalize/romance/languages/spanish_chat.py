@@ -13,7 +13,8 @@ LETTERS: Final = ChatLetters.of(
         "el la los las un una del al de en con y o letra variable valor valores tiempo instante parámetro factor "
         "eje ejes "
         "rayos rayo opción apartado inciso respuesta columna vitamina plan grupo punto figura ejercicio "
-        "distancia masa pendiente metro metros modelo linfocitos células camiseta talla incógnita función constante calcula halla despeja "
+        "distancia masa pendiente metro metros modelo linfocitos células camiseta talla incógnita función "
+        "constante calcula halla despeja "
         "encuentra lado vértice recta cada"
     ),
     verbs=(
@@ -45,7 +46,9 @@ CHAT: Final = short_forms(
     entonces; entcs: entonces; entons: entonces
     """
 )
-_OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[eyEY] ))"
+_OPENS: Final = (
+    r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[eyEY] ))"
+)
 ASKED: Final = re.compile(rf"{_OPENS}(?:[Xx]q|[Pp]q|[Xx]k|[Pp]k|[Pp]orq|[Xx] q)(?= [^.!?\n]{{0,160}}\?|\?|[.!]?\Z)")
 _ASKING: Final = r"(?= [^.!?\n]{1,120}[?!])"
 CHAT_RULES: Final = (
@@ -58,7 +61,8 @@ CHAT_RULES: Final = (
     (
         "ns Ns nse",
         re.compile(
-            r"(?<!\d )(?<!\w)[Nn]s(?= (?:si|nd|nada|qué|q|dónde|cómo|cuándo|cuánto|quién|pero|tío|tía)(?!\w)|[,!?]|\.?\Z)"
+            r"(?<!\d )(?<!\w)[Nn]s(?= (?:si|nd|nada|qué|q|dónde|cómo|cuándo|cuánto|quién|pero|tío"
+            r"|tía)(?!\w)|[,!?]|\.?\Z)"
         ),
         "no sé",
     ),

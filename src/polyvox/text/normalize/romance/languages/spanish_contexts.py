@@ -31,20 +31,30 @@ CONTEXT_RULES: Final = (
     ("Eur Eur.", re.compile(r"(?<!\w)Eur\.? ?\+ ?(?=\d)"), "euríbor más "),
     ("Ma.", re.compile(r"(?<!\w)Ma\.(?= [A-ZÁ-Ú][a-zà-ÿ])"), "María"),
     ("aprob.", re.compile(r"((?<!\w)(?:su|la|de|tu|para|sin|previa|nuestra) )aprob\.(?!\w)"), r"\1aprobación"),
-    ("m.", re.compile(rf"((?<!\w)(?:{_LASTING})(?!\w)[^.;:\d]{{0,20}} \d{{1,3}}) m\.(?!\w)", re.IGNORECASE), r"\1 meses"),
+    (
+        "m.",
+        re.compile(rf"((?<!\w)(?:{_LASTING})(?!\w)[^.;:\d]{{0,20}} \d{{1,3}}) m\.(?!\w)", re.IGNORECASE),
+        r"\1 meses",
+    ),
     (
         "c/",
         re.compile(
-            r"((?<!\w)(?:\d+ (?:[a-zà-ÿ]+(?:as|iones|dades)|uds?\.?|unds?\.?|cjs?\.?|pzas?\.?|bots?\.?)|unidades|uds\.?)"
+            r"((?<!\w)(?:\d+ (?:[a-zà-ÿ]+(?:as|iones|dades)|uds?\.?|unds?\.?|cjs?\.?|pzas?\.?|bots?\.?)"
+            r"|unidades|uds\.?)"
             r"[^.;:\d]{0,24}(?: \d[\d.,]* ?(?:€|kg|g|l|ml|cl))?,? )c/u(?!\w)"
         ),
         r"\1cada una",
     ),
     ("dir.", re.compile(r"((?:[\d)]|sentido|carril|salida|tren|bus),? )dir\.(?= [A-ZÁ-Ú])"), r"\1dirección"),
     ("ex. Ex.", re.compile(r"(?<!\w)[Ee]x\.(?= (?:final|parcial|oral|escrito|tipo|de) )"), "examen"),
-    ("hasta cad. caducidad validez vence vto.", re.compile(
-        r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)(0?[1-9]|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
-    ), r"\1\2/20\3"),
+    (
+        "hasta cad. caducidad validez vence vto.",
+        re.compile(
+            r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)(0?[1-9]"
+            r"|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\1\2/20\3",
+    ),
     ("b bbl", re.compile(r"(?<=[$€]/)b(?:bl)?(?!\w)"), "barril"),
     ("cdo. Cdo.", re.compile(r"(?<!\w)[Cc]do\.(?= saludo)"), "cordial"),
     ("cdos. Cdos.", re.compile(r"(?<!\w)[Cc]dos\.(?= saludos)"), "cordiales"),
@@ -53,7 +63,6 @@ CONTEXT_RULES: Final = (
     ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
     ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
     ("h h.", re.compile(r"(?<=\d de )h(?=[,;.)]|$| )"), "hora"),
-    ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
     ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutánea"),
     ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
     ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
@@ -72,7 +81,11 @@ CONTEXT_RULES: Final = (
     ("d", re.compile(r"(?<=[a-zà-ÿ]{2} )(?<!vitamina )d(?= [A-ZÀ-Ý][a-zà-ÿ])"), "de"),
     ("m.", re.compile(r"(?<=años y \d )m\.(?!\w)|(?<=años y \d\d )m\.(?!\w)"), "meses"),
     ("a.", re.compile(r"(?<=\d)a\.(?=,| (?:al?|y|de|con|en) )(?<=[ (]\da\.|\d\da\.)"), " años"),
-    ("G V", re.compile(r"(?<!\w)(\d{1,2}) ?[GV][ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?[PD](?!\w)"), r"\1 victorias, \2 empates, \3 derrotas"),
+    (
+        "G V",
+        re.compile(r"(?<!\w)(\d{1,2}) ?[GV][ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?[PD](?!\w)"),
+        r"\1 victorias, \2 empates, \3 derrotas",
+    ),
     ("COP COP-", re.compile(r"(?<!\w)COP-?(?=\d\d(?!\d|[.,]\d))"), "cop "),
     ("s/", re.compile(r"(?<!\w)s/ ?(?=IVA|IGIC|IRPF|TAE)"), "sin "),
     ("c/", re.compile(r"(?<!\w)c/ ?(?=IVA|IGIC|IRPF|TAE)"), "con "),
@@ -82,23 +95,64 @@ CONTEXT_RULES: Final = (
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " veces"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 días, \2 noches"),
     ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
-    ("alq. Alq.", re.compile(r"(?<!\w)[Aa]lq\.(?= (?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|mens|a partir|\d)|:)|(?<=[:,+] )[Aa]lq\.(?! (?:piso|hab|local|casa|apto|est))"), "alquiler"),
+    (
+        "alq. Alq.",
+        re.compile(
+            r"(?<!\w)[Aa]lq\.(?= (?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|mens|a partir|\d)|:)"
+            r"|(?<=[:,+] )[Aa]lq\.(?! (?:piso|hab|local|casa|apto|est))"
+        ),
+        "alquiler",
+    ),
     ("prop. Prop.", re.compile(r"(?<!\w)[Pp]rop\.(?= ?\d+ ?%)"), "propina"),
     ("p/", re.compile(r"(?<=[\w)] )p/ ?(?=[A-ZÁ-Ú])"), "para "),
     ("p.", re.compile(r"((?:€|\$ ?[\d.,]+) )p\. ?p\.(?!\w)"), r"\1por persona"),
     ("univ.", re.compile(r"((?<!\w)(?:[Ll]it\.|[Hh]ist\.|[Ll]iteratura|[Hh]istoria) )univ\.(?!\w)"), r"\1universal"),
-    ("univ.", re.compile(r"((?<!\w)(?:[Tt]ít\.|[Tt]ítulo|[Tt]itulado|[Mm]áster|[Hh]osp\.|[Hh]ospital|[Aa]cceso) )univ\.(?!\w)"), r"\1universitario"),
-    ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:tb|también|art|nota|secc|cap|p|pág|págs|anexo|fig|tabla|supra|infra|epígrafe|STC|STS)\.?(?!\w))"), "véase"),
+    (
+        "univ.",
+        re.compile(
+            r"((?<!\w)(?:[Tt]ít\.|[Tt]ítulo|[Tt]itulado|[Mm]áster|[Hh]osp\.|[Hh]ospital|[Aa]cceso) )univ\.(?!\w)"
+        ),
+        r"\1universitario",
+    ),
+    (
+        "v. V.",
+        re.compile(
+            r"(?<!\w)[Vv]\.(?= (?:tb|también|art|nota|secc|cap|p|pág|págs|anexo|fig|tabla|supra|infra"
+            r"|epígrafe|STC|STS)\.?(?!\w))"
+        ),
+        "véase",
+    ),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er semestre de 20\2"),
     ("m.", re.compile(r"(?<=\d )m\.(?= (?:y \d{1,2} d|a \d{1,2} a(?:\.|ños)))"), "meses"),
-    ("v.", re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"), r"\1 velocidades"),
+    (
+        "v.",
+        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
+        r"\1 velocidades",
+    ),
     ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
     ("perm. Perm.", re.compile(r"(?<!\w)[Pp]erm\.(?= (?:mín\. )?(?:de )?\d+ ?m)"), "permanencia"),
     ("J.", re.compile(r"(?<![\w.])J\. ?(?=\d{1,2}(?!\d|[.,/]\d))"), "jornada "),
-    ("temp. Temp.", re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aja|[Mm]edia|[Pp]róx\.|[Pp]róxima) )temp\.(?!\w)"), r"\1temporada"),
-)  # fmt: skip
+    (
+        "temp. Temp.",
+        re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aja|[Mm]edia|[Pp]róx\.|[Pp]róxima) )temp\.(?!\w)"),
+        r"\1temporada",
+    ),
+    ("act.", re.compile(r"(?<=[,;(] )act\.(?= \d)"), "actual"),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
+    ("dev. Dev.", re.compile(r"(?<!\w)[Dd]ev\.(?= (?:en |grat|\d+ d))"), "devolución"),
+    ("asist. Asist.", re.compile(r"(?<!\w)[Aa]sist\.(?= (?:del? |mín|a clase|\d+ ?%))"), "asistencia"),
+    ("int.", re.compile(r"(?<=\+ )int\.(?! ?\d)"), "intereses"),
+    ("fza.", re.compile(r"(?<=[Hh]arina de )fza\.(?!\w)"), "fuerza"),
+    ("c/", re.compile(r"(?<!\d)1 c/c(?!\w)"), "1 cucharadita"),
+    ("c/", re.compile(r"(?<=\d )c/c(?!\w)"), "cucharaditas"),
+    ("c/", re.compile(r"(?<!\d)1 c/s(?!\w)"), "1 cucharada"),
+    ("c/", re.compile(r"(?<=\d )c/s(?!\w)"), "cucharadas"),
+    ("an.", re.compile(r"(?<!\w)an\. ?(?:x|por) ?al\. ?(?:x|por) ?(?:f|prof)\.(?!\w)"), "ancho por alto por fondo"),
+    ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
+)
 _WARM: Final = (
-    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río|unos|los|con|a|de|hasta"
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río"
+    "|unos|los|con|a|de|hasta"
 )
 _DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:a la|al sol|en|y|de (?:máx|mín|media)|hoy|mañana|esta|este|por))"
 IN_CONTEXT: Final = (
@@ -138,6 +192,14 @@ IN_CONTEXT: Final = (
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
     (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
     ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
-    ("/", re.compile(r"((?<!\w)(?:ST[CS]|STSJ|SAP|AT[CS]|SJS|RDL?|LO|[Ll]ey|[Dd]ecreto|[Aa]utos?|[Ss]entencia|[Dd]irectiva|[Rr]eglamento|[Oo]rden) (?:n\.?º )?)(\d{1,4})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"), r"\1\2 barra \3"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:ST[CS]|STSJ|SAP|AT[CS]|SJS|RDL?|LO|[Ll]ey|[Dd]ecreto|[Aa]utos?|[Ss]entencia"
+            r"|[Dd]irectiva|[Rr]eglamento|[Oo]rden) (?:n\.?º )?)(\d{1,4})/(\d\d|(?:19|20)\d\d)(?![\w/]"
+            r"|[.,]\d)"
+        ),
+        r"\1\2 barra \3",
+    ),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
 )

@@ -13,7 +13,8 @@ _TEENS: Final = (
 _ONES: Final = "_ unavo dosavo tresavo cuatroavo cincoavo seisavo sieteavo ochoavo nueveavo".split()
 _CURRENCIES: Final = {
     "EUR": "euro", "USD": "dólar", "GBP": "libra", "JPY": "yen", "CHF": "franco", "MXN": "peso", "ARS": "peso",
-    "COP": "peso", "CLP": "peso", "BRL": "real", "CNY": "yuan", "BTC": "bitcoin", "ETH": "ether", "CAD": "dólar canadiense",
+    "COP": "peso", "CLP": "peso", "BRL": "real", "CNY": "yuan", "BTC": "bitcoin", "ETH": "ether",
+    "CAD": "dólar canadiense",
     "AUD": "dólar australiano",
 }  # fmt: skip
 
@@ -31,4 +32,17 @@ def _parts(top: int, bottom: int) -> str | None:
     return f"un {name}" if top == 1 else f"{top} {name}s"
 
 
-TECHNICAL: Final = Technical("aproximadamente", "dos puntos", "barra", "menos", "y", "o", "punto", "guion bajo", "más", "distinto de", _parts, _CURRENCIES)
+TECHNICAL: Final = Technical(
+    "aproximadamente",
+    "dos puntos",
+    "barra",
+    "menos",
+    "y",
+    "o",
+    "punto",
+    "guion bajo",
+    "más",
+    "distinto de",
+    _parts,
+    _CURRENCIES,
+)

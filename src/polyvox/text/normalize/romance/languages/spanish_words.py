@@ -172,6 +172,7 @@ OTHER_UNITS: Final = {
     "Mpx": Noun("megapíxel", "megapíxeles"),
     "MP": Noun("megapíxel", "megapíxeles"),
     "MT/s": Noun("megatransferencia por segundo", "megatransferencias por segundo", feminine=True),
+    "dip": Noun("diputado", "diputados"),
     "cp": Noun("comprimido", "comprimidos"),
     "cps": Noun("comprimido", "comprimidos"),
     "cj": Noun("caja", "cajas", feminine=True),
