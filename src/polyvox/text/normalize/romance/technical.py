@@ -56,7 +56,6 @@ class Technical:
 
     about: str
     colon: str
-    slash: str
     minus: str
     and_: str
     or_: str
@@ -89,7 +88,7 @@ class Technical:
             text = text.sub(_GUESSES, self._guesses)
             text = text.sub(_DIVIDED, r"\1 ÷ ")
             text = text.sub(_TOGETHER, r"/\1/\2").sub(_PAIR, self._pair).sub(_SUM, self._parts)
-            text = text.sub(_BESIDE, rf"\1 {self.slash} ")
+            text = text.sub(_BESIDE, r"\1, ")
         return self._measured(text)
 
     def _measured(self, text: TrackedText) -> TrackedText:

@@ -67,7 +67,7 @@ CONTEXT_RULES: Final = (
     ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
     ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "via oral"),
     ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " portas"),
-    ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{3})"), "não"),
+    ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{2})"), "não"),
     ("seg Seg", re.compile(r"(?<!\w)[sS]eg(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "segunda"),
     ("ter Ter", re.compile(r"(?<!\w)[tT]er(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "terça"),
     ("qua Qua", re.compile(r"(?<!\w)[qQ]ua(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "quarta"),
@@ -164,14 +164,6 @@ IN_CONTEXT: Final = (
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
     (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
-    (
-        "/",
-        re.compile(
-            r"((?<!\w)(?:[Ll]ei|[Dd]ecreto|[Pp]ortaria|[Rr]esolução|PEC|PL|PLP|ADI|MP|EC|LC|[Ss]úmula"
-            r"|[Pp]rocesso) (?:n\.?º )?)(\d{1,3})/(\d\d|(?:19|20)\d\d)(?![\w/]|[.,]\d)"
-        ),
-        r"\1\2 barra \3",
-    ),
     *(
         (f"s {hour}", re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e meia|e pouco|em ponto)|[,;!?)]|\.?$)"), words)
         for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))

@@ -25,7 +25,6 @@ def _parts(top: int, bottom: int) -> str | None:
 TECHNICAL: Final = Technical(
     "aproximadamente",
     "dois pontos",
-    "barra",
     "menos",
     "e",
     "ou",

@@ -69,7 +69,7 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    refs.: referências; negs.: negociáveis; a.l.: anos-luz; a. l.: anos-luz; tpl.: triplo; cças.: crianças
+    refs.: referências; inst.: instalação; negs.: negociáveis; a.l.: anos-luz; a. l.: anos-luz; tpl.: triplo; cças.: crianças
     cça.: criança; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa; txs.: taxas
     tr.: troca; pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos; estac.: estacionamento
     ingr.: ingredientes; dt.: data; dtas.: datas; dif.: diferença; c.s.: colheres de sopa; c.c.: colheres de chá

@@ -222,6 +222,6 @@ FUNCTION_WORDS: Final = frozenset(
         "embora enquanto pois o os as um uma é são era eram foi foram está estão estava será há ha não já me te lhe "
         "seu sua mais menos muito também tão tanto quase só abaixo acima norte sul leste oeste cada agora hoje ontem "
         "amanhã logo então depois antes ainda sai chega fecha abre expira vence funciona vai vem tem têm pode podem "
-        "fica custa ganhou perdeu igual barra"
+        "fica custa ganhou perdeu igual"
     ).split()
 )

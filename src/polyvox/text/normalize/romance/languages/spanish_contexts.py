@@ -192,14 +192,6 @@ IN_CONTEXT: Final = (
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
     (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
     ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
-    (
-        "/",
-        re.compile(
-            r"((?<!\w)(?:ST[CS]|STSJ|SAP|AT[CS]|SJS|RDL?|LO|[Ll]ey|[Dd]ecreto|[Aa]utos?|[Ss]entencia"
-            r"|[Dd]irectiva|[Rr]eglamento|[Oo]rden) (?:n\.?º )?)(\d{1,4})/(\d\d|(?:19|20)\d\d)(?![\w/]"
-            r"|[.,]\d)"
-        ),
-        r"\1\2 barra \3",
-    ),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
+    ("/", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
 )

@@ -35,7 +35,6 @@ def _parts(top: int, bottom: int) -> str | None:
 TECHNICAL: Final = Technical(
     "aproximadamente",
     "dos puntos",
-    "barra",
     "menos",
     "y",
     "o",

@@ -83,7 +83,7 @@ TRUNCATED: Final = truncated(
     f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma; gbno.: gobierno
     gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
     vpdte.: vicepresidente; vpdta.: vicepresidenta; secr. gral.: secretario general; conc.: concejal
-    dif.: diferencia; refs.: referencias; negs.: negociables; lev.: levadura; a.l.: años luz; a. l.: años luz
+    dif.: diferencia; refs.: referencias; inst.: instalación; negs.: negociables; lev.: levadura; a.l.: años luz; a. l.: años luz
     tpl.: triple; alu.: aluminio; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger
     recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa; cdo. saludo: cordial saludo
     cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados; proforma.: proforma
@@ -107,7 +107,7 @@ AGREEING: Final = truncated(
     mod||erado sev|ero crón|ico bilat|eral izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino
     abdom|inal card||íaco resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo
     autón|omo feder|al fed||eral industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o
-    sencill|o dbl||e dobl|e lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado ilim||itado
+    sencill|o dbl||e dobl|e lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado acond||icionado ilim||itado
     hidr||áulico convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo metal|izado
     garant|izado rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial semipres|encial
     tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial hort||ícola

@@ -240,6 +240,6 @@ FUNCTION_WORDS: Final = frozenset(
         "sus más menos muy también tan tanto casi solo sólo abajo arriba encima debajo norte sur este oeste cada ahora "
         "hoy ayer mañana luego entonces después antes aún todavía sale llega cierra abre caduca vence funciona va "
         "viene tiene tienen puede pueden queda cuesta ganó perdió empató or and "
-        "almohadilla asterisco barra"
+        "almohadilla asterisco"
     ).split()
 )
