@@ -19,6 +19,8 @@ _NAMED: Final = re.compile(r" ?[A-ZÀ-Ý]")
 _EXTREMES: Final = frozenset(("máx.", "mín.", "med.", "méd."))
 # Of these the whole is spoken: "gastos de comunidad incl."; others belong to the noun beside them: "vaga de aux. adm.".
 _OF_WHOLE: Final = frozenset("máx. mín. incl. excl. disp. oblig. obrig. opc. prev. estim. mens. tot. neg.".split())
+# Words of code too, which end sentences.
+_KEYWORDS: Final = frozenset(("int.", "def.", "mod."))
 _REACH: Final = 48
 
 
@@ -62,6 +64,8 @@ class Agreement:
         form, end = match.group(), match.end()
         if form in _EXTREMES:
             return False
+        if form in _KEYWORDS and _SENTENCE_ENDS.match(match.string, end):
+            return True
         return (form in self.numbered and _NUMBERED.match(match.string, end) is not None) or (
             form.lower() in self.nouns and _NAMED.match(match.string, end) is not None
         )

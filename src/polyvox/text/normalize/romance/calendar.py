@@ -303,6 +303,8 @@ class Calendar:
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:
         """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""
+        if before == "o" and int(match[1]) < int(match[2]):
+            return True  # the article of Portuguese
         if match[1][0] == "0" or int(match[1]) >= int(match[2]) or int(match[2]) not in self.language.fractions:
             return False
         if _SHARE_BEFORE.search(match.string, max(0, match.start() - _SHARE_REACH), match.start()):

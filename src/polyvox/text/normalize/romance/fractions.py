@@ -25,8 +25,8 @@ _TENTHS: Final = 10
 # What a number and its year are the name of, with a slash between.
 _DOCUMENTS: Final = frozenset(
     (
-        "número numéro numero ley lei decreto orgánica sentencia auto autos directiva reglamento orden stc sts stsj sap "
-        "portaria resolução súmula processo pec pl plp adi pregão edital contrato"
+        "número numéro numero ley lei decreto orgánica sentencia auto autos directiva reglamento orden stc sts stsj "
+        "sap portaria resolução súmula processo pec pl plp adi pregão edital contrato"
     ).split()
 )
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")

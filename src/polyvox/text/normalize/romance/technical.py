@@ -9,13 +9,18 @@ from polyvox.text.tracked import TrackedText
 
 _ABOUT: Final = re.compile(r"[~∼](?<![\w/.~∼].) ?(?=[€$]?\d)")
 _SHARP: Final = re.compile(r"(?<![\w#])([CF])#(?![\w#])")
-_TAG: Final = re.compile(r"(?<![\w:])([a-z][\w./-]*[a-z]\d{0,2}):(?=\d+\.\d|v\d|latest(?!\w))")
+_TAG: Final = re.compile(
+    r"(?<![\w:/.-])((?:nginx|redis|postgres|mysql|mariadb|mongo|python|node|golang|openjdk|ubuntu|debian"
+    r"|alpine|httpd|php"
+    r"|ruby|rabbitmq|elasticsearch|grafana|prometheus|traefik|busybox"
+    r"|[a-z][\w.-]*/[a-z][\w.-]*)):(?=\d+\.\d|\d|v\d|latest(?!\w))"
+)
 _BINARY: Final = re.compile(r"(?<=\d) ?([KMGT])i(?:B(?!\w)|(?![\w']))")
 _BINARY_NAMES: Final = {"K": "kibi", "M": "mebi", "G": "gibi", "T": "tebi"}
 _MILLICORES: Final = re.compile(r"(?<=\d)m(?= (?:de |d[eo]s? )?CPU)")
 _ION: Final = re.compile(r"(?<=[A-Za-z\d₀-₉])(?P<count>[²³])?(?P<sign>[⁺⁻])(?![⁰¹²³⁴-⁹])")
-_KELVIN: Final = re.compile(r"(?<=\d) K(?=[,.;:)]|$| (?:e|y|o|ou|a) )")
-_AFTER_POWER: Final = re.compile(r"((?:\^\(?[-−]?[\da-z]{1,3}\)?|[²³⁰¹⁴-⁹])) ?[-–−] ?(?=[\d(]|[a-z](?!\w))")
+_KELVIN: Final = re.compile(r"(?<=\d\d\d) K(?=[,.;:)]|$| (?:e|y|o|ou|a) )")
+_AFTER_POWER: Final = re.compile(r"((?:\^\(?[-−]?[\da-z]{1,3}\)?|(?<!m)[²³⁰¹⁴-⁹])) ?[-–−] ?(?=[\d(]|[a-z](?!\w))")
 _TERM: Final = r"(?<![\w./])(\d{1,2})/(\d{1,3})(?![\w/]|[.,]\d)"
 _SUM: Final = re.compile(rf"{_TERM}(?= ?[+=×÷<>] ?\d)|(?<=[+=×÷<>] ){_TERM}")
 _UNEQUAL: Final = re.compile(r" ?!==? ?")

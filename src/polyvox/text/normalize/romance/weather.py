@@ -22,6 +22,12 @@ _DEGREES: Final = re.compile(
 )
 
 
+_RANKED: Final = re.compile(
+    r"(?:piso|planta|andar|puesto|lugar|posto|nivel|nível|art\.|artigo|§|fila|grado|curso|ano) ?\Z"
+)
+_REACH: Final = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Weather:
     """The rule of both Iberian languages."""
@@ -30,4 +36,10 @@ class Weather:
         text = text.sub(_FROM_TO, r"\1-\2°")
         if _MARK.search(text.text) is None or _WEATHER.search(text.text) is None:
             return text
-        return text.sub(_DEGREES, r"\1°").sub(_BOTH, r"\1°, \2°")
+        return text.sub(_DEGREES, _degrees).sub(_BOTH, r"\1°, \2°")
+
+
+def _degrees(match: re.Match[str]) -> str | None:
+    """None behind what is counted by ordinals."""
+    ranked = _RANKED.search(match.string, max(0, match.start() - _REACH), match.start())
+    return None if ranked else f"{match[1]}°"

@@ -6,6 +6,8 @@ from typing import Final
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
 CONTEXT_RULES: Final = (
+    ("d. dt. dts.", re.compile(r"(?<!\d)1 d(?:t|te)?\.(?= (?:de )?alho)"), "1 dente"),
+    ("d. dt. dts.", re.compile(r"(?<=\d )d(?:ts?|tes?)?\.(?= (?:de )?alho)"), "dentes"),
     (
         "art. Art. arts. Arts. artigo artigos",
         re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:, {_NUMERAL})*,? e {_NUMERAL})"),
@@ -68,14 +70,41 @@ CONTEXT_RULES: Final = (
     ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "via oral"),
     ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " portas"),
     ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{2})"), "não"),
-    ("seg Seg", re.compile(r"(?<!\w)[sS]eg(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "segunda"),
-    ("ter Ter", re.compile(r"(?<!\w)[tT]er(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "terça"),
-    ("qua Qua", re.compile(r"(?<!\w)[qQ]ua(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "quarta"),
-    ("qui Qui", re.compile(r"(?<!\w)[qQ]ui(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "quinta"),
-    ("sex Sex", re.compile(r"(?<!\w)[sS]ex(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sexta"),
-    ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
-    ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "sábado"),
-    ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:às|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"), "domingo"),
+    (
+        "seg Seg",
+        re.compile(r"(?<!\w)[sS]eg(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "segunda",
+    ),
+    (
+        "qua Qua",
+        re.compile(r"(?<!\w)[qQ]ua(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "quarta",
+    ),
+    (
+        "qui Qui",
+        re.compile(r"(?<!\w)[qQ]ui(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "quinta",
+    ),
+    (
+        "sex Sex",
+        re.compile(r"(?<!\w)[sS]ex(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sexta",
+    ),
+    (
+        "sáb Sáb",
+        re.compile(r"(?<!\w)[sS]áb(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sábado",
+    ),
+    (
+        "sab Sab",
+        re.compile(r"(?<!\w)[sS]ab(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sábado",
+    ),
+    (
+        "dom Dom",
+        re.compile(r"(?<!\w)[dD]om(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "domingo",
+    ),
     (
         "V",
         re.compile(r"(?<!\w)(\d{1,2}) ?V[ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?D(?!\w)"),
@@ -91,7 +120,14 @@ CONTEXT_RULES: Final = (
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1\2h\3min"),
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " vezes"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 dias, \2 noites"),
-    ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
+    (
+        "K k",
+        re.compile(
+            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
+            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
+        ),
+        " mil",
+    ),
     (
         "m.",
         re.compile(
@@ -154,7 +190,15 @@ IN_CONTEXT: Final = (
     ("º", re.compile(rf"((?<!\w)(?:{_WARM}) [-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"), r"\1°"),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Ff][ae]z) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [ea] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
-    ("*", re.compile(r"(?<![\w.,*])([1-5])\*(?![\w*]| ?\d)(?=[^*]*\Z)"), r"\1 estrelas"),
+    (
+        "*",
+        re.compile(
+            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
+            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
+            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
+        ),
+        r"\1 estrelas",
+    ),
     ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
     ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
@@ -165,7 +209,11 @@ IN_CONTEXT: Final = (
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
     (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
     *(
-        (f"s {hour}", re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e meia|e pouco|em ponto)|[,;!?)]|\.?$)"), words)
+        (
+            f"s {hour}",
+            re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e [a-z]|às|a |até|em ponto)|[,;!?)]|\.?$)"),
+            words,
+        )
         for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))
     ),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
@@ -178,4 +226,5 @@ IN_CONTEXT: Final = (
         for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
         for mark, ending in (("º", "os"), ("ª", "as"))
     ),
+    ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
 )

@@ -490,6 +490,11 @@ ABBREVIATIONS: Final = Abbreviations(
         "const": "",
         "def": "",
         "int": "",
+        **dict.fromkeys(
+            "buscad cargad cerrad entrad jugad lavad llamad medid acusad calentad "
+            "encargad entrenad pescad asegurad prohibid recogid rechazad triturad".split(),
+            "",
+        ),
         "long": "",
         "mod": "",
         "hum": "",

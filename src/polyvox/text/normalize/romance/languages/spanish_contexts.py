@@ -94,7 +94,14 @@ CONTEXT_RULES: Final = (
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"), r"\1\2 h \3 min"),
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " veces"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 días, \2 noches"),
-    ("K k", re.compile(r"(?<=\d)[kK](?= (?:de )?[a-zà-ÿ]{3,}s(?!\w))"), " mil"),
+    (
+        "K k",
+        re.compile(
+            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
+            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
+        ),
+        " mil",
+    ),
     (
         "alq. Alq.",
         re.compile(
@@ -174,9 +181,17 @@ IN_CONTEXT: Final = (
     ),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Hh]ace) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [yade] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
-    ("*", re.compile(r"(?<![\w.,*])([1-5])\*(?![\w*]| ?\d)(?=[^*]*\Z)"), r"\1 estrellas"),
-    ("½", re.compile(r"(?<!\d)½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
-    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    (
+        "*",
+        re.compile(
+            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
+            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
+            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
+        ),
+        r"\1 estrellas",
+    ),
+    ("½", re.compile(r"(?<!\d)(?<!\b[Ee]l )(?<!\b[Uu]n )½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )(?<!\b[Ee]l )(?<!\b[Uu]n )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
     ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
@@ -194,4 +209,5 @@ IN_CONTEXT: Final = (
     ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
     ("/", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
+    ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
 )

@@ -7,7 +7,7 @@ from polyvox.text.normalize.romance.truncated import pairs, truncated
 TRUNCATED: Final = truncated(
     """
     abdom|en abog|ado absten|ciones acces|orios accid|ente acomp|añante acred|itación actualiz|ación acus|ado ahorr|o
-    aisl|amiento ajed|rez albañ|ilería alcald|e alem|án alergol|ogía aliment|os almac|én almacen|amiento aloj|amiento
+    aisl|amiento ajed|rez albañ||ilería alcald|e alem|án alergol|ogía aliment|os almac|én almacen|amiento aloj|amiento
     alq|uiler alquil|er altav|oces alumb|rado ampl|iación analg|ésico aniv|ersario anot|aciones antib|iótico anticip|o
     anticong|elante antig|üedad antiinfl|amatorio anul|ación aparc|amiento apel|ación apell|idos aper|tura aprobac|ión
     archiv|o arrendad|or arrendat|ario artíc|ulo asamb|lea aspir|adora asegur|adora asesor|ía asign|atura asoci|ación
@@ -28,7 +28,7 @@ TRUNCATED: Final = truncated(
     distrib|ución divid|endo divorc|io docen|a document|ación domicil|io dormit|orio durac|ión ecog|rafía econ|omía
     ecuac|ión edific|io edic|ión ejecuc|ión ejempl|o elab|oración elecc|iones electrocard|iograma electricid|ad
     elimin|atoria emerg|encia empad|ronamiento emplead|o empres|a encarg|ado encuad|ernación energ|ía enfermed|ad
-    entrad|a entreg|a entren|ador entrev|ista equip|aje equiv|alente escal|era escrit|ura espec|ialidad espectad|ores
+    entrad|a entreg|a entren|ador entrev|ista equip|aje equiv|alente escal|era escrit|ura espec||ialidad espectad|ores
     espirom|etría establec|imiento estac|ionamiento estad|ística estat|ura estrat|egia estud|iante etiq|ueta
     evaluac|ión exact|amente excl|usivamente exclus|ivamente excurs|ión exenc|ión exped|iente explic|ación expos|ición
     extranj|ería fabric|ante facult|ad famil|iar farm|acia festiv|os fisc||alía fontan|ería formac|ión fotog|rafía
@@ -46,7 +46,7 @@ TRUNCATED: Final = truncated(
     magistr|ado manif|estación manteq|uilla mantq|uilla mantenim|iento maquin|aria marisq|uería martill|o matem|áticas
     matríc|ula mayon|esa mayorm|ente medic|ación medicam|ento medid|as memor|ia menud|o mercad|o mermel|ada
     metrop|olitana microond|as minist|erio minut|os mobil|iario modalid|ad modif|icación moned|a monit|or mont|aje
-    motociclet|a movim|iento mutual|idad nacim|iento nacionalid|ad natac|ión naveg|ación necesid|ad nefrol|ogía
+    motociclet|a movim|iento mutualid|ad nacim|iento nacionalid|ad natac|ión naveg|ación necesid|ad nefrol|ogía
     negoc|io neum|onía neumát|icos neurol|ogía nomenc|latura normalm|ente normat|iva notab|le notar|ía notic|ias
     notific|ación nutric|ión obes|idad objet|ivo oblig|ación observ|aciones ocup|ación odontol|ogía ofic|ina
     oncol|ogía operac|ión oportun|idad opos|iciones optim|ización ordenad|or ordenanz|a organiz|ación ortogr|afía
@@ -71,7 +71,7 @@ TRUNCATED: Final = truncated(
     supervis|or suplement|o suscrip|ción suspens|o sustituc|ión talon|ario tarif|a tarjet|a tecn|ología tecnol|ogía
     telef|onía telecom|unicaciones telev|isión temp|eratura temperat|ura tempor|ada tens|ión teor|ía termin|al
     tesor|ería testam|ento testig|o tiend|a titul|ación torn|eo trabaj|o traduc|ción tráf|ico trámit|e transb|ordo
-    transfer|encia transic|ión tratam|iento travesí|a trayect|o tribun|al trimest|re tripul|ación triturad|o
+    transferenc|ia transic|ión tratam|iento travesí|a trayect|o tribun|al trimest|re tripul|ación triturad|o
     ubicac|ión univers|idad urbaniz|ación usuar|io utiliz|ación vacac|iones vacun|ación vain|illa valid|ez valorac|ión
     vehíc|ulo velocid|ad vencim|iento vend|o vendimi|a ventil|ación verd|uras versic|ulo veter|inario vicepres|idente
     victor|ias vinag|re volunt|ario yac|imiento zanah|oria
@@ -83,36 +83,36 @@ TRUNCATED: Final = truncated(
     f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma; gbno.: gobierno
     gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
     vpdte.: vicepresidente; vpdta.: vicepresidenta; secr. gral.: secretario general; conc.: concejal
-    dif.: diferencia; refs.: referencias; inst.: instalación; negs.: negociables; lev.: levadura; a.l.: años luz; a. l.: años luz
-    tpl.: triple; alu.: aluminio; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo; recoj.: recoger
-    recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa; cdo. saludo: cordial saludo
-    cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados; proforma.: proforma
-    lic.: licencia; a. acond.: aire acondicionado; a.a.: aire acondicionado; aa.cc.: aire acondicionado
-    ar.cond.: aire acondicionado; c/inst.: con instalación; dir. asist.: dirección asistida
-    d.a.: dirección asistida; c. central.: cierre centralizado; e. elec.: elevalunas eléctricos
-    ee.: elevalunas eléctricos
+    dif.: diferencia; refs.: referencias; inst.: instalación; negs.: negociables; lev.: levadura; a.l.: años luz
+    a. l.: años luz; tpl.: triple; alu.: aluminio; gts.: gotas; sdos.: saludos; sds.: saludos; senc.: sencillo
+    recoj.: recoger; recg.: recoger; med. pens.: media pensión; p. comp.: pensión completa
+    cdo. saludo: cordial saludo; cord. saludo: cordial saludo; s. s. s.: su seguro servidor; apdos.: apartados
+    proforma.: proforma; lic.: licencia; a. acond.: aire acondicionado; a.a.: aire acondicionado
+    aa.cc.: aire acondicionado; ar.cond.: aire acondicionado; c/inst.: con instalación
+    dir. asist.: dirección asistida; d.a.: dirección asistida; c. central.: cierre centralizado
+    e. elec.: elevalunas eléctricos; ee.: elevalunas eléctricos
     """
 )
 # What agrees with the noun before it: the masculine of one, or a form without gender.
 AGREEING: Final = truncated(
     """
     máx|imo mín|imo med||io opc|ional oblig|atorio eléctr|ico amueb|lado amuebl|ado amobl|ado reform|ado exter|ior
-    ext||erior inter|ior int||erior indiv|idual incl|uido excl|uido disp||onible dispon|ible neg||ociable negoc|iable
-    púb|lico públ|ico priv|ado munic|ipal nac|ional naci|onal intern|acional internac|ional mens|ual an||ual
-    adic|ional anter|ior poster|ior princ|ipal esp||ecial espec|ial téc||nico técn|ico admin|istrativo administr|ativo
-    econ|ómico económ|ico financ|iero fin||anciero comerc|ial jur|ídico soc||ial cient|ífico hist|órico sanit|ario
-    electr|ónico electrón|ico mec||ánico mecán|ico autom||ático automát|ico digit|al portát|il inalámb|rico
-    recarg|able inox|idable compl|eto parc||ial inmed|iato urg||ente provis|ional provinc|ial def||initivo temp||oral
-    indef|inido variab|le extraord|inario ord||inario acum|ulado tot||al líq||uido habit|ual recom|endado recomend|ado
-    mod||erado sev|ero crón|ico bilat|eral izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino
-    abdom|inal card||íaco resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo
-    autón|omo feder|al fed||eral industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o
-    sencill|o dbl||e dobl|e lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado acond||icionado ilim||itado
-    hidr||áulico convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo metal|izado
-    garant|izado rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial semipres|encial
-    tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial hort||ícola
-    agríc|ola ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario infant|il juven|il
-    vet||erano catól|ico orgán|ico integr|al desnat|ado semidesn|atado congel|ado deshidrat|ado ecol|ógico rall||ado
-    pic||ado troc|eado hervid|o asad||o coc||ido
+    ext||erior int||erior indiv|idual incl|uido excl|uido disp||onible dispon|ible neg||ociable negoc|iable púb|lico
+    públ|ico priv|ado munic|ipal nac|ional naci|onal intern|acional internac|ional mens|ual an||ual adic|ional
+    anter|ior princ|ipal esp||ecial espec|ial téc||nico técn|ico admin|istrativo administr|ativo econ|ómico económ|ico
+    financ|iero comerc|ial jur|ídico soc||ial cient|ífico hist|órico sanit|ario electr|ónico electrón|ico mec||ánico
+    mecán|ico autom||ático automát|ico digit|al portát|il inalámb|rico recarg|able inox|idable compl|eto parc||ial
+    inmed|iato urg||ente provis|ional provinc|ial def||initivo temp||oral indef|inido variab|le extraord|inario
+    ord||inario acum|ulado tot||al líq||uido habit|ual recom|endado recomend|ado mod||erado sev|ero crón|ico
+    bilat|eral izq||uierdo ant||erior sup||erior inf||erior fem||enino masc||ulino abdom|inal card||íaco
+    resp||iratorio diast|ólico sist||ólico quir||úrgico clín|ico farmac|éutico relat|ivo autón|omo feder|al fed||eral
+    industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
+    lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado acond||icionado ilim||itado hidr||áulico
+    convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo metal|izado garant|izado
+    rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial semipres|encial tard||ío
+    nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial hort||ícola agríc|ola
+    ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario infant|il juven|il vet||erano
+    catól|ico orgán|ico integr|al desnat|ado semidesn|atado congel|ado deshidrat|ado ecol|ógico rall||ado pic||ado
+    troc|eado hervid|o asad||o coc||ido
     """
 ) | pairs("gral.: general; dcho.: derecho; izqdo.: izquierdo; izdo.: izquierdo; elec.: eléctrico; elect.: eléctrico")
