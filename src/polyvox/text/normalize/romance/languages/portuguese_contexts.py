@@ -168,6 +168,25 @@ CONTEXT_RULES: Final = (
     ("corr.", re.compile(r"(?<!\w)corr\.(?= (?:pel[oa]|p/))"), "corrigido"),
     ("corr.", re.compile(r"(?<!\w)corr\.(?= mon)"), "correção"),
     ("parc. Parc.", re.compile(r"(?<!\w)[Pp]arc\.(?= (?:inic|mens|fixa|de R\$))"), "parcela"),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
+            r"|[Rr]evisão)(?: em)?:? \d{1,2}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
+    (
+        "próx. Próx.",
+        re.compile(
+            r"(?<!\w)([Pp])róx\.(?= (?:(?:rev|reun|sem|temp|cons|aval|parc|conv)\.|[a-zà-ÿ]{3,}(?:a|ão|dade"
+            r"|gem|vez)(?!\w)))"
+        ),
+        r"\1róxima",
+    ),
+    ("efic.", re.compile(r"(?<=\d de )efic\.(?!\w)"), "eficiência"),
+    ("art. Art. arts. Arts. artigo", re.compile(r"((?<!\w)(?:[Aa]rts?\.|[Aa]rtigo) ?\d[\d.]*) ([a-z])\)"), r"\1, \2)"),
+    ("perg.", re.compile(r"(?<=\bde )perg\.(?! ?\d)"), "perguntas"),
 )
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor"
@@ -227,4 +246,23 @@ IN_CONTEXT: Final = (
         for mark, ending in (("º", "os"), ("ª", "as"))
     ),
     ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
+            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
+            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?[,(] ?)(?=\d{1,2}/(?:1[0-2]"
+            r"|[1-9])(?![\w/]|[.,]\d))"
+        ),
+        r"\1dia ",
+    ),
+    ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
+    *(
+        (f"ão {hour}", re.compile(rf"(?<=\b[sS]ão ){hour}(?= (?:e meia|e pouco|da |em ponto))"), words)
+        for hour, words in (("1", "uma"), ("2", "duas"))
+    ),
+    *(
+        (f"elas {hour}", re.compile(rf"(?<=\b[pP]elas ){hour}(?= (?:e |da |em ponto)|[,;!?)]|\.?$)"), words)
+        for hour, words in (("1", "uma"), ("2", "duas"))
+    ),
 )

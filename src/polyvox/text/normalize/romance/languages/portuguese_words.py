@@ -157,6 +157,7 @@ OTHER_UNITS: Final = {
     "Mpx": Noun("megapixel", "megapixels"),
     "MP": Noun("megapixel", "megapixels"),
     "MT/s": Noun("megatransferência por segundo", "megatransferências por segundo", feminine=True),
+    "assist": Noun("assistência", "assistências", feminine=True),
     "und": Noun("unidade", "unidades", feminine=True),
     "unds": Noun("unidade", "unidades", feminine=True),
     "gr": Noun("grama", "gramas"),

@@ -156,6 +156,30 @@ CONTEXT_RULES: Final = (
     ("c/", re.compile(r"(?<=\d )c/s(?!\w)"), "cucharadas"),
     ("an.", re.compile(r"(?<!\w)an\. ?(?:x|por) ?al\. ?(?:x|por) ?(?:f|prof)\.(?!\w)"), "ancho por alto por fondo"),
     ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
+            r"|[Rr]evisão)(?: en)?:? \d{1,2}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
+    ("gob. Gob.", re.compile(r"(?<!\w)[Gg]ob\.(?= (?:del?|[Ff]ederal|[Vv]asco|[Ff]ed\.) )"), "gobierno"),
+    (
+        "próx. Próx.",
+        re.compile(
+            r"(?<!\w)([Pp])róx\.(?= (?:rev|reun|sem|temp|cons|ses|conv|asamb|eval|ed)\.|(?: [a-z]*(?:clase"
+            r"|vez|noche|parte|fase|sede)(?!\w)))"
+        ),
+        r"\1róxima",
+    ),
+    ("val.", re.compile(r"(?<=\d de )val\.(?!\w)"), "valoración"),
+    (
+        "art. Art. arts. Arts. artículo apdo. apartado",
+        re.compile(r"((?<!\w)(?:[Aa]rts?\.|[Aa]rtículo|[Aa]pdo\.|[Aa]partado) ?\d[\d.]*) ([a-z])\)"),
+        r"\1, \2)",
+    ),
+    ("preg.", re.compile(r"(?<=\bde )preg\.(?! ?\d)"), "preguntas"),
 )
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río"
@@ -210,4 +234,15 @@ IN_CONTEXT: Final = (
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
     ("/", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
     ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
+            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
+            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?[,(] ?)(?=\d{1,2}/(?:1[0-2]"
+            r"|[1-9])(?![\w/]|[.,]\d))"
+        ),
+        r"\1el ",
+    ),
+    ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
 )
