@@ -187,6 +187,7 @@ CONTEXT_RULES: Final = (
     ("efic.", re.compile(r"(?<=\d de )efic\.(?!\w)"), "eficiência"),
     ("art. Art. arts. Arts. artigo", re.compile(r"((?<!\w)(?:[Aa]rts?\.|[Aa]rtigo) ?\d[\d.]*) ([a-z])\)"), r"\1, \2)"),
     ("perg.", re.compile(r"(?<=\bde )perg\.(?! ?\d)"), "perguntas"),
+    ("EM", re.compile(r"(?<=ano )(?:do )?EM(?![\w-])"), "do ensino médio"),
 )
 _WARM: Final = (
     r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor"
@@ -251,7 +252,7 @@ IN_CONTEXT: Final = (
         re.compile(
             r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
             r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
-            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?[,(] ?)(?=\d{1,2}/(?:1[0-2]"
+            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?(?:\),? |\())(?=\d{1,2}/(?:1[0-2]"
             r"|[1-9])(?![\w/]|[.,]\d))"
         ),
         r"\1dia ",
