@@ -263,7 +263,9 @@ FIELD_RULES: Final = (
     ("pta.", re.compile(r"(?<!\w)pta\.(?= ?[A-Z]\d)"), "puerta"),
     (
         "hab. Hab.",
-        re.compile(r"(?<!\w)(?<![2-9] )[Hh]ab\.(?= (?:(?:dbl|doble|ind|sencilla|triple|matrim|con|ext|int)[a-zà-ÿ]*(?!\w)|c/))"),
+        re.compile(
+            r"(?<!\w)(?<![2-9] )[Hh]ab\.(?= (?:(?:dbl|doble|ind|sencilla|triple|matrim|con|ext|int)[a-zà-ÿ]*(?!\w)|c/))"
+        ),
         "habitación",
     ),
     ("imp.", re.compile(r"(?<=[Bb]ase )imp\.(?!\w)"), "imponible"),
