@@ -9,7 +9,12 @@ from polyvox.text.normalize.english.abbreviations import setting_words, short_fo
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
-from polyvox.text.normalize.romance.languages import french_truncated, italian_truncated
+from polyvox.text.normalize.romance.languages import (
+    french_truncated,
+    italian_truncated,
+    portuguese_truncated,
+    spanish_truncated,
+)
 from polyvox.text.segmentation.short_words import SHORT_WORDS
 
 _REACH: Final = 32
@@ -104,24 +109,61 @@ _CUT: Final = (
     frozenset(form[:-1] for form in french_truncated.TRUNCATED | italian_truncated.TRUNCATED if len(form) > 3)
     - _ALSO_ENGLISH
 )
+# Cut words of Spanish and Portuguese that are English words too.
+_ENGLISH_IN_IBERIAN: Final = frozenset(
+    (
+        "accident acid acred admin agric alarm aliment ant apart assess bilat bomb calendar cancel candid carb card "
+        "carp carpet cart castellan cent champ class combust complement component condiment conduct conex confer "
+        "confirm consult correspond cult def deport deposit digest digit dimension dividend document econ elect emerg "
+        "equip equivalent esport est exact exec extern fabric farm fed ferment fin financier fisc fund fundament gar "
+        "gen govern gram habit hemoglobin hist horn ident idiom import impost impress increment independent infant "
+        "inform ingress instal intern interrupt interval invent invest jog jug lesion lev levant licit limit limp "
+        "liquid manifest marg mater med medic medicament metal minister mob mod neg nocturn orient pant percent perf "
+        "period perm person pic pint plan plat port president problem prof program protocol provision public puls "
+        "quant reform regimen regiment remit rend represent rest restaurant result secret secund sem sev sever soc "
+        "solicit sup talon tard temp temper tens testament torn tot transport unit vain valid vend vest vet victor "
+        "vig vigil visit"
+    ).split()
+)
+_IBERIAN: Final = (
+    frozenset(
+        form[:-1]
+        for form in spanish_truncated.TRUNCATED
+        | spanish_truncated.AGREEING
+        | portuguese_truncated.TRUNCATED
+        | portuguese_truncated.AGREEING
+        if len(form) > 3 and form[:-1].isalpha()
+    )
+    - _ENGLISH_IN_IBERIAN
+    - _ALSO_ENGLISH
+)
 _ROMANCE_INSIDE: Final = (
     _CUT
+    | _IBERIAN
+    | frozenset(map(str.capitalize, _IBERIAN))
     | SHORT_WORDS
     | frozenset(
         "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
         "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
         "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
-        "spect aa pz Pz".split()
+        "spect aa pz Pz grs dte dtes pta cdo plat prop Próx próx Lit lit eng grat".split()
     )
 )
-_ROMANCE_FIGURES: Final = SHORT_WORDS | frozenset(
-    "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
-    "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
-    "mart loc fatt T surf larg haut prec prél éch cott".split()
+_ROMANCE_FIGURES: Final = (
+    SHORT_WORDS
+    | _IBERIAN
+    | frozenset(map(str.capitalize, _IBERIAN))
+    | frozenset(
+        "th réf Réf tabl ann giov merc sped sc co sez carr voit Stip int amb fls Ag Ex vl unit qtd hab Temp alt "
+        "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
+        "mart loc fatt T surf larg haut prec prél éch cott Arts arts Alb alb Ped ped Ejerc ejerc plat Plat prop "
+        "perm subs "
+        "emb tpl".split()
+    )
 )
 _ROMANCE_NAMES: Final = frozenset(
     "amm Amm Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
-    "Fco Vte Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
+    "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
 )
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.

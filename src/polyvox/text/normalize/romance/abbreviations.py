@@ -16,7 +16,7 @@ _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
 # Behind the full stop of a short name that does not end its sentence.
-_INSIDE = r"(?=[,;:)/–-]|,? \(?[\da-zà-ÿ])"
+_INSIDE = r"(?=[,;:)/–-]|,? \(?(?:[\da-zà-ÿ]|(?:R|US)?\$|[€£]))"
 _CONTINUED: Final = re.compile(_INSIDE)
 _BEFORE_MONTHS: Final = frozenset(
     "en em in de desde hasta até di da dal dall a fin début mi finales inicios principios del fine inizio dès".split()
@@ -88,7 +88,7 @@ class AbbreviationRules:
             (table.before_names, _NAME),
             (with_capitals(table.weekdays), _INSIDE),
             (with_capitals(table.leading), _LEADING),
-            (with_capitals(table.anywhere), r"(?![\w/])"),
+            (with_capitals(table.anywhere), r"(?!\w|/(?!(?:mes|mês|d[ií]a|sem|a[nñ]o|hora)(?!\w)))"),
         )
         words = frozenset(form for form in groups[-1][0] if form[-1] == "." and _BEGINNING.fullmatch(form))
         patterns = (*groups[:-1], ({form: form for form in groups[-1][0] if form not in words}, groups[-1][1]))
@@ -275,8 +275,8 @@ def _closes(match: re.Match[str], *, before_capitals: bool) -> bool:
 
 
 def _with_stops(words: str) -> frozenset[str]:
-    """Words as they stand inside a sentence, and those of letters alone as one ends with them."""
-    return frozenset(form for word in words.split() for form in (word, f"{word}." if word[-1].isalpha() else word))
+    """Words as they stand inside a sentence, and those of letters alone with any mark behind them."""
+    return frozenset(word + mark for word in words.split() for mark in (("", *"./-") if word[-1].isalpha() else ("",)))
 
 
 def _by_word(words: Iterable[Iterable[str]]) -> dict[str, tuple[int, ...]]:
@@ -302,10 +302,15 @@ def _beginnings(forms: Iterable[str]) -> frozenset[str]:
 
 
 def with_capitals(words: Mapping[str, str]) -> dict[str, str]:
-    """The forms, and the longer ones with a capital in front."""
-    return {
-        form: word for key, word in words.items() for form in (key, key[:1].upper() + key[1:] if len(key) > 1 else key)
-    }
+    """The forms, and the longer ones with a capital in front, of their first word or of each."""
+    return {form: word for key, word in words.items() for form in _capitalized(key)}
+
+
+def _capitalized(form: str) -> tuple[str, ...]:
+    if len(form) == 1:
+        return (form,)
+    first = form[0].upper() + form[1:]
+    return (form, first, " ".join(word[0].upper() + word[1:] for word in form.split(" ")))
 
 
 def _any_case(words: Mapping[str, str]) -> str:

@@ -78,7 +78,9 @@ class Acronyms:
             return " ".join(capitals)
         if capitals in self.habits.short_words or (_HAS_VOWEL.search(capitals) and _is_shouted(match)):
             return None
-        return capitals.lower() if self._is_said(capitals) else " ".join(capitals)
+        if not self._is_said(capitals):
+            return " ".join(capitals)
+        return capitals.lower() + (self.habits.plural if match.group().endswith("s") else "")
 
     def _is_said(self, capitals: str) -> bool:
         if capitals in self.habits.said:

@@ -28,9 +28,13 @@ _HYPHENED_DAY = re.compile(
 _LETTERED_DAY = re.compile(r"(\d(?<![\w./-].)\d?)-([^\W\d_]{3,4})\.?-(\d{4})(?![\w-])")
 # From one day to another: "01/02/25-28/02/25".
 _PERIOD = re.compile(r"(\d(?<![\w/.,-].)\d?/\d\d?/(?:\d{4}|\d\d)) ?[-–] ?(?=\d\d?/\d\d?/\d\d)")
+# The same without years: "1/11-31/3".
+_SEASON = re.compile(r"(\d(?<![\w/.,-].)\d?)/(\d\d?) ?[-–] ?(\d\d?)/(\d\d?)(?![\w/-]|[.,]\d)")
+_LAST_MONTH = 12
 _AT_AN_HOUR = re.compile(r",? (?:a las|às|a partir|de \d)")
 _DASH = re.compile("[-–]")
 _ROMAN_MONTH = re.compile(r"(\d(?<![\w/.,-].)\d?)([-./])(X?I{1,3}|IV|VI{0,3}|IX|XI?|V)\2(\d{4})(?![\w/-])")
+_ROMAN_DAY = re.compile(r"(\d(?<![\w/.,-].)\d?)[-/](X?I{1,3}|IV|VI{0,3}|IX|XI?|V)(?![\w/-]|\.\d)")
 _ROMAN_MONTHS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _SHOP_HOURS = re.compile(
     rf"({_HOUR})(?:\.([0-5][05]))?(?P<dash> ?[-–] ?)([01]?\d|2[0-4])(?:\.([0-5][05]))?(?![\w%€$]|[.,:]\d| ?[%€$°])"
@@ -198,9 +202,9 @@ class Calendar:
         if "GMT" in text.text or "UTC" in text.text:
             text = text.sub(_ZONE, self._zone)
         if "/" in text.text and _DASH.search(text.text):
-            text = text.sub(_PERIOD, rf"\1 {self.language.upto} ")
+            text = text.sub(_PERIOD, rf"\1 {self.language.upto} ").sub(_SEASON, self._season)
         if "I" in text.text or "V" in text.text or "X" in text.text:
-            text = text.sub(_ROMAN_MONTH, self._roman_month)
+            text = text.sub(_ROMAN_MONTH, self._roman_month).sub(_ROMAN_DAY, self._roman_day)
         return text
 
     def _is_version(self, match: re.Match[str]) -> bool:
@@ -245,6 +249,20 @@ class Calendar:
             return None
         return self._date(match[1], str(_ROMAN_MONTHS.index(match[3])), match[4])
 
+    def _season(self, match: re.Match[str]) -> str | None:
+        """None for two shares or scores, of which none can only be a day."""
+        if max(int(match[1]), int(match[3])) <= _LAST_MONTH:
+            return None
+        first, last = self._date(match[1], match[2], None), self._date(match[3], match[4], None)
+        return f"{first} {self.language.upto} {last}" if first and last else None
+
+    def _roman_day(self, match: re.Match[str]) -> str | None:
+        """Day and month without a year: "31-XII"; None behind other words than those before a date."""
+        dated = self.language.before_hyphened_date | self.language.before_marked_date
+        if match[2] not in _ROMAN_MONTHS or _word_before(match) not in dated:
+            return None
+        return self._date(match[1], str(_ROMAN_MONTHS.index(match[2])), None)
+
     def _lettered_day(self, match: re.Match[str]) -> str | None:
         """None where the letters are no month."""
         month = self.language.month_forms.get(match[2].lower())
@@ -285,6 +303,8 @@ class Calendar:
 
     def _is_share(self, match: re.Match[str], before: str) -> bool:
         """Return whether two figures with a slash are a part of something: "mais de 3/4", "de 2/3 dos votos"."""
+        if before == "o" and int(match[1]) < int(match[2]):
+            return True  # the article of Portuguese
         if match[1][0] == "0" or int(match[1]) >= int(match[2]) or int(match[2]) not in self.language.fractions:
             return False
         if _SHARE_BEFORE.search(match.string, max(0, match.start() - _SHARE_REACH), match.start()):

@@ -40,6 +40,9 @@ _BRANCH: Final = re.compile(
 )
 _NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
+# Nouns of which a key one is spoken: "estados clave".
+_KEY_NOUN: Final = re.compile(r"[a-zà-ÿ]{4,}s \Z")
+_KEY_REACH: Final = 8
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)\W*$")
 _DIGITS: Final = re.compile(r"\d+")
 _CAPITALS_APART: Final = re.compile(" [A-Z]{4}")
@@ -95,6 +98,8 @@ class Codes:
 
     def _labelled(self, match: re.Match[str]) -> str | None:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""
+        if _KEY_NOUN.search(match.string, max(0, match.start() - _KEY_REACH), match.start()):
+            return None
         last = _LAST_WORD.search(match["between"])
         if last and last[1].lower() in self.language.function_words - {"es", "è", "est", "é", "son"}:
             return None

@@ -22,6 +22,13 @@ _SHORT_YEAR: Final = 2
 _SHORT_NUMBER: Final = 3
 _LONG_NUMBER: Final = 4
 _TENTHS: Final = 10
+# What a number and its year are the name of, with a slash between.
+_DOCUMENTS: Final = frozenset(
+    (
+        "número numéro numero ley lei decreto orgánica sentencia auto autos directiva reglamento orden stc sts stsj "
+        "sap portaria resolução súmula processo pec pl plp adi pregão edital contrato"
+    ).split()
+)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
@@ -105,6 +112,7 @@ class Fractions:
         label = _LABEL.search(match.string, max(0, match.start() - _LABEL_REACH), match.start())
         named = label is not None and label[1].lower() in self.language.labels.numbers | self.language.labels.files
         numbered = len(bottom) == _SHORT_YEAR and len(top) >= (_SHORT_NUMBER if named else _LONG_NUMBER)
+        numbered = numbered or (label is not None and label[1].lower() in _DOCUMENTS)
         serial = numbered or bottom[0] == "0" or _YEAR.fullmatch(top) or _YEAR.fullmatch(bottom)
         share = int(top) < int(bottom) or int(top) == int(bottom) == _TENTHS
         return f" {self.language.slash if serial else self.language.out_of if share else self.language.over} "

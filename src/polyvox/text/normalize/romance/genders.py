@@ -10,7 +10,7 @@ _SPANISH_MASCULINE: Final = frozenset(
         "cometas tranvía tranvías cromosoma cromosomas hematoma teorema teoremas crucigrama organigrama holograma "
         "pijama pijamas sofá sofás papá papás avión aviones camión camiones guion guiones gorrión gorriones policía "
         "policías guardia guardias atleta atletas mediodía poeta poetas pirata piratas colega colegas gorila gorilas "
-        "puma pumas yoga"
+        "puma pumas yoga iva"
     ).split()
 )
 _SPANISH_FEMININE: Final = frozenset(
@@ -86,8 +86,8 @@ _PORTUGUESE_MASCULINE: Final = frozenset(
         "idiomas poema poemas clima climas drama dramas fantasma fantasmas esquema esquemas dilema dilemas sintoma "
         "sintomas diagrama diagramas grama gramas quilograma quilogramas miligrama miligramas telegrama cinema cinemas "
         "cometa cometas atleta atletas coração corações guarda guardas sofá poeta poetas colega colegas trauma traumas "
-        "aroma aromas pijama pijamas panorama teorema cromossoma pirata piratas calção calções blusão blusões caixão "
-        "caixões puxão puxões bastão bastões tostão tostões pistão pistões cristão cristãos"
+        "aroma aromas pijama pijamas panorama teorema cromossoma pirata piratas iva calção calções blusão blusões "
+        "caixão caixões puxão puxões bastão bastões tostão tostões pistão pistões cristão cristãos"
     ).split()
 )
 _PORTUGUESE_FEMININE: Final = frozenset(
@@ -104,7 +104,8 @@ _PORTUGUESE_FEMININE: Final = frozenset(
         "sínteses prótese próteses metástase metástases estante estantes variante variantes patente patentes enchente "
         "enchentes vertente vertentes nascente nascentes haste hastes peste pestes frente frentes interface interfaces "
         "superfícies planície planícies cárie cáries live lives startup startups playlist playlists hashtag hashtags "
-        "selfie selfies lebre lebres fome"
+        "selfie selfies lebre lebres fome kitnet kitnets quitinete "
+        "quitinetes"
     ).split()
 )
 _PORTUGUESE_ENDINGS: Final = (

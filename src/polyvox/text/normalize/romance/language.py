@@ -56,6 +56,7 @@ class AcronymHabits:
     said: frozenset[str]  # although the rule would spell them
     spelled: frozenset[str]  # although they can be said
     short_words: frozenset[str]  # words in capitals that are no initials
+    plural: str = ""  # of those that are said: "ONGs"
 
 
 @dataclass(frozen=True, slots=True)

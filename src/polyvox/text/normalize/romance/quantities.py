@@ -55,6 +55,7 @@ SAID_SCALES: Final = frozenset(
 ) | frozenset("billón billones milliard milliards miliardo miliardi bilhão bilhões k K".split())
 """Scales that are words, and thousands in short, which only money is counted in."""
 
+_ONE_THOUSAND: Final = frozenset(("mil", "mille"))
 _MANY: Final = SAID_SCALES - {"k", "K", "billón", "billones", "bilhão", "bilhões"}
 _BARE: Final = frozenset("km kg cm mm mg ml kWh MWh GWh kW MW GW kB MB GB TB MHz GHz km/h kmh mq kmq mc m".split())
 _SINGULAR: Final = frozenset(
@@ -112,9 +113,9 @@ class Quantities:
                 rf"(?:/(?P<each_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<each>{unit}|{rates})(?P<each_power>[²³])?)?)?"
                 rf"(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
-            re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
+            re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|l|L|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
-            re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])(?![\w²³]))"),
+            re.compile(rf"{_SIDE_BEFORE} ?[x×] ?(?=\d+(?:[.,]\d+)? ?(?P<unit>{unit}|[€$])[²³]?(?!\w))"),
             re.compile(
                 rf"m(?<!\w.)(?P<scale>{said})(?:(?: d[ei])? | d')(?P<unit>{unit})(?P<power>[²³])?"
                 rf"(?:/(?P<per>{unit}|{rates})(?P<per_power>[²³])?)?(?![\w/]|['’]\w)"
@@ -221,12 +222,18 @@ class Quantities:
     def _many(self, match: re.Match[str]) -> str:
         """Millions in short: "68 M d'habitants"."""
         amount = number(match["amount"], self.language, Gender.MASCULINE, measured=True)
-        words = f"{amount} {self._scale(match['scale'], match['amount'])}"
+        words = self._thousand(match) or f"{amount} {self._scale(match['scale'], match['amount'])}"
         noun = _NOUN.match(match.string, match.end())
         if noun is None or noun[1] in self.language.function_words:
             return words
         of = self.language.of(noun[1]).removesuffix(noun[1])
         return f"{words} {of.rstrip()}" if of.endswith(" ") else words
+
+    def _thousand(self, match: re.Match[str]) -> str | None:
+        """One thousand, which no number stands before."""
+        scale = self.language.scales[match["scale"]]
+        one = match["amount"] == "1" and not match.groupdict().get("upto") and scale.one in _ONE_THOUSAND
+        return scale.one if one else None
 
     def _scale(self, written: str, amount: str) -> str:
         scale = self.language.scales[written]
@@ -283,9 +290,8 @@ class Quantities:
 
     def _scaled(self, match: re.Match[str], currency: RomanceCurrency) -> str:
         scale = self.language.scales[match["scale"]]
-        words = (
-            f"{self._amount(match, Gender.MASCULINE)} {self._scale(match['scale'], match['upto'] or match['amount'])}"
-        )
+        amount = self._amount(match, Gender.MASCULINE)
+        words = self._thousand(match) or f"{amount} {self._scale(match['scale'], match['upto'] or match['amount'])}"
         many = currency.name.many
         return f"{words} {self.language.of(many) if scale.counted_of else many}"
 

@@ -35,6 +35,8 @@ _COUNTED_BY_ONE: Final = frozenset("trimestre semestre quadrimestre piano grado"
 _CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
+# A slash in words, and no bar of anything, before the rest of a number.
+_NO_NOUN: Final = re.compile(r" (?:\d|[A-Z])")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
 _COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
 _COUNTED_REACH: Final = 28
@@ -61,7 +63,8 @@ _DOMAIN: Final = re.compile(
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
 _PATH: Final = re.compile(
-    rf"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{{1,2}})?/\.?\w{_PATH_PART}*+(?:/{_PATH_PART}++)*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
+    r"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{1,2})?"
+    rf"/\.?\w{_PATH_PART}*+(?:/(?:{_PATH_PART}++|\{{\w++\}}))*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
 )
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
@@ -84,6 +87,7 @@ _LONG_NUMERAL: Final = 4
 _ROMAN_REACH: Final = 32
 _SERIAL: Final = 999
 _GOALS: Final = 20
+_HOUR: Final = 2
 _RANGE: Final = re.compile(rf"({FIRST_NUMBER}){DASH}({NUMBER}){NUMBER_END}(?![\w/-])")
 _SHORT_SPAN: Final = re.compile(r"1[5-9]\d\d[-–]\d\d")
 _ANY_DASH: Final = re.compile("[-–—−]")
@@ -277,7 +281,8 @@ class Words:
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
         gender = Gender.ALONE if _is_score(match) else self._gender(match)
-        serial = (len(match[2]) > 1 and match[2][0] == "0") or self._is_serial(match)
+        zeros = (len(match[2]) > 1 and match[2][0] == "0") or (len(match[1]) > _HOUR and match[1][0] == "0")
+        serial = zeros or self._is_serial(match)
         form = Gender.ALONE if serial else gender
         first, last = (number(figure, self.language, form) for figure in match.groups())
         if _SHORT_SPAN.fullmatch(match.group()) and int(match[2]) > int(match[1][2:]) + 1:
@@ -330,6 +335,8 @@ class Words:
         following = _AFTER.match(match.string, match.end(), match.end() + 24)
         if following is None or not following[1].islower() or following[1] in self.language.function_words:
             return self._gender_before(match)
+        if following[1] == self.language.slash and _NO_NOUN.match(match.string, following.end()):
+            return Gender.ALONE
         if label is not None and label[1].lower() in self.language.labels.numbers:
             return Gender.ALONE
         return Gender.FEMININE if self.language.is_feminine(following[1]) else Gender.MASCULINE

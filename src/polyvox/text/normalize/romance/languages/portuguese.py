@@ -3,10 +3,13 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.agreement import Agreement, nouns
 from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.portuguese_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.portuguese_technical import TECHNICAL
+from polyvox.text.normalize.romance.languages.portuguese_truncated import AGREEING
 from polyvox.text.normalize.romance.languages.portuguese_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -16,6 +19,7 @@ from polyvox.text.normalize.romance.languages.portuguese_words import (
     PREFIXES,
 )
 from polyvox.text.normalize.romance.units import units
+from polyvox.text.normalize.romance.weather import Weather
 
 _ONES: Final = (
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete "
@@ -121,6 +125,13 @@ def _singular(noun: str) -> str:
     return noun[:-2] if noun.endswith(("res", "zes")) and noun[-4] in "aeiou" else noun.removesuffix("s")
 
 
+def _plural(word: str) -> str:
+    """Of an adjective: "anuais", "exteriores", "úteis"."""
+    if word.endswith(("al", "el", "ul")):
+        return word[:-1] + "is"
+    return word[:-1] + "s" if word.endswith("il") else word + ("es" if word[-1] in "rz" else "s")
+
+
 def _ruler(value: int, gender: Gender) -> str:
     return ordinal(value, gender) if value <= 10 else cardinal(value, Gender.ALONE)
 
@@ -130,6 +141,17 @@ _EURO: Final = RomanceCurrency(Noun("euro", "euros"), Noun("cêntimo", "cêntimo
 _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
 _REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
 
+_AGREEMENT: Final = Agreement(
+    AGREEING,
+    nouns(
+        {**ABBREVIATIONS.anywhere, **ABBREVIATIONS.leading},
+        {"hab.": "habitação", "kit.": "kitnet", "ped.": "pedido", "dir.": "direção"},
+    ),
+    ABBREVIATIONS.before_figures,
+    FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baixa média próxima primeira".split()),
+    is_portuguese_feminine,
+    _plural,
+)
 _DATED: Final = (
     "segunda terça quarta quinta sexta sábado domingo feira ª dia dias data vencimento vence prazo "
     "termina término entrega retirada fechamento início limite validade fase prova exame consulta retorno vestibular"
@@ -151,8 +173,9 @@ PORTUGUESE: Final = RomanceLanguage(
     function_of="de",
     rates=frozenset(
         (
-            "dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose kg km "
-            "cliente trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança adulto aluno"
+            "K dia dias semana mês ano hora noite pessoa quilo litro minuto segundo unidade min h dose kg km "
+            "cliente turma casal trecho peça garrafa caixa vaga viagem aula sessão jogo pacote comprimido criança "
+            "adulto aluno"
         ).split()
     ),
     upto="a",
@@ -170,7 +193,7 @@ PORTUGUESE: Final = RomanceLanguage(
     | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
     date=_date,
     month_of=lambda month, year: f"{month} de {year}",
-    before_date=frozenset(f"de a ao entre para em no até desde do {_DATED}".split()),
+    before_date=frozenset(f"de a o ao entre para em no até desde do {_DATED}".split()),
     before_marked_date=frozenset(_DATED.split()),
     before_time=frozenset("às das as".split()),
     time=_time,
@@ -286,7 +309,7 @@ PORTUGUESE: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(Amperes("ampere", "amperes").read,),
+    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, Amperes("ampere", "amperes").read),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.languages.portuguese_chat import CHAT, CHAT_RULES, LETTERS
+from polyvox.text.normalize.romance.languages.portuguese_contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
     FIELD_RULES,
     FIELDS,
@@ -15,6 +16,7 @@ from polyvox.text.normalize.romance.languages.portuguese_short_forms import (
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
     | {
+        "i/v": "ida e volta",
         "etc.": "et cetera",
         "p. ex.": "por exemplo",
         "p.ex.": "por exemplo",
@@ -150,6 +152,17 @@ ABBREVIATIONS: Final = Abbreviations(
     },
     leading=FIELDS
     | {
+        "D.ª": "dona",
+        "Drª.": "doutora",
+        "Srª.": "senhora",
+        "Srª": "senhora",
+        "Dª": "dona",
+        "LC nº": "lei complementar número",
+        "EC nº": "emenda constitucional número",
+        "MP nº": "medida provisória número",
+        "DL nº": "decreto-lei número",
+        "IN nº": "instrução normativa número",
+        "PL nº": "projeto de lei número",
         "unit.": "unitário",
         "vl. unit.": "valor unitário",
         "cód.": "código",
@@ -463,10 +476,11 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "oeste",
             "W": "oeste",
         },
-        frozenset("vento ventos direção quadrante rumo".split()),
+        frozenset("vento ventos rajada rajadas brisa direção quadrante rumo".split()),
     ),
     by_word=(
         *CHAT_RULES,
+        *CONTEXT_RULES,
         *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
@@ -532,6 +546,7 @@ ABBREVIATIONS: Final = Abbreviations(
     ),
     letters=LETTERS,
     in_context=(
+        *IN_CONTEXT,
         ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),
         ("+ ou", re.compile(r"\+ ou [-–−](?!\w)"), "mais ou menos"),
         ("ª", re.compile(r"(?<!\d)2\.?ª[ -](?=feiras?(?!\w))"), "segunda-"),

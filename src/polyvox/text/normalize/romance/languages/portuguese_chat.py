@@ -50,7 +50,7 @@ CHAT: Final = short_forms(
     respd: responde; lgr: ligar; dsclp: desculpa; desculp: desculpa; cumps: cumprimentos; cump.: cumprimentos; bfs:
     bom fim de semana; tlm: telemóvel; tlmv: telemóvel; tlf: telefone; tel: telefone; cmps: cumprimentos; obs:
     observação; trab: trabalho; reu: reunião; mins: minutos; pgto: pagamento; pgmto: pagamento; compr: comprovante;
-    transf: transferência; qtd: quantidade; qtde: quantidade
+    transf: transferência; qtd: quantidade; qtde: quantidade; nss: nossa; pto: ponto; ptos: pontos
     """
 )
 _OPENS: Final = (

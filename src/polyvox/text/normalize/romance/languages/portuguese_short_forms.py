@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.languages.portuguese_truncated import TRUNCATED
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 _OFFICE: Final = """
@@ -134,29 +135,30 @@ vitórias; derr.: derrotas; cart. am.: cartão amarelo; cart. verm.: cartão ver
 téc. interino: técnico interino; trein.: treinador; árb.: árbitro; artilh.: artilheiro; assists.: assistências; jog.:
 jogos
 """
-FIELDS: Final = short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
+FIELDS: Final = TRUNCATED | short_forms(_HOME, _SPORT, _SCHOOL, _TRADE, _LAW, _MEDICINE, _OFFICE)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    of.: ofício; val.: validade; cat.: categoria; res.: resolução; circ.: circular; port.: portaria; súm.: súmula;
-    súms.: súmulas; cláus.: cláusula; matr.: matrícula; reg.: registro; insc.: inscrição; vers.: versão; cód.: código;
-    proc.: processo; prot.: protocolo; exerc.: exercício; exs.: exercícios; ex.: exercício; quest.: questão; perg.:
-    pergunta; unid.: unidade; un.: unidade; und.: unidade; sem.: semana; bim.: bimestre; rod.: rodada; and.: andar;
-    conj.: conjunto; cj.: conjunto; lj.: loja; bl.: bloco; ap.: apartamento; apt.: apartamento; blc.: bloco; qd.:
-    quadra; q.: quadra; lt.: lote; sl.: sala; pav.: pavimento; gal.: galpão; cx. postal: caixa postal; caixa p.: caixa
-    postal; cx. p.: caixa postal; ram.: ramal; fasc.: fascículo; tom.: tomo; liv.: livro; lv.: livro; alín.: alínea;
-    al.: alínea; parág.: parágrafo; inc.: inciso; incs.: incisos; arts: artigos; art: artigo; pág: página; pg.:
-    página; pgs.: páginas; pgs: páginas; fls: folhas; mod.: modelo; dec.: decreto; dec.-lei: decreto-lei; DL:
-    decreto-lei; doc.: documento; docs.: documentos; tab.: tabela; gráf.: gráfico; eq.: equação; cap: capítulo; min.:
-    minuto; mín.: mínimo; est.: estação; grup.: grupo; gr.: grupo; turm.: turma; tel: telefone; fx.: faixa; linh.:
-    linha; guich.: guichê; plat.: plataforma; port. nº: portaria número; ac.: acórdão; c/c: conta corrente
+    parc.: parcela; subs.: subsolo; ped.: pedido; term.: terminal; of.: ofício; val.: validade; cat.: categoria; res.:
+    resolução; circ.: circular; port.: portaria; súm.: súmula; súms.: súmulas; cláus.: cláusula; matr.: matrícula;
+    reg.: registro; insc.: inscrição; vers.: versão; cód.: código; proc.: processo; prot.: protocolo; exerc.:
+    exercício; exs.: exercícios; ex.: exercício; quest.: questão; perg.: pergunta; unid.: unidade; un.: unidade; und.:
+    unidade; sem.: semana; bim.: bimestre; rod.: rodada; and.: andar; conj.: conjunto; cj.: conjunto; lj.: loja; bl.:
+    bloco; ap.: apartamento; apt.: apartamento; blc.: bloco; qd.: quadra; q.: quadra; lt.: lote; sl.: sala; pav.:
+    pavimento; gal.: galpão; cx. postal: caixa postal; caixa p.: caixa postal; cx. p.: caixa postal; ram.: ramal;
+    fasc.: fascículo; tom.: tomo; liv.: livro; lv.: livro; alín.: alínea; al.: alínea; parág.: parágrafo; inc.:
+    inciso; incs.: incisos; arts: artigos; art: artigo; pág: página; pg.: página; pgs.: páginas; pgs: páginas; fls:
+    folhas; mod.: modelo; dec.: decreto; dec.-lei: decreto-lei; DL: decreto-lei; doc.: documento; docs.: documentos;
+    tab.: tabela; gráf.: gráfico; eq.: equação; cap: capítulo; min.: minuto; mín.: mínimo; est.: estação; grup.:
+    grupo; gr.: grupo; turm.: turma; tel: telefone; fx.: faixa; linh.: linha; guich.: guichê; plat.: plataforma; port.
+    nº: portaria número; ac.: acórdão; c/c: conta corrente
     """
 )
 _FEMININE_FORM: Final = r"(?:exp|pot|cap|freq|alt|larg|prof|dist|qtd|qtde|idade|umid|compra|nota|méd|glic)\.?"
 _ENGINEERING: Final = (
-    "Civil|Mecânica|Elétrica|Eletrônica|Química|Ambiental|Florestal|Agronômica|Naval|Mecatrônica|Aeroespacial|Aeronáutica|Biomédica"
+    "(?i:Civil|Mecânica|Elétrica|Eletrônica|Química|Ambiental|Florestal|Agronômica|Naval|Mecatrônica|Aeroespacial|Aeronáutica|Biomédica"
     r"|Sanitária|Cartográfica|Informática|(?:de|da|do) (?:Produção|Software|Computação"
     r"|Alimentos|Materiais|Controle|Energia|Petróleo|Minas|Pesca|Segurança|Telecomunicações"
-    r"|Dados|Transportes|Prod|Comp)"
+    r"|Dados|Transportes|Prod|Comp))"
 )
 FIELD_RULES: Final = (
     ("fab.", re.compile(r"(?<=[Dd]ata )fab\.(?!\w)"), "de fabricação"),
@@ -186,9 +188,11 @@ FIELD_RULES: Final = (
         r"\1\2h\3min",
     ),
     (
-        "carro ônibus viagem voo trem duração atraso espera estrada prova aula barco",
+        "carro ônibus viagem voo trem duração atraso espera estrada prova aula barco descanso repouso forno sono "
+        "trilha treino filme live palestra reunião",
         re.compile(
-            r"(\d{1,2})h(\d\d)(?= de (?:carro|ônibus|viagem|voo|trem|duração|atraso|espera|estrada|prova|aula|barco))"
+            r"(\d{1,2})h(\d\d)(?= de (?:carro|ônibus|viagem|voo|trem|duração|atraso|espera|estrada|prova"
+            r"|aula|barco|descanso|repouso|forno|sono|trilha|treino|filme|live|palestra|reunião))"
         ),
         r"\1h\2min",
     ),

@@ -91,6 +91,9 @@ OTHER_UNITS: Final = {
     "pts": Noun("ponto", "pontos"),
     "pt": Noun("ponto", "pontos"),
     "hab": Noun("habitante", "habitantes"),
+    "J/mol": Noun("joule por mol", "joules por mol"),
+    "J/K": Noun("joule por kelvin", "joules por kelvin"),
+    "N/C": Noun("newton por coulomb", "newtons por coulomb"),
     "J/g": Noun("joule por grama", "joules por grama"),
     "J/kg": Noun("joule por quilo", "joules por quilo"),
     "N/m": Noun("newton por metro", "newtons por metro"),
@@ -151,19 +154,41 @@ OTHER_UNITS: Final = {
     "d": Noun("dia", "dias"),
     "msg": Noun("mensagem", "mensagens", feminine=True),
     "msgs": Noun("mensagem", "mensagens", feminine=True),
+    "Mpx": Noun("megapixel", "megapixels"),
+    "MP": Noun("megapixel", "megapixels"),
+    "MT/s": Noun("megatransferência por segundo", "megatransferências por segundo", feminine=True),
+    "assist": Noun("assistência", "assistências", feminine=True),
+    "und": Noun("unidade", "unidades", feminine=True),
+    "unds": Noun("unidade", "unidades", feminine=True),
+    "gr": Noun("grama", "gramas"),
+    "grs": Noun("grama", "gramas"),
+    "kgs": Noun("quilo", "quilos"),
+    "mls": Noun("mililitro", "mililitros"),
+    "cms": Noun("centímetro", "centímetros"),
+    "lug": Noun("lugar", "lugares"),
+    "lugs": Noun("lugar", "lugares"),
+    "fat": Noun("fatia", "fatias", feminine=True),
+    "dts": Noun("dente", "dentes"),
+    "cps": Noun("comprimido", "comprimidos"),
+    "NM": Noun("milha náutica", "milhas náuticas", feminine=True),
+    "porç": Noun("porção", "porções", feminine=True),
+    "crç": Noun("criança", "crianças", feminine=True),
     "reb": Noun("rebote", "rebotes"),
     "ast": Noun("assistência", "assistências", feminine=True),
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
-    spelled=frozenset("ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()),
+    spelled=frozenset(
+        "IAM ITU AIT ICC EAP ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()
+    ),
     short_words=frozenset(
         (
             "DE DO DA NO NA OS AS UM SE ME TE EU TU JÁ SÓ OU EM AO LÁ CÁ HÁ VÁ OK OI NÃO SIM QUE POR COM SEM MAS UMA "
             "SÃO ELE VOU DOS DAS NOS NAS FOI SER TER VER SUA SEU BEM BOM DIA TEM"
         ).split()
     ),
+    plural="s",
 )
 LABELS: Final = Labels(
     numbers=frozenset(

@@ -3,11 +3,14 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.agreement import Agreement, nouns
 from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos, with_stops
+from polyvox.text.normalize.romance.languages.spanish_technical import TECHNICAL
+from polyvox.text.normalize.romance.languages.spanish_truncated import AGREEING
 from polyvox.text.normalize.romance.languages.spanish_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -17,6 +20,7 @@ from polyvox.text.normalize.romance.languages.spanish_words import (
     PREFIXES,
 )
 from polyvox.text.normalize.romance.units import units
+from polyvox.text.normalize.romance.weather import Weather
 
 _ONES: Final = (
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
@@ -139,6 +143,10 @@ def _singular(noun: str) -> str:
     return noun[:-2] if noun.endswith(("nes", "les", "ades", "ores", "eses", "meses")) else noun.removesuffix("s")
 
 
+def _plural(word: str) -> str:
+    return word + ("s" if word[-1] in "aeo" else "es")
+
+
 def _ruler(value: int, gender: Gender) -> str:
     """Kings, queens and popes: ordinals up to ten, cardinals beyond."""
     return (
@@ -154,6 +162,17 @@ _DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), _CENTAVO)
 _PESO: Final = RomanceCurrency(Noun("peso", "pesos"), _CENTAVO)
 _EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENT)
 
+_AGREEMENT: Final = Agreement(
+    AGREEING,
+    nouns(
+        {**ABBREVIATIONS.anywhere, **ABBREVIATIONS.leading},
+        {"hab.": "habitación", "pta.": "puerta", "ped.": "pedido", "pl.": "planta"},
+    ),
+    ABBREVIATIONS.before_figures,
+    FUNCTION_WORDS | frozenset(_MONTHS) | frozenset("alta baja media próxima primera".split()),
+    is_spanish_feminine,
+    _plural,
+)
 _DATED: Final = (
     "lunes martes miércoles jueves viernes sábado domingo día días fecha vencimiento vence plazo entrega "
     "recogida cierre inicio límite caducidad examen prueba consulta cita control"
@@ -176,7 +195,7 @@ SPANISH: Final = RomanceLanguage(
     function_of="de",
     rates=frozenset(
         (
-            "día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h dosis kg km "
+            "K día días semana mes año hora noche persona kilo litro minuto segundo unidad pax min h dosis kg km "
             "cliente trayecto pieza bolsa botella caja plaza viaje clase sesión partido paquete comprimido toma "
             "niño adulto alumno"
         ).split()
@@ -314,7 +333,14 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(with_stops, as_pesos, Amperes("amperio", "amperios").read),
+    own_rules=(
+        with_stops,
+        as_pesos,
+        _AGREEMENT.read,
+        TECHNICAL.read,
+        Weather().read,
+        Amperes("amperio", "amperios").read,
+    ),
     before_hours=frozenset(
         (
             "lunes martes miércoles jueves viernes sábado sábados domingo domingos "

@@ -6,6 +6,8 @@ from typing import Final
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.languages.spanish_chat import CHAT, CHAT_RULES, LETTERS
+from polyvox.text.normalize.romance.languages.spanish_contexts import CONTEXT_RULES, IN_CONTEXT
+from polyvox.text.normalize.romance.languages.spanish_names import SURNAMES
 from polyvox.text.normalize.romance.languages.spanish_short_forms import (
     FIELD_RULES,
     FIELDS,
@@ -15,6 +17,8 @@ from polyvox.text.normalize.romance.languages.spanish_short_forms import (
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
     | {
+        "i/v": "ida y vuelta",
+        "I/V": "ida y vuelta",
         "c/u": "cada uno",
         "c/una": "cada una",
         "s. n. m.": "sobre el nivel del mar",
@@ -86,6 +90,7 @@ ABBREVIATIONS: Final = Abbreviations(
         "dtos.": "descuentos",
         "ctvs.": "centavos",
         "mill.": "millones",
+        "mills.": "millones",
         "hnos.": "hermanos",
         "pers.": "personas",
         "atte.": "atentamente",
@@ -210,6 +215,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "Arq.": "arquitecto",
         "Gral.": "general",
         "Dña.": "doña",
+        "D.ª": "doña",
+        "Dª": "doña",
         "Sta.": "Santa",
         "Sto.": "Santo",
         "Mª": "María",
@@ -245,12 +252,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "Dir.": "director",
         "Univ.": "universidad",
         "Inst.": "instituto",
-        "Fdez.": "Fernández",
-        "Rguez.": "Rodríguez",
-        "Glez.": "González",
-        "Hdez.": "Hernández",
-        "Mtnez.": "Martínez",
-        "Gcía.": "García",
         "cf.": "confróntese",
         "cfr.": "confróntese",
         "prof.": "profesor",
@@ -333,11 +334,6 @@ ABBREVIATIONS: Final = Abbreviations(
         "art. cit.": "artículo citado",
         "ger.": "gerente",
         "r.d.": "real decreto",
-        "Fco.": "Francisco",
-        "Vte.": "Vicente",
-        "Ant.º": "Antonio",
-        "Rodr.": "Rodríguez",
-        "Mtez.": "Martínez",
         "Sdad.": "sociedad",
         "Hosp.": "hospital",
         "Cdte.": "comandante",
@@ -345,9 +341,16 @@ ABBREVIATIONS: Final = Abbreviations(
         "tarj.": "tarjeta",
         "supl.": "suplemento",
         "pob.": "población",
-    },
+    }
+    | SURNAMES,
     before_figures=FIELDS_BEFORE_FIGURES
     | {
+        "p.k.": "punto kilométrico",
+        "p. k.": "punto kilométrico",
+        "P.K.": "punto kilométrico",
+        "P. K.": "punto kilométrico",
+        "pk": "punto kilométrico",
+        "PK": "punto kilométrico",
         "cp": "código postal",
         "CP": "código postal",
         "pág.": "página",
@@ -480,7 +483,24 @@ ABBREVIATIONS: Final = Abbreviations(
         "sáb.": "sábado",
         "dom.": "domingo",
     },
-    also_words={"alt": "", "Bach": "", "col": "", "hum": "", "Pol": "", "vid": ""},
+    also_words={
+        "alt": "",
+        "Bach": "",
+        "col": "",
+        "const": "",
+        "def": "",
+        "int": "",
+        **dict.fromkeys(
+            "buscad cargad cerrad entrad jugad lavad llamad medid acusad calentad "
+            "encargad entrenad pescad asegurad prohibid recogid rechazad triturad".split(),
+            "",
+        ),
+        "long": "",
+        "mod": "",
+        "hum": "",
+        "Pol": "",
+        "vid": "",
+    },
     compass=Compass(
         {
             "NNE": "nornoreste",
@@ -504,10 +524,13 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "oeste",
             "W": "oeste",
         },
-        frozenset("h nudos del al componente viento vientos rumbo rolando zona".split()),
+        frozenset(
+            "h nudos del al componente viento vientos racha rachas brisa brisas oleaje rumbo rolando zona".split()
+        ),
     ),
     by_word=(
         *CHAT_RULES,
+        *CONTEXT_RULES,
         *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),
         ("cap.", re.compile(r"(?<!\w)cap\.(?= ?\d{1,5} ?[-–] ?\d)"), "capítulos"),
@@ -568,7 +591,7 @@ ABBREVIATIONS: Final = Abbreviations(
         ("Sup.", re.compile(r"(?<=rado )Sup\.(?!\w)"), "Superior"),
         ("Med.", re.compile(r"(?<=rado )Med\.(?!\w)"), "Medio"),
         ("sem sem.", re.compile(r"(?<=/)sem\.?(?!\w)"), "semana"),
-        ("pers.", re.compile(r"(?<=/)pers\.(?= [+a-z(])"), "persona"),
+        ("pers pers.", re.compile(r"(?<=/)pers\.?(?!\w)"), "persona"),
         ("c/", re.compile(r"(?<!\w)c/(?=\d)"), "cada "),
         ("IV IV.", re.compile(r"(?<=vía )IV(?!\w)"), "intravenosa"),
         ("ud. uds.", re.compile(r"(?<=\d )uds?\.(?!\w)"), "unidades"),
@@ -598,6 +621,7 @@ ABBREVIATIONS: Final = Abbreviations(
     ),
     letters=LETTERS,
     in_context=(
+        *IN_CONTEXT,
         ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "más o menos"),
         (">", re.compile(r"(\b(?:a|en|de|con|por|para|y) )> ?(?=\d)"), r"\1más de "),
         ("º", re.compile(r"(?<=Hace )1º(?= de temp)|(?<=hace )1º(?= de temp)"), "1 °"),

@@ -7,13 +7,14 @@ from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 LETTERS: Final = ChatLetters.of(
-    {"t": "te", "x": "por", "k": "que", "d": "de"},
+    {"t": "te", "x": "por", "k": "que", "d": "de", "m": "me"},
     after_figures="x",
     names=(
         "el la los las un una del al de en con y o letra variable valor valores tiempo instante parámetro factor "
         "eje ejes "
         "rayos rayo opción apartado inciso respuesta columna vitamina plan grupo punto figura ejercicio "
-        "distancia linfocitos células camiseta talla incógnita función constante calcula halla despeja "
+        "distancia masa pendiente metro metros modelo linfocitos células camiseta talla incógnita función "
+        "constante calcula halla despeja "
         "encuentra lado vértice recta cada"
     ),
     verbs=(
@@ -45,9 +46,27 @@ CHAT: Final = short_forms(
     entonces; entcs: entonces; entons: entonces
     """
 )
-_OPENS: Final = r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[ey] ))"
+_OPENS: Final = (
+    r"(?:(?<=[.,;:!?¿¡(\n] )|(?<=[.,;:!?¿¡(\n])|(?<=\A)|(?<= y )|(?<=[Pp]ero )|(?<=\b[Cc]he )|(?<=\b[eyEY] ))"
+)
 ASKED: Final = re.compile(rf"{_OPENS}(?:[Xx]q|[Pp]q|[Xx]k|[Pp]k|[Pp]orq|[Xx] q)(?= [^.!?\n]{{0,160}}\?|\?|[.!]?\Z)")
+_ASKING: Final = r"(?= [^.!?\n]{1,120}[?!])"
 CHAT_RULES: Final = (
+    ("dnd dnde Dnd Dnde", re.compile(rf"{_OPENS}[Dd]nde?{_ASKING}"), "dónde"),
+    ("cdo cnd cndo kndo Cdo Cnd Cndo Kndo", re.compile(rf"{_OPENS}(?:[Cc]n?do?|[Kk]ndo){_ASKING}"), "cuándo"),
+    ("cmo Cmo", re.compile(rf"{_OPENS}[Cc]mo{_ASKING}"), "cómo"),
+    ("qn kien Qn Kien", re.compile(rf"{_OPENS}(?:[Qq]n|[Kk]ien){_ASKING}"), "quién"),
+    ("q qe k Q Qe K", re.compile(rf"{_OPENS}(?:[Qq]e?|[Kk])(?! tal){_ASKING}"), "qué"),
+    ("q Q", re.compile(r"(?<!\w)[Qq] \+(?= [a-z])"), "qué más"),
+    (
+        "ns Ns nse",
+        re.compile(
+            r"(?<!\d )(?<!\w)[Nn]s(?= (?:si|nd|nada|qué|q|dónde|cómo|cuándo|cuánto|quién|pero|tío"
+            r"|tía)(?!\w)|[,!?]|\.?\Z)"
+        ),
+        "no sé",
+    ),
+    ("x", re.compile(r"(?<=[a-zà-ÿ] )x(?= (?:[A-Z][a-z]|i[A-Z]))"), "por"),
     ("toy", re.compile(r"(?<!\w)toy(?= [a-zà-ÿ]{2})"), "estoy"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= d[ií]as)"), "buenos"),
     ("bn bns Bn Bns", re.compile(r"(?<!\w)[Bb]ns?(?= (?:noches|tardes))"), "buenas"),
@@ -78,6 +97,7 @@ CHAT_RULES: Final = (
         re.compile(r"(?<![\w.])[xX](?= (?:\d{1,3}(?![\d.,]|\w| ?[=×x]) ?(?:días|meses|horas|semanas|años|persona)))"),
         "por",
     ),
-    ("q", re.compile(r"(?<=[Aa] )q(?= (?:hora|día|precio)s?(?!\w))"), "qué"),
+    ("q", re.compile(r"(?<=[Aa] )q(?= (?:hora|hr|día|precio)s?(?!\w))"), "qué"),
+    ("hr", re.compile(r"((?<!\w)(?:a |qué |q ))hr(?!\w)"), r"\1hora"),
     ("t", re.compile(r"(?<=\bno )t(?= [a-z]{3})"), "te"),
 )

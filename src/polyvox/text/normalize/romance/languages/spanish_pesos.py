@@ -24,7 +24,7 @@ _LOCAL: Final = re.compile(
     r"(?<!\w)(?:Argentin[ao]|argentin[ao]s?|Buenos Aires|CABA|Bs\. ?As\.|Córdoba|Rosario|Mendoza|La Plata|Tucumán|Salta"
     r"|Bariloche|Ezeiza|Aeroparque|AFIP|ARCA|ANSES|CBU|CVU|CUIT|CUIL|SUBE|ABL|Edesur|Edenor|Metrogas|AySA|MercadoPago"
     r"|Mercado ?(?:Pago|Libre)|monotributo|expensas|aguinaldo|alquiler|colectivo|boludo|[Cc]he"
-    r"|asado|kiosco|quincho|guita"
+    r"|Milei|Kirchner|Boric|Petro|AMLO|Sheinbaum|blue|UTM|DNU|asado|kiosco|quincho|guita"
     r"|lucas?|palos|fiado|remís|heladera|celu|medialunas?|alfajor(?:es)?|empanadas?|birra|milanesas?|yerba|mate"
     r"|Chile|chilen[ao]s?|Santiago|Valparaíso|Viña|Concepción|Antofagasta|Temuco|RUT|boleta|SII|UF|Transbank|Cencosud"
     r"|Falabella|Metrogas|Enel|Entel|Movistar|AFP|Fonasa|isapre|Isapre|arriendo|bencina|micro|cachai|weón|po"
@@ -67,8 +67,9 @@ def as_pesos(text: TrackedText) -> TrackedText:
         text = text.sub(_NAMED, lambda match: f"{'MX$' if match['name'] == 'pesos' else 'US$'}{match['sum']}")
         if named["name"] == "pesos":
             return text.sub(_SIGN, "MX$")
-    if _SIGN.search(text.text) is None or _ABROAD.search(text.text):
+    if _SIGN.search(text.text) is None:
         return text
-    if _STOPPED.search(text.text) or _LOCAL.search(text.text):
-        return text.sub(_SIGN, "MX$")
-    return text
+    stopped, local = _STOPPED.search(text.text), _LOCAL.search(text.text)
+    if not (stopped and local) and (_ABROAD.search(text.text) or not (stopped or local)):
+        return text
+    return text.sub(_SIGN, "MX$")

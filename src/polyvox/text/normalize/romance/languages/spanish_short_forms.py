@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.languages.spanish_truncated import TRUNCATED
 from polyvox.text.normalize.romance.short_forms import short_forms
 
 _OFFICE: Final = """
@@ -128,18 +129,19 @@ entrenador; temp. reg.: temporada regular; árb.: árbitro; asists.: asistencias
 expuls.: expulsión; tarj. am.: tarjeta amarilla; tarj. roja: tarjeta roja; vict.: victorias; derr.: derrotas; emp.:
 empates; mto.: minuto
 """
-FIELDS: Final = short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
+FIELDS: Final = TRUNCATED | short_forms(_OFFICE, _MEDICINE, _LAW, _SCHOOL, _TRADE, _HOME, _SPORT)
 FIELDS_BEFORE_FIGURES: Final = short_forms(
     """
-    res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio; fs.: fojas; asig.:
-    asignatura; ex.: examen; lit.: literal; circ.: circular; versíc.: versículo; vers.: versión; unid.: unidad; ud.:
-    unidad; sem.: semana; mza.: manzana; mz.: manzana; kilóm.: kilómetro; púb.: público; partic.: participación; ext.:
-    extensión; grup.: grupo; gpo.: grupo; gdo.: grado; gr.: grado; div.: división; ejs.: ejercicios; pregs.:
-    preguntas; preg.: pregunta; rad.: radicado; mat.: matrícula; reg.: registro; trans.: transitoria; cláus.:
-    cláusula; mod.: modelo; tom.: tomo; doc.: documento; tel: teléfono; lab.: laboratorio; ep: episodio; art:
-    artículo; tabl.: tabla; mín.: mínimo; dist.: distrito; sub.: subparcela; parc.: parcela; pol.: polígono; cub.:
-    cubículo; cons.: consultorio; exps.: expedientes; ag.: agencia; suc.: sucursal; lib.: libro; epíg.: epígrafe;
-    anex.: anexo; jorn.: jornada; min.: minuto
+    cuot.: cuota; alb.: albarán; ped.: pedido; vta.: vuelta; plat.: plataforma; and.: andén; mag.: magnitud; term.:
+    terminal; emb.: embarque; res.: resolución; cat.: categoría; exp.: expediente; expte: expediente; fol.: folio;
+    fs.: fojas; asig.: asignatura; ex.: examen; lit.: literal; circ.: circular; versíc.: versículo; vers.: versión;
+    unid.: unidad; ud.: unidad; sem.: semana; mza.: manzana; mz.: manzana; kilóm.: kilómetro; púb.: público; partic.:
+    participación; ext.: extensión; grup.: grupo; gpo.: grupo; gdo.: grado; gr.: grado; div.: división; ejs.:
+    ejercicios; pregs.: preguntas; preg.: pregunta; rad.: radicado; mat.: matrícula; reg.: registro; trans.:
+    transitoria; cláus.: cláusula; mod.: modelo; tom.: tomo; doc.: documento; tel: teléfono; lab.: laboratorio; ep:
+    episodio; art: artículo; tabl.: tabla; mín.: mínimo; dist.: distrito; sub.: subparcela; parc.: parcela; pol.:
+    polígono; cub.: cubículo; cons.: consultorio; exps.: expedientes; ag.: agencia; suc.: sucursal; lib.: libro;
+    epíg.: epígrafe; anex.: anexo; jorn.: jornada; min.: minuto
     """
 )
 _FEMININE_FORM: Final = r"(?:exp|cant|pot|sup|alt|long|frec|dist|puntuac|calif|presión|edad|hum|nota)\.?"
@@ -163,10 +165,11 @@ FIELD_RULES: Final = (
         r"\1\2 h \3 min",
     ),
     (
-        "coche auto carro viaje vuelo tren duración retraso espera ruta clase barco",
+        "coche auto carro viaje vuelo tren duración retraso espera ruta clase barco descanso reposo horno siesta "
+        "marcha charla reunión película",
         re.compile(
             r"(\d{1,2}) ?h ?(\d\d)(?= de (?:coche|auto|carro|viaje|vuelo|tren|duración|retraso|espera"
-            r"|ruta|clase|barco))"
+            r"|ruta|clase|barco|descanso|reposo|horno|siesta|marcha|charla|reunión|película))"
         ),
         r"\1 h \2 min",
     ),
@@ -260,7 +263,9 @@ FIELD_RULES: Final = (
     ("pta.", re.compile(r"(?<!\w)pta\.(?= ?[A-Z]\d)"), "puerta"),
     (
         "hab. Hab.",
-        re.compile(r"(?<!\w)[Hh]ab\.(?= (?:dbl|doble|ind|sencilla|triple|matrim|con|c/|ext|int)(?!\w))"),
+        re.compile(
+            r"(?<!\w)(?<![2-9] )[Hh]ab\.(?= (?:(?:dbl|doble|ind|sencilla|triple|matrim|con|ext|int)[a-zà-ÿ]*(?!\w)|c/))"
+        ),
         "habitación",
     ),
     ("imp.", re.compile(r"(?<=[Bb]ase )imp\.(?!\w)"), "imponible"),

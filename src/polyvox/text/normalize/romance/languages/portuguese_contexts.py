@@ -1,0 +1,269 @@
+"""Short forms of Portuguese that only the words beside them tell apart."""
+
+import re
+from typing import Final
+
+_ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
+_NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
+CONTEXT_RULES: Final = (
+    ("d. dt. dts.", re.compile(r"(?<!\d)1 d(?:t|te)?\.(?= (?:de )?alho)"), "1 dente"),
+    ("d. dt. dts.", re.compile(r"(?<=\d )d(?:ts?|tes?)?\.(?= (?:de )?alho)"), "dentes"),
+    (
+        "art. Art. arts. Arts. artigo artigos",
+        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:, {_NUMERAL})*,? e {_NUMERAL})"),
+        r"\1incisos ",
+    ),
+    (
+        "art. Art. arts. Arts. artigo artigos",
+        re.compile(rf"({_ARTICLE})(?={_NUMERAL}(?:[,;:.)]| c/c| d[aoe] |$))"),
+        r"\1inciso ",
+    ),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!a\.|m\.|c\.|d\.|l\.)[a-zà-ÿ(])"), "anos"),
+    ("c.", re.compile(r"(?<=\d )c\. ?s\.(?!\w)"), "col de sopa"),
+    ("c.", re.compile(r"(?<=\d )c\. ?c\.(?!\w)"), "col de chá"),
+    (
+        "pg. pg",
+        re.compile(r"((?:IPVA|IPTU|[Tt]axas?|[Dd]oc\w*\.?|[Cc]ondomínio|[Ll]icenciamento|[Ff]rete) )pg\.?(?!\w| ?\d)"),
+        r"\1pago",
+    ),
+    ("kit. Kit.", re.compile(r"((?<!\w)(?:[Aa]lug\w+|[Vv]end\w+|[Vv]do\.) )kit\.(?!\w)"), r"\1kitnet"),
+    ("a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:da )?(?:Sra|Dra|Profa|Srta|D\.ª|Dona))"), "aos cuidados da "),
+    ("A/ a/", re.compile(r"(?<!\w)[aA]/[cC] (?=(?:Sr|Dr|Prof|Eng)\.)"), "aos cuidados do "),
+    ("dir.", re.compile(r"((?:[\d)]|sentido|faixa|saída|trem|ônibus),? )dir\.(?= [A-ZÀ-Ý])"), r"\1direção"),
+    ("dir.", re.compile(r"(?<=[àÀ] )dir\.(?!\w)"), "direita"),
+    ("esq.", re.compile(r"(?<=[àÀ] )esq\.(?!\w)"), "esquerda"),
+    (
+        "EV EV.",
+        re.compile(r"((?:m[lgL]|g|UI|amp(?:ola)?s?\.?|frs?\.?|comp\.?|[Ss]oro[^,;.]{0,24}|SF[^,;.]{0,24}) )EV(?!\w)"),
+        r"\1endovenosa",
+    ),
+    ("ens. Ens.", re.compile(r"(?<!\w)[Ee]ns\. (?:[Bb]ás|[Bb]as)\.(?!\w)"), "ensino básico"),
+    (
+        "financ. Financ. fin. Fin.",
+        re.compile(r"((?:[Aa]dm\.|administrativ[oa]|[Cc]omercial|[Cc]ont\w+) e )[Ff]in(?:anc)?\.(?!\w)"),
+        r"\1financeiro",
+    ),
+    (
+        "dir. Dir. ger. Ger. diretor Diretor gerente Gerente",
+        re.compile(r"(?<!\w)(?:[Dd]ir\.|[Dd]iretor) [Aa]dm\.(?!\w)"),
+        "diretor administrativo",
+    ),
+    ("dir. Dir. diretora Diretora", re.compile(r"(?<!\w)[Dd]iretora [Aa]dm\.(?!\w)"), "diretora administrativa"),
+    (
+        "ger. Ger. gerente Gerente",
+        re.compile(r"(?<!\w)(?:[Gg]er\.|[Gg]erente) [Aa]dm\.(?!\w)"),
+        "gerente administrativo",
+    ),
+    (
+        "até val. validade vence venc. Val. Validade Venc.",
+        re.compile(
+            r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]ence|[Vv]enc\.?):? (?:o )?)(0[1-9]|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\1\2/20\3",
+    ),
+    ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
+    ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
+    ("v.", re.compile(r"(?<!\w)v\.(?= (?:branco|tinto|rosé|seco|do Porto))"), "vinho"),
+    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutânea"),
+    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
+    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
+    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "via oral"),
+    ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " portas"),
+    ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{2})"), "não"),
+    (
+        "seg Seg",
+        re.compile(r"(?<!\w)[sS]eg(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "segunda",
+    ),
+    (
+        "qua Qua",
+        re.compile(r"(?<!\w)[qQ]ua(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "quarta",
+    ),
+    (
+        "qui Qui",
+        re.compile(r"(?<!\w)[qQ]ui(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "quinta",
+    ),
+    (
+        "sex Sex",
+        re.compile(r"(?<!\w)[sS]ex(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sexta",
+    ),
+    (
+        "sáb Sáb",
+        re.compile(r"(?<!\w)[sS]áb(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sábado",
+    ),
+    (
+        "sab Sab",
+        re.compile(r"(?<!\w)[sS]ab(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "sábado",
+    ),
+    (
+        "dom Dom",
+        re.compile(r"(?<!\w)[dD]om(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
+        "domingo",
+    ),
+    (
+        "V",
+        re.compile(r"(?<!\w)(\d{1,2}) ?V[ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?D(?!\w)"),
+        r"\1 vitórias, \2 empates, \3 derrotas",
+    ),
+    ("ingr. Ingr.", re.compile(r"(?<!\w)[Ii]ngr\.(?= (?:a |de |por )?R\$)"), "ingressos"),
+    ("d.", re.compile(r"(?<=\d )d\.-(?=multa)"), "dias-"),
+    ("c/", re.compile(r"(?<=[\wº.], )c/c (?=\d{1,3}(?![\d-])|o? ?arts?\.)"), "combinado com "),
+    ("enc.", re.compile(r"(?<=[Pp]róx\. )enc\.(?!\w)"), "encontro"),
+    ("entr. ent.", re.compile(r"((?<!\w)[Pp]razo )(?:de )?entr?\.(?!\w)"), r"\1de entrega"),
+    ("conf.", re.compile(r"((?<!\w)[Ff]av(?:or|\.) )conf\.(?!\w)"), r"\1confirmar"),
+    ("RCR", re.compile(r"(?<!\w)RCR,? (?:em )?2T(?!\w)"), "R C R dois tempos"),
+    ("cada", re.compile(r"((?<!\w)cada )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1\2h\3min"),
+    ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " vezes"),
+    ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 dias, \2 noites"),
+    (
+        "K k",
+        re.compile(
+            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
+            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
+        ),
+        " mil",
+    ),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ena|[Pp]risão|[Rr]eclusão|[Dd]etenção|[Pp]razo|[Gg]arantia|[Cc]ontrato"
+            r"|[Ff]idelidade|[Cc]arência|[Pp]lano|[Bb]ebê|[Vv]igência|[Aa]luguel"
+            r"|[Ff]inanciamento)(?!\w)[^.;:\d]{0,20} \d{1,3}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:e \d{1,2} d|a \d{1,2} a(?:\.|nos)))"), "meses"),
+    ("p.", re.compile(r"(\$ ?[\d.,]+ )p\. ?p\.(?!\w)"), r"\1por pessoa"),
+    ("n/", re.compile(r"(?<!\w)n/ ?(?=incl|disp|aceit|tem|há|fum)"), "não "),
+    ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:Súm|Lei|HC|RE|REsp|ADI|Acórdão|inf|supra))"), "ver"),
+    ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º semestre de 20\2"),
+    (
+        "v.",
+        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
+        r"\1 velocidades",
+    ),
+    ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
+    (
+        "temp. Temp.",
+        re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aixa|[Mm]édia|[Pp]róx\.|[Pp]róxima|ª) )temp\.(?!\w)"),
+        r"\1temporada",
+    ),
+    ("rod.", re.compile(r"(?<=[ªº] )rod\.(?!\w)"), "rodada"),
+    ("dir.", re.compile(r"(?<=\b[Ee]m )dir\.(?!\w)"), "direito"),
+    ("med.", re.compile(r"(?<=\b[Ee]m )med\.(?!\w)"), "medicina"),
+    (
+        "a. aa AA AA.",
+        re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"),
+        r"\1em ar ambiente",
+    ),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
+    ("gr.", re.compile(r"((?<!\w)(?:[Ff]rete|[Ee]ntrega|[Ee]nvio) )gr\.(?!\w)"), r"\1grátis"),
+    ("gar.", re.compile(r"((?<!\w)(?:[Vv]aga|[Vv]agas|vg\.|vgs\.)(?: de)? )gar\.(?!\w)"), r"\1garagem"),
+    ("neg.", re.compile(r"(\$ ?[\d.,]+(?: mil)? )neg\.(?!\w)"), r"\1negociáveis"),
+    ("corr.", re.compile(r"(?<!\w)corr\.(?= (?:pel[oa]|p/))"), "corrigido"),
+    ("corr.", re.compile(r"(?<!\w)corr\.(?= mon)"), "correção"),
+    ("parc. Parc.", re.compile(r"(?<!\w)[Pp]arc\.(?= (?:inic|mens|fixa|de R\$))"), "parcela"),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
+            r"|[Rr]evisão)(?: em)?:? \d{1,2}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
+    (
+        "próx. Próx.",
+        re.compile(
+            r"(?<!\w)([Pp])róx\.(?= (?:(?:rev|reun|sem|temp|cons|aval|parc|conv)\.|[a-zà-ÿ]{3,}(?:a|ão|dade"
+            r"|gem|vez)(?!\w)))"
+        ),
+        r"\1róxima",
+    ),
+    ("efic.", re.compile(r"(?<=\d de )efic\.(?!\w)"), "eficiência"),
+    ("art. Art. arts. Arts. artigo", re.compile(r"((?<!\w)(?:[Aa]rts?\.|[Aa]rtigo) ?\d[\d.]*) ([a-z])\)"), r"\1, \2)"),
+    ("perg.", re.compile(r"(?<=\bde )perg\.(?! ?\d)"), "perguntas"),
+    ("EM", re.compile(r"(?<=ano )(?:do )?EM(?![\w-])"), "do ensino médio"),
+)
+_WARM: Final = (
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor"
+    r"|[Ff]rio|uns|os|aos|com|a|de"
+    "|até"
+)
+_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:à sombra|ao sol|em|no|na|e|de (?:máx|mín|média)|hoje|amanhã|aqui|por))"
+IN_CONTEXT: Final = (
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
+        r"máxima \1\2, mínima \3\4",
+    ),
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
+        r"mínima \1\2, máxima \3\4",
+    ),
+    ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " e "),
+    ("º", re.compile(rf"((?<!\w)(?:{_WARM}) [-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"), r"\1°"),
+    ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Ff][ae]z) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [ea] )"), r"\1°"),
+    ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
+    (
+        "*",
+        re.compile(
+            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
+            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
+            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
+        ),
+        r"\1 estrelas",
+    ),
+    ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
+    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
+    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
+    ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
+    ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
+    ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
+    ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
+    (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
+    *(
+        (
+            f"s {hour}",
+            re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e [a-z]|às|a |até|em ponto)|[,;!?)]|\.?$)"),
+            words,
+        )
+        for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))
+    ),
+    ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
+    *(
+        (f"{n}ªs", re.compile(rf"(?<!\w){n}ªs(?=[,.;)]|$| e \d| à| às| das| de manhã| que)"), day)
+        for n, day in enumerate("segundas terças quartas quintas sextas".split(), start=2)
+    ),
+    *(
+        (f"{n}{mark}s", re.compile(rf"(?<![\w.,]){n}\.?{mark}s(?= )"), word[:-1] + ending)
+        for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
+        for mark, ending in (("º", "os"), ("ª", "as"))
+    ),
+    ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
+            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
+            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?(?:\),? |\())(?=\d{1,2}/(?:1[0-2]"
+            r"|[1-9])(?![\w/]|[.,]\d))"
+        ),
+        r"\1dia ",
+    ),
+    ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
+    *(
+        (f"ão {hour}", re.compile(rf"(?<=\b[sS]ão ){hour}(?= (?:e meia|e pouco|da |em ponto))"), words)
+        for hour, words in (("1", "uma"), ("2", "duas"))
+    ),
+    *(
+        (f"elas {hour}", re.compile(rf"(?<=\b[pP]elas ){hour}(?= (?:e |da |em ponto)|[,;!?)]|\.?$)"), words)
+        for hour, words in (("1", "uma"), ("2", "duas"))
+    ),
+)

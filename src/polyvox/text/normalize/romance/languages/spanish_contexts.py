@@ -1,0 +1,248 @@
+"""Short forms of Spanish that only the words beside them tell apart."""
+
+import re
+from typing import Final
+
+_PATIENT_AGE: Final = r"\d{1,3} ?a(?:\.|ños)"
+_KITCHEN: Final = (
+    "azúcar|harina|leche|agua|aceite|arroz|avena|maicena|nata|caldo|miel|nueces|café|té|queso|yogur|coco|avellanas"
+    "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
+)
+_LASTING: Final = (
+    "plazo|pena|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
+)
+CONTEXT_RULES: Final = (
+    ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
+    ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
+    ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
+    ("Pte. pte.", re.compile(rf"(?<!\w)[Pp]te\.(?=,? (?:de )?{_PATIENT_AGE})"), "paciente"),
+    ("s/", re.compile(r"(?<=\d )s/ ?(?=\d)"), "sobre "),
+    ("red. Red.", re.compile(r"(?<!\w)[Rr]ed\.(?= (?:del? )?\d+(?:[.,]\d+)? ?%)"), "reducción"),
+    ("t.", re.compile(rf"((?:[½¼¾⅓⅔]|\d/\d) )t\.(?= (?:de )?(?:{_KITCHEN}))"), r"\1de taza"),
+    ("t.", re.compile(rf"(?<!\d)1 t\.(?= (?:de )?(?:{_KITCHEN}))"), "1 taza"),
+    ("t.", re.compile(rf"(?<=\d )t\.(?= (?:de )?(?:{_KITCHEN}))"), "tazas"),
+    ("dte. dtes. d.", re.compile(r"(?<!\d)1 d(?:te)?\.(?= (?:de )?ajo)"), "1 diente"),
+    ("dte. dtes. d.", re.compile(r"(?<=\d )d(?:tes?)?\.(?= (?:de )?ajo)"), "dientes"),
+    ("pta.", re.compile(r"(?<!\w)pta\.(?= (?:al gusto|negra|blanca|molida|recién))"), "pimienta"),
+    ("pta.", re.compile(r"(?<=[ªº] )pta\.(?!\w)"), "puerta"),
+    ("v.", re.compile(r"(?<!\w)v\.(?= (?:blanco|tinto|rosado|dulce))"), "vino"),
+    ("fza. Fza.", re.compile(r"(?<!\w)[Ff]za\.(?= ?\d)"), "fuerza"),
+    ("Eur Eur.", re.compile(r"(?<!\w)Eur\.? ?\+ ?(?=\d)"), "euríbor más "),
+    ("Ma.", re.compile(r"(?<!\w)Ma\.(?= [A-ZÁ-Ú][a-zà-ÿ])"), "María"),
+    ("aprob.", re.compile(r"((?<!\w)(?:su|la|de|tu|para|sin|previa|nuestra) )aprob\.(?!\w)"), r"\1aprobación"),
+    (
+        "m.",
+        re.compile(rf"((?<!\w)(?:{_LASTING})(?!\w)[^.;:\d]{{0,20}} \d{{1,3}}) m\.(?!\w)", re.IGNORECASE),
+        r"\1 meses",
+    ),
+    (
+        "c/",
+        re.compile(
+            r"((?<!\w)(?:\d+ (?:[a-zà-ÿ]+(?:as|iones|dades)|uds?\.?|unds?\.?|cjs?\.?|pzas?\.?|bots?\.?)"
+            r"|unidades|uds\.?)"
+            r"[^.;:\d]{0,24}(?: \d[\d.,]* ?(?:€|kg|g|l|ml|cl))?,? )c/u(?!\w)"
+        ),
+        r"\1cada una",
+    ),
+    ("dir.", re.compile(r"((?:[\d)]|sentido|carril|salida|tren|bus),? )dir\.(?= [A-ZÁ-Ú])"), r"\1dirección"),
+    ("ex. Ex.", re.compile(r"(?<!\w)[Ee]x\.(?= (?:final|parcial|oral|escrito|tipo|de) )"), "examen"),
+    (
+        "hasta cad. caducidad validez vence vto.",
+        re.compile(
+            r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)(0?[1-9]"
+            r"|1[0-2])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\1\2/20\3",
+    ),
+    ("b bbl", re.compile(r"(?<=[$€]/)b(?:bl)?(?!\w)"), "barril"),
+    ("cdo. Cdo.", re.compile(r"(?<!\w)[Cc]do\.(?= saludo)"), "cordial"),
+    ("cdos. Cdos.", re.compile(r"(?<!\w)[Cc]dos\.(?= saludos)"), "cordiales"),
+    ("K", re.compile(r"(?<!\w)K(?=\d{1,2}(?!\w))"), "K "),
+    ("T", re.compile(r"(?<=[12]º)T(?!\w)"), " tiempo"),
+    ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
+    ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
+    ("h h.", re.compile(r"(?<=\d de )h(?=[,;.)]|$| )"), "hora"),
+    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutánea"),
+    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
+    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
+    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "vía oral"),
+    ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " puertas"),
+    ("dist. Dist.", re.compile(r"(?<!\w)[Dd]ist\.(?= (?:reciente|nueva|cambiada|hecha|recién|a \d))"), "distribución"),
+    ("g.", re.compile(r"(?<!\w)g\. (?:de )?(?=envío)"), "gastos de "),
+    ("lun Lun", re.compile(r"(?<!\w)[lL]un(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "lunes"),
+    ("mié Mié", re.compile(r"(?<!\w)[mM]ié(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
+    ("mie Mie", re.compile(r"(?<!\w)[mM]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
+    ("jue Jue", re.compile(r"(?<!\w)[jJ]ue(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "jueves"),
+    ("vie Vie", re.compile(r"(?<!\w)[vV]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "viernes"),
+    ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
+    ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
+    ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "domingo"),
+    ("d", re.compile(r"(?<=[a-zà-ÿ]{2} )(?<!vitamina )d(?= [A-ZÀ-Ý][a-zà-ÿ])"), "de"),
+    ("m.", re.compile(r"(?<=años y \d )m\.(?!\w)|(?<=años y \d\d )m\.(?!\w)"), "meses"),
+    ("a.", re.compile(r"(?<=\d)a\.(?=,| (?:al?|y|de|con|en) )(?<=[ (]\da\.|\d\da\.)"), " años"),
+    (
+        "G V",
+        re.compile(r"(?<!\w)(\d{1,2}) ?[GV][ ,/-]{1,2}(\d{1,2}) ?E[ ,/-]{1,2}(\d{1,2}) ?[PD](?!\w)"),
+        r"\1 victorias, \2 empates, \3 derrotas",
+    ),
+    ("COP COP-", re.compile(r"(?<!\w)COP-?(?=\d\d(?!\d|[.,]\d))"), "cop "),
+    ("s/", re.compile(r"(?<!\w)s/ ?(?=IVA|IGIC|IRPF|TAE)"), "sin "),
+    ("c/", re.compile(r"(?<!\w)c/ ?(?=IVA|IGIC|IRPF|TAE)"), "con "),
+    ("alt.", re.compile(r"((?<!\w)sin )alt\.(?!\w)"), r"\1alteraciones"),
+    ("ent.", re.compile(r"((?<!\w)[Pp]lazo )(?:de )?ent(?:r|reg)?\.(?!\w)"), r"\1de entrega"),
+    ("cada", re.compile(r"((?<!\w)cada )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"), r"\1\2 h \3 min"),
+    ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " veces"),
+    ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 días, \2 noches"),
+    (
+        "K k",
+        re.compile(
+            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
+            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
+        ),
+        " mil",
+    ),
+    (
+        "alq. Alq.",
+        re.compile(
+            r"(?<!\w)[Aa]lq\.(?= (?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic|mens|a partir|\d)|:)"
+            r"|(?<=[:,+] )[Aa]lq\.(?! (?:piso|hab|local|casa|apto|est))"
+        ),
+        "alquiler",
+    ),
+    ("prop. Prop.", re.compile(r"(?<!\w)[Pp]rop\.(?= ?\d+ ?%)"), "propina"),
+    ("p/", re.compile(r"(?<=[\w)] )p/ ?(?=[A-ZÁ-Ú])"), "para "),
+    ("p.", re.compile(r"((?:€|\$ ?[\d.,]+) )p\. ?p\.(?!\w)"), r"\1por persona"),
+    ("univ.", re.compile(r"((?<!\w)(?:[Ll]it\.|[Hh]ist\.|[Ll]iteratura|[Hh]istoria) )univ\.(?!\w)"), r"\1universal"),
+    (
+        "univ.",
+        re.compile(
+            r"((?<!\w)(?:[Tt]ít\.|[Tt]ítulo|[Tt]itulado|[Mm]áster|[Hh]osp\.|[Hh]ospital|[Aa]cceso) )univ\.(?!\w)"
+        ),
+        r"\1universitario",
+    ),
+    (
+        "v. V.",
+        re.compile(
+            r"(?<!\w)[Vv]\.(?= (?:tb|también|art|nota|secc|cap|p|pág|págs|anexo|fig|tabla|supra|infra"
+            r"|epígrafe|STC|STS)\.?(?!\w))"
+        ),
+        "véase",
+    ),
+    ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er semestre de 20\2"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:y \d{1,2} d|a \d{1,2} a(?:\.|ños)))"), "meses"),
+    (
+        "v.",
+        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
+        r"\1 velocidades",
+    ),
+    ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
+    ("perm. Perm.", re.compile(r"(?<!\w)[Pp]erm\.(?= (?:mín\. )?(?:de )?\d+ ?m)"), "permanencia"),
+    ("J.", re.compile(r"(?<![\w.])J\. ?(?=\d{1,2}(?!\d|[.,/]\d))"), "jornada "),
+    (
+        "temp. Temp.",
+        re.compile(r"((?<!\w)(?:[Aa]lta|[Bb]aja|[Mm]edia|[Pp]róx\.|[Pp]róxima) )temp\.(?!\w)"),
+        r"\1temporada",
+    ),
+    ("act.", re.compile(r"(?<=[,;(] )act\.(?= \d)"), "actual"),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
+    ("dev. Dev.", re.compile(r"(?<!\w)[Dd]ev\.(?= (?:en |grat|\d+ d))"), "devolución"),
+    ("asist. Asist.", re.compile(r"(?<!\w)[Aa]sist\.(?= (?:del? |mín|a clase|\d+ ?%))"), "asistencia"),
+    ("int.", re.compile(r"(?<=\+ )int\.(?! ?\d)"), "intereses"),
+    ("fza.", re.compile(r"(?<=[Hh]arina de )fza\.(?!\w)"), "fuerza"),
+    ("c/", re.compile(r"(?<!\d)1 c/c(?!\w)"), "1 cucharadita"),
+    ("c/", re.compile(r"(?<=\d )c/c(?!\w)"), "cucharaditas"),
+    ("c/", re.compile(r"(?<!\d)1 c/s(?!\w)"), "1 cucharada"),
+    ("c/", re.compile(r"(?<=\d )c/s(?!\w)"), "cucharadas"),
+    ("an.", re.compile(r"(?<!\w)an\. ?(?:x|por) ?al\. ?(?:x|por) ?(?:f|prof)\.(?!\w)"), "ancho por alto por fondo"),
+    ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
+    (
+        "m.",
+        re.compile(
+            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
+            r"|[Rr]evisão)(?: en)?:? \d{1,2}) m\.(?!\w)"
+        ),
+        r"\1 meses",
+    ),
+    ("gob. Gob.", re.compile(r"(?<!\w)[Gg]ob\.(?= (?:del?|[Ff]ederal|[Vv]asco|[Ff]ed\.) )"), "gobierno"),
+    (
+        "próx. Próx.",
+        re.compile(
+            r"(?<!\w)([Pp])róx\.(?= (?:rev|reun|sem|temp|cons|ses|conv|asamb|eval|ed)\.|(?: [a-z]*(?:clase"
+            r"|vez|noche|parte|fase|sede)(?!\w)))"
+        ),
+        r"\1róxima",
+    ),
+    ("val.", re.compile(r"(?<=\d de )val\.(?!\w)"), "valoración"),
+    (
+        "art. Art. arts. Arts. artículo apdo. apartado",
+        re.compile(r"((?<!\w)(?:[Aa]rts?\.|[Aa]rtículo|[Aa]pdo\.|[Aa]partado) ?\d[\d.]*) ([a-z])\)"),
+        r"\1, \2)",
+    ),
+    ("preg.", re.compile(r"(?<=\bde )preg\.(?! ?\d)"), "preguntas"),
+)
+_WARM: Final = (
+    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río"
+    "|unos|los|con|a|de|hasta"
+)
+_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:a la|al sol|en|y|de (?:máx|mín|media)|hoy|mañana|esta|este|por))"
+IN_CONTEXT: Final = (
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
+        r"máxima \1\2, mínima \3\4",
+    ),
+    (
+        "/",
+        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
+        r"mínima \1\2, máxima \3\4",
+    ),
+    ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " y "),
+    (
+        "º",
+        re.compile(rf"((?:(?<!\w)(?:{_WARM}) |(?<!\w)[máxín]{{3}}ima )[-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"),
+        r"\1°",
+    ),
+    ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Hh]ace) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [yade] )"), r"\1°"),
+    ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
+    (
+        "*",
+        re.compile(
+            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
+            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
+            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
+        ),
+        r"\1 estrellas",
+    ),
+    ("½", re.compile(r"(?<!\d)(?<!\b[Ee]l )(?<!\b[Uu]n )½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )(?<!\b[Ee]l )(?<!\b[Uu]n )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
+    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
+    ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
+    ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "veinticuatro siete"),
+    ("/d", re.compile(r"(?<=\d)/(?:d|día)(?![\w/])"), " al día"),
+    ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
+    *(
+        (f"{n}.{ending}", re.compile(rf"(?<![\w.,]){n}\.{ending}(?= )"), word[:-1] + ending)
+        for n, word in enumerate("primero segundo tercero cuarto quinto sexto séptimo octavo noveno".split(), start=1)
+        for ending in ("os", "as")
+    ),
+    ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
+    ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
+    (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
+    ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
+    ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
+    ("/", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
+    ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
+    (
+        "/",
+        re.compile(
+            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
+            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
+            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?(?:\),? |\())(?=\d{1,2}/(?:1[0-2]"
+            r"|[1-9])(?![\w/]|[.,]\d))"
+        ),
+        r"\1el ",
+    ),
+    ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
+)

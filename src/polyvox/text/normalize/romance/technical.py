@@ -1,0 +1,135 @@
+"""Signs of code, chemistry and sums that are read before anything else: "C#", "nginx:1.25", "Na⁺", "3/8 + 5/12"."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_ABOUT: Final = re.compile(r"[~∼](?<![\w/.~∼].) ?(?=[€$]?\d)")
+_SHARP: Final = re.compile(r"(?<![\w#])([CF])#(?![\w#])")
+_TAG: Final = re.compile(
+    r"(?<![\w:/.-])((?:nginx|redis|postgres|mysql|mariadb|mongo|python|node|golang|openjdk|ubuntu|debian"
+    r"|alpine|httpd|php"
+    r"|ruby|rabbitmq|elasticsearch|grafana|prometheus|traefik|busybox"
+    r"|[a-z][\w.-]*/[a-z][\w.-]*)):(?=\d+\.\d|\d|v\d|latest(?!\w))"
+)
+_BINARY: Final = re.compile(r"(?<=\d) ?([KMGT])i(?:B(?!\w)|(?![\w']))")
+_BINARY_NAMES: Final = {"K": "kibi", "M": "mebi", "G": "gibi", "T": "tebi"}
+_MILLICORES: Final = re.compile(r"(?<=\d)m(?= (?:de |d[eo]s? )?CPU)")
+_ION: Final = re.compile(r"(?<=[A-Za-z\d₀-₉])(?P<count>[²³])?(?P<sign>[⁺⁻])(?![⁰¹²³⁴-⁹])")
+_KELVIN: Final = re.compile(r"(?<=\d\d\d) K(?=[,.;:)]|$| (?:e|y|o|ou|a) )")
+_AFTER_POWER: Final = re.compile(r"((?:\^\(?[-−]?[\da-z]{1,3}\)?|(?<!m)[²³⁰¹⁴-⁹])) ?[-–−] ?(?=[\d(]|[a-z](?!\w))")
+_TERM: Final = r"(?<![\w./])(\d{1,2})/(\d{1,3})(?![\w/]|[.,]\d)"
+_SUM: Final = re.compile(rf"{_TERM}(?= ?[+=×÷<>] ?\d)|(?<=[+=×÷<>] ){_TERM}")
+_UNEQUAL: Final = re.compile(r" ?!==? ?")
+_PAIR: Final = re.compile(r"(?<![\w/])([A-Z]{3})/([A-Z]{3})(?![\w/])")
+# Doses and voltages of one thing: "875/125 mg", "127/220 V".
+_BESIDE: Final = re.compile(r"(?<![\w./,])(\d{2,4}(?:[.,]\d+)?)/(?=\d{1,4}(?:[.,]\d+)? ?(?:mg|mcg|µg|μg|V)(?![\w/]))")
+# Units that something is for together: "J/(mol·K)".
+_TOGETHER: Final = re.compile(r"(?<=[A-Za-z])/\(([A-Za-z]{1,3}[²³]?)[·.*×]([A-Za-z]{1,3}[²³]?)\)")
+# Short names in small letters that are spelled as those in capitals.
+_SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws|iot|faq|gui)(?![\w@'-]|\.\w)")
+# The minus of a bill: "= 540 € + IVA - 15 %".
+_LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%€]|(?<=\$)))")
+_BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
+_FACTOR: Final = re.compile(r"(?<=\d)\*(?=[a-z(](?![a-z*]))")
+_DIVIDED: Final = re.compile(r"(?<![\w/])([a-z]) //? (?=[\da-z](?![a-zà-ÿ]))")
+_REMAINDER: Final = re.compile(r"(?<![\w/])([a-z]) % (?=[\da-z](?![a-zà-ÿ]))")
+# What a race took: "2:39:01", which no time of day is without a word before it.
+_RACE: Final = re.compile(
+    r"(?<![\w:.,/-])(?<!las )(?<!às )(?<!das )([1-9]):([0-5]\d):([0-5]\d)(?![\w:]|[.,]\d| ?(?:h|hs|hrs|am|pm)(?!\w))"
+)
+# Two guesses at a measure: "800/900 m".
+_GUESSES: Final = re.compile(
+    r"(?<![\w./,-])(\d{2,4})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos"
+    r"|grados|graus)(?![\w/])))"
+)
+# The name of a user, without the sign before it.
+_USER: Final = re.compile(
+    r"(?<![\w@./\\:-])[a-z]\w*(?:\.\w+)*\.\w*_\w+(?![\w@/(.])|(?<![\w@./\\:-])[a-z]\w*_\w+\.[a-z]\w+(?![\w@/(.])"
+)
+# The index of a list: "n-1".
+_INDEX: Final = re.compile(r"(?<![\w'’./-])([ijknt])[-−](?=\d(?![\w-]|[.,]\d))")
+_SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Technical:
+    """The words of one language."""
+
+    about: str
+    colon: str
+    minus: str
+    and_: str
+    or_: str
+    stop: str
+    underscore: str
+    plus: str
+    unequal: str
+    parts: Callable[[int, int], str | None]  # of a fraction in a sum, where its name is not common
+    currencies: Mapping[str, str]
+
+    def read(self, text: TrackedText) -> TrackedText:
+        plain = text.text
+        if "~" in plain or "∼" in plain:
+            text = text.sub(_ABOUT, f"{self.about} ")
+        if "#" in plain:
+            text = text.sub(_SHARP, r"\1 sharp")
+        if ":" in plain:
+            text = text.sub(_SECTION, " ").sub(_TAG, rf"\1 {self.colon} ")
+        if "_" in plain:
+            text = text.sub(_USER, self._user)
+        if "*" in plain:
+            text = text.sub(_FACTOR, " × ")
+        if ":" in plain:
+            text = text.sub(_RACE, self._race)
+        if "!=" in plain:
+            text = text.sub(_UNEQUAL, f" {self.unequal} ")
+        if "⁺" in plain or "⁻" in plain:
+            text = text.sub(_ION, self._ion)
+        if "/" in plain:
+            text = text.sub(_GUESSES, self._guesses)
+            text = text.sub(_DIVIDED, r"\1 ÷ ")
+            text = text.sub(_TOGETHER, r"/\1/\2").sub(_PAIR, self._pair).sub(_SUM, self._parts)
+            text = text.sub(_BESIDE, r"\1, ")
+        return self._measured(text)
+
+    def _measured(self, text: TrackedText) -> TrackedText:
+        if "i" in text.text:
+            text = text.sub(_BINARY, lambda match: f" {_BINARY_NAMES[match[1]]}bytes")
+        if "CPU" in text.text:
+            text = text.sub(_MILLICORES, " milicores")
+        if " K" in text.text:
+            text = text.sub(_KELVIN, " kelvin")
+        if " - " in text.text and _BILL.search(text.text):
+            text = text.sub(_LESS, f" {self.minus} ")
+        text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
+        if " % " in text.text:
+            text = text.sub(_REMAINDER, r"\1 módulo ")
+        return text.sub(_INDEX, rf"\1 {self.minus} ").sub(_AFTER_POWER, rf"\1 {self.minus} ")
+
+    def _user(self, match: re.Match[str]) -> str:
+        return match.group().replace(".", f" {self.stop} ").replace("_", f" {self.underscore} ")
+
+    def _guesses(self, match: re.Match[str]) -> str | None:
+        """None for what does not go up."""
+        return f"{match[1]} {self.or_} {match[2]}" if int(match[1]) < int(match[2]) else None
+
+    def _race(self, match: re.Match[str]) -> str:
+        hours, minutes, seconds = (int(figure) for figure in match.groups())
+        return f"{hours} h, {f'{minutes} min ' if minutes else ''}{self.and_} {seconds} s"
+
+    def _ion(self, match: re.Match[str]) -> str:
+        count = {"²": " 2", "³": " 3"}.get(match["count"] or "", "")
+        return f"{count} {self.plus if match['sign'] == '⁺' else self.minus}"
+
+    def _pair(self, match: re.Match[str]) -> str | None:
+        """None where one of them is no currency."""
+        first, last = (self.currencies.get(code) for code in match.groups())
+        return f"{first}-{last}" if first and last else None
+
+    def _parts(self, match: re.Match[str]) -> str | None:
+        top, bottom = (int(figure) for figure in match.groups() if figure)
+        return self.parts(top, bottom) if 0 < top < bottom else None
