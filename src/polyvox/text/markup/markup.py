@@ -237,9 +237,19 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     text = text.sub(_ITEM_BRACKET, ".")
     for pattern in (_IMAGE, _LINK, _AUTOLINK):
         text = text.keep(pattern, "text")
-    for pattern in (_TICKS, _STRIKES, _STARS, _UNDERSCORES, _ESCAPE):
+    for pattern in (_TICKS, _STRIKES):
+        text = text.sub(pattern, "")
+    text = text.sub(_STARS, _without_star)
+    for pattern in (_UNDERSCORES, _ESCAPE):
         text = text.sub(pattern, "")
     return text.sub(_SPACES, " ").sub(_LINE_EDGE, "").sub(_BLANK_LINES, "\n\n")
+
+
+def _without_star(match: re.Match[str]) -> str | None:
+    """Nothing; a star behind a figure that closes no emphasis says something of it: "72*", "a 3* hotel"."""
+    text, start = match.string, match.start()
+    opened = text.find("*", text.rfind("\n", 0, start) + 1, start) >= 0
+    return "" if opened or match.group() != "*" or not text[start - 1 : start].isdigit() else None
 
 
 def _without_fences(text: TrackedText) -> TrackedText:

@@ -22,6 +22,7 @@ _SUFFIX: Final = r"(?:st|nd|rd|th)?"
 
 _ISO: Final = re.compile(rf"(?<![\w/.-])(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(T)(?=\d\d:)|{ITEM_END})")
 _SLASHED: Final = re.compile(rf"(?<![\w/.,-])(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){ITEM_END}")
+_IN_FIGURES: Final = re.compile(r"(?<![\w/.,])(\d{1,2})/(\d{1,2})/(?:\d{4}|\d\d)(?!\d)")
 _HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}|\d\d)(?![\w-])", re.IGNORECASE)
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
 # The days on which a class meets; "M/F" and "T/F" are something else.
@@ -60,7 +61,8 @@ _DOTTED_WEEKDAY: Final = re.compile(
 _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_MONTH})(?! ?\d)", re.IGNORECASE)
 _DATE_TO_DATE: Final = re.compile(
     rf"(?<=\d)(?P<suffix>{_SUFFIX}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
-    rf"|(?<=\d)(?P<year>,? \d{{4}}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)",
+    rf"|(?<=\d)(?P<year>,? \d{{4}}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
+    rf"|(?P<month>\b{_ANY_MONTH}(?: \d{{4}})?) ?[-–—] ?(?=(?:{_ANY_DAY}[a-z]*\.?,? )?\d{{1,2}}{_SUFFIX} (?:{_ANY_MONTH}))",
     re.IGNORECASE,
 )
 _SLASHED_TO: Final = re.compile(r"(?<=\d/\d\d)(?:\d\d)? ?[-–—] ?(?=\d{1,2}/\d{1,2}/\d\d)")
@@ -77,6 +79,7 @@ _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", 
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
+_BEFORE_STOPPED: Final = _BEFORE_DAY | month_days.BEFORE_DATE | frozenset("born died ended ending of fye ye".split())
 _BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
 _PART_OF_DAY: Final = re.compile(
     r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
@@ -96,13 +99,14 @@ _BEFORE_MONTH: Final = frozenset(
 def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
+    day_first = day_first or ("/" in text.text and _is_day_first(text.text))
     text = text.sub(_SLASHED_TO, lambda match: match.group().rstrip(" -–—") + " to ") if "/" in text.text else text
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
     if "-" in text.text:
         text = text.sub(_HYPHENED, _hyphened)
     text = month_days.read(text, day_first=day_first)
     if any(dash in text.text for dash in "-–—"):
-        text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or ''} to ")
+        text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or match['month'] or ''} to ")
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
 
@@ -130,16 +134,28 @@ def _iso(match: re.Match[str]) -> str | None:
     return day_words(month, day, full_year) + (" at " if match[5] else "")
 
 
+def _is_day_first(text: str) -> bool:
+    """Return whether one date in figures has its day in front, and none its month."""
+    dates = [(int(match[1]), int(match[2])) for match in _IN_FIGURES.finditer(text)]
+    return any(first > 12 for first, _ in dates) and all(second <= 12 for _, second in dates)  # noqa: PLR2004
+
+
 def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
     """Month first as Americans write, unless only the other order makes a date; with dots the day comes first."""
     first, mark, second, figures = int(match[1]), match[2], int(match[3]), match[4]
-    if len(figures) == 2 and mark != "/":
+    if len(figures) == 2 and mark != "/" and not (mark == "." and _is_stopped_date(match)):
         return None
     full_year = int(figures) if len(figures) == 4 else int(figures) + (2000 if int(figures) < 40 else 1900)
     orders = [(first, second), (second, first)]
     if mark == "." or day_first:
         orders.reverse()
     return next((day_words(month, day, full_year) for month, day in orders if is_day(month, day)), None)
+
+
+def _is_stopped_date(match: re.Match[str]) -> bool:
+    """Return whether "31.12.22" is a date and no version: all its parts have two digits, and a word asks for a day."""
+    padded = all(len(match[group]) == 2 for group in (1, 3, 4))
+    return padded and (word_before(match).lower() in _BEFORE_STOPPED or int(match[1]) > 12 >= int(match[3]))
 
 
 def _hyphened(match: re.Match[str]) -> str | None:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence, is_plural, word_after, word_before
+from polyvox.text.normalize.english.month_days import COUNTED_PARTS
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,
@@ -30,10 +31,13 @@ _TENS_BESIDE: Final = re.compile(
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
 )
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
+_ERA_TO_ERA: Final = re.compile(r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE)|(?<=\dBC)|(?<=\dAD))(?: ?[-–—] ?)(?=(?:AD|CE)? ?\d)")
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
 )
 _FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
+_ORDINALS: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?[-–—] ?(?=\d{1,3}(?:st|nd|rd|th)(?!\w))", re.IGNORECASE)
+_ORDINAL_PARTS: Final = re.compile(r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)")
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
@@ -41,6 +45,7 @@ _FRACTION: Final = re.compile(
 )
 _FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4]['’]\d\d)(?: ?[-–—] ?)(?=[QH][1-4]\b)|(?<=\b[QH][1-4] \d{4})(?: ?[-–—] ?)(?=[QH][1-4]\b)")
 _QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
@@ -79,7 +84,7 @@ _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _LONGEST_END: Final = 4
 """Digits without a comma that a range may end with; a longer one is the second part of a number."""
 _COUNTED_PARTS: Final = frozenset(
-    "chapter day episode lap level page part photo question round slide stage step track week".split()
+    "chapter day episode grade lap lesson level page part photo question round sheet slide stage step track week".split()
 )
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
@@ -92,11 +97,14 @@ _OF_YEARS: Final = frozenset(
     "primaries profits protests rates resolutions results returns revenues riots sales standings statistics targets "
     "taxes totals trends wildfires".split()
 )
+_NEAR: Final = 48
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
+    if "/" in text.text:
+        text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
@@ -104,13 +112,17 @@ def read_marked(text: TrackedText) -> TrackedText:
     text = text.sub(_DECADE, _decade)
     text = (
         text.sub(_SHORT_DECADE, _short_decade)
+        .sub(_QUARTERS, " to ")
         .sub(_QUARTER_YEAR, " '")
         .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
     )
+    text = text.sub(_ERA_TO_ERA, " to ") if "BC" in text.text or "AD" in text.text or "CE" in text.text else text
     return text.sub(_ERA, _era)
 
 
 def read_ordinals(text: TrackedText) -> TrackedText:
+    if any(dash in text.text for dash in "-–—"):
+        text = text.sub(_ORDINALS, " to ")
     return text.sub(_ORDINAL, lambda match: ordinal(match[1].replace(",", "")))
 
 
@@ -173,7 +185,10 @@ def _fraction(match: re.Match[str]) -> str:
         return f"{cardinal(top)} {cardinal(bottom)}"
     if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
         return f"{cardinal(top)} {cardinal(bottom)}"
-    if word_before(match).lower() in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
+    part = COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start())
+    if part and part["of"] in ("Apgars", "apgars"):
+        return f"{cardinal(top)} and {cardinal(bottom)}"
+    if part and part["of"].lower().rstrip("s") in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
         return f"{cardinal(top)} of {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"

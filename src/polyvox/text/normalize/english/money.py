@@ -163,8 +163,33 @@ _BEHIND: Final = re.compile(
     rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|kr(?![\w.])|zł|Kč|(?:{_CODE})(?![A-Za-z]))(?!\d){_PER}"
 )
 _INNER_MINUS: Final = re.compile(r"(?<!\w)(?P<sign>[$€£¥₹]) ?[-−](?=\.?\d)")
+_NEAR: Final = 24
 _FOR_PRICE: Final = re.compile(r"(?<![\w.,$€£])(?P<count>\d{1,3}) ?/ ?(?=[$€£]\d)")
 _OR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
+# What a sum is paid for, in letters behind it: glued to it, or where a space stands between, those that are no word.
+_TERMS: Final = re.compile(
+    r"(?<=\d)(?P<scale>k)?(?P<gap> ?)(?P<term>p\.?c\.?m\.?|p\.?p\.?p\.?n\.?|p\.?p\.?n\.?|pupm|psf|psm|p[./]?w|p[./]?a|p[./]?h|p[./]?m|p[./]?n"
+    r"|p[./]?d|ea|ono)(?:\.(?=[,;)]| [a-z(+]))?(?![\w/'])"
+)
+_TERM_WORDS: Final = {
+    "pcm": "per calendar month",
+    "pppn": "per person per night",
+    "ppn": "per person per night",
+    "pupm": "per user per month",
+    "psf": "per square foot",
+    "psm": "per square meter",
+    "pw": "per week",
+    "pa": "per annum",
+    "ph": "per hour",
+    "pm": "per month",
+    "pn": "per night",
+    "pd": "per day",
+    "ea": "each",
+    "ono": "or nearest offer",
+}
+_TERMS_APART: Final = frozenset("ea ono pcm ppn pppn psf psm pupm pw p.a p/a p/w p.w p/m p/h p.h p/n p/d".split())
+_SUM_BEFORE: Final = re.compile(r"(?:[$€£₹]\d[\d.,]*k?(?:[-–][$€£]?\d[\d.,]*k?)?|\dp) ?\Z")
+_GLUED: Final = re.compile(r"(?<=[$€£¥₹]\d)(?P<whole>[\d,]*)(?P<cents>\.\d\d?)?(?P<letter>[cCpP])(?!\w)")
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
@@ -181,6 +206,7 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _sums(text: TrackedText) -> TrackedText:
+    text = text.sub(_TERMS, _term).sub(_GLUED, _lettered)
     return (
         text.sub(_PER_PERSON, lambda match: f"{match['sum']} per person{' per ' if match['per'] else ''}")
         .sub(_INNER_MINUS, r"-\g<sign>")
@@ -205,6 +231,22 @@ def _sum(match: re.Match[str]) -> str | None:
     else:
         words.append(_exact(_american(match["amount"]), currency))
     return " ".join((*words, *_per(match)))
+
+
+def _term(match: re.Match[str]) -> str | None:
+    """ "£950pcm", "$12 psf", "£325k ono"."""
+    term = match["term"].replace(".", "").replace("/", "")
+    apart = match["term"].rstrip(".") in _TERMS_APART
+    if match["gap"] and not apart:
+        return None
+    if _SUM_BEFORE.search(match.string, max(0, match.start() - _NEAR), match.start()) is None:
+        return None
+    return f"{match['scale'] or ''} {_TERM_WORDS[term]}"
+
+
+def _lettered(match: re.Match[str]) -> str:
+    """The strike of an option, with its kind: "the $15c"."""
+    return f"{match['whole']}{match['cents'] or ''} {match['letter'].upper()}"
 
 
 def _is_clotting(match: re.Match[str]) -> bool:

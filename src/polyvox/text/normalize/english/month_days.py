@@ -14,7 +14,7 @@ MONTHS: Final = {
 }
 BEFORE_DATE: Final = frozenset(
     "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
-    "effective eff rsvp eod cob eob am pm a.m p.m noon midnight".split()
+    "effective eff rsvp eod cob eob avail available dividend div ex-div payable am pm a.m p.m noon midnight".split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -63,6 +63,12 @@ _AROUND_DATE: Final = frozenset(
     "is was by before after from since through thru till start starts started starting begin begins beginning end ends "
     "ending expires renews closes closed opens opened moved posted updated launches launched ships arrives".split()
 )
+# What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
+COUNTED_PARTS: Final = re.compile(
+    r"\b(?P<of>[Aa]pgars?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?|[Ss]heets?|[Ss]teps?|"
+    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ss]core[ds]?|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
+    r"(?: of)?:? (?:\d{1,2}/\d{1,2}(?:,|,? and|,? &|,? or| ?[-–]|,? then|,? to) ?)*\Z"
+)
 _JOINING: Final = frozenset("and or not but then again back to through thru until till by on for plus between".split())
 _NEAR: Final = 48
 
@@ -79,6 +85,8 @@ class _Days:
 
     def is_certain(self, match: re.Match[str]) -> bool:
         """Return whether the figures must be a day: by themselves, or by what stands beside them."""
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
+            return False
         month, day = self.order(match["first"], match["last"])
         if not is_day(month, day):
             return False
@@ -126,6 +134,8 @@ class _Days:
         first, last = int(match["first"]), int(match["last"])
         if not is_day(*self.order(match["first"], match["last"])) or _MEASURED.match(match.string, match.end()):
             return False
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
+            return False
         following = word_after(match)
         if following and following not in NOT_NOUNS and (first, last) in _PLAIN:
             return False
@@ -141,6 +151,8 @@ class _Days:
         pairs = [(int(match[1]), int(match[2])), (int(match[4]), int(match[5]))]
         months = [self.order(match[1], match[2]), self.order(match[4], match[5])]
         if not all(is_day(month, day) for month, day in months) or _MEASURED.match(match.string, match.end()):
+            return None
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
             return None
         padded = any(match[group][0] == "0" for group in (1, 2, 4, 5))
         unlike = any(first >= last or last in _SELDOM_PARTS or last > 16 for first, last in pairs)

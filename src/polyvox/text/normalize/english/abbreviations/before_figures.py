@@ -114,6 +114,10 @@ BEFORE_FIGURES: Final = {
     "Ph": "Phone",
     "ph": "phone",
     "pl": "plate",
+    "Mob": "Mobile",
+    "mob": "mobile",
+    "Mk": "Mark",
+    "mk": "mark",
     "Prop": "Proposition",
     "Rd": "Round",
     "rd": "round",
@@ -121,6 +125,8 @@ BEFORE_FIGURES: Final = {
     "Res": "Resolution",
     "Sc": "Scene",
     "sc": "scene",
+    "Sched": "Schedule",
+    "sched": "schedule",
     "Sem": "Semester",
     "Sta": "Station",
     "Trk": "Track",
@@ -155,6 +161,7 @@ BEFORE_FIGURES: Final = {
     "Rwy": "Runway",
     "rwy": "runway",
     "Ctrm": "Courtroom",
+    "Tab": "Table",
     "Tbl": "Table",
     "tbl": "table",
 }
@@ -179,11 +186,11 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk)"
     r"(?= (?:#|number )?\d)"
 )
 _COUNTED_PARTS: Final = re.compile(
-    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz))"
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav)"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
     r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
 )
@@ -192,6 +199,12 @@ _PARTS: Final = {
     "spd": "speed",
     "cyl": "cylinder",
     "gr": "grade",
+    "Bn": "Battalion",
+    "Bde": "Brigade",
+    "Regt": "Regiment",
+    "Sqn": "Squadron",
+    "Inf": "Infantry",
+    "Cav": "Cavalry",
     "pd": "period",
     "fl": "floor",
     "pp": "pages",

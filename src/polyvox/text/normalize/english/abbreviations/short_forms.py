@@ -127,6 +127,7 @@ SMALL: Final = {
     "bldrs": "builders",
     "brthdy": "birthday",
     "bsmt": "basement",
+    "btm": "bottom",
     "cld": "could",
     "clng": "ceiling",
     "cmte": "committee",
@@ -146,6 +147,8 @@ SMALL: Final = {
     "cxl": "cancel",
     "cxld": "canceled",
     "dtd": "dated",
+    "fcst": "forecast",
+    "fcsts": "forecasts",
     "flrs": "floors",
     "fncd": "fenced",
     "fplc": "fireplace",
@@ -188,6 +191,8 @@ SMALL: Final = {
     "nonsmkr": "nonsmoker",
     "ntwk": "network",
     "nxt": "next",
+    "pctile": "percentile",
+    "pctl": "percentile",
     "pgm": "program",
     "pkt": "packet",
     "pkts": "packets",
@@ -222,6 +227,7 @@ SMALL: Final = {
     "svcs": "services",
     "sz": "size",
     "szs": "sizes",
+    "thk": "thick",
     "tchr": "teacher",
     "tchrs": "teachers",
     "tgthr": "together",
@@ -235,6 +241,8 @@ SMALL: Final = {
     "whse": "warehouse",
     "wht": "white",
     "wkday": "weekday",
+    "wkend": "weekend",
+    "wkends": "weekends",
     "wkdays": "weekdays",
     "wknds": "weekends",
     "wld": "would",
@@ -242,6 +250,8 @@ SMALL: Final = {
     "xfer": "transfer",
     "xfers": "transfers",
     "xtra": "extra",
+    "yld": "yield",
+    "ylds": "yields",
     "yrly": "yearly",
 }
 # Those of a chat, where a full stop behind them ends what is said.
@@ -368,8 +378,8 @@ MIXED_CASE: Final = {
     "tl;dr": "TLDR",
 }
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
-"""With a capital, a name, a title or a firm."""
+_NAMES: Final = frozenset(("ty", "fr", "fri", "gm", "b4", "l8", "m8", "w8"))
+"""With a capital, a name, a title, a firm, or the size of a screw."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
     + any_of((*TYPED, *(word.capitalize() for word in TYPED if word not in _NAMES), *MIXED_CASE))
