@@ -13,6 +13,7 @@ from polyvox.text.normalize.english import (
     codes,
     dates,
     designations,
+    durations,
     figures,
     flags,
     formulas,
@@ -28,6 +29,7 @@ from polyvox.text.normalize.english import (
     times,
     units,
     web,
+    weights,
 )
 from polyvox.text.normalize.english.abbreviations import before_figures, courts
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
@@ -104,7 +106,7 @@ def _quantities(text: TrackedText, options: NormalizationOptions, variant: Varia
     text = labels.read(text)
     text = money.read(symbols.read_ratings(text))
     if options.unit_normalization:
-        text = units.read(text)
+        text = units.read(weights.read(durations.read(text)))
     return figures.read_ordinals(text)
 
 

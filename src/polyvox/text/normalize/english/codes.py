@@ -21,6 +21,10 @@ from polyvox.text.tracked import TrackedText
 _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
+# A code of letters and figures, whose last group is no end of a range: "AB12-3456", "DDR5-6000".
+_CODED: Final = re.compile(r"(?P<head>(?<![\w./-])[A-Z]{1,5}\d{1,5})-(?P<digits>\d{3,8})(?![\w-]|[.,]\d)")
+_LETTERS_BEHIND: Final = re.compile(r"(?<=\d)(?P<first>[a-h])[-–](?P<last>[b-j])(?![\w'])")
+_ITEMS: Final = re.compile(r"(?<![\w.-])(?P<kind>[QP])(?P<first>\d{1,2})[-–](?=(?P<last>\d{1,2})(?![\w-]|[.,]\d))")
 _SAME_LETTER: Final = re.compile(
     r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
 )
@@ -50,7 +54,7 @@ _SCALED_MEASURE: Final = re.compile(
 )
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
 _SEVERAL: Final = re.compile(
-    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb)\b)"
+    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb|h|hrs?|min|mins)\b)"
 )
 _REGION: Final = re.compile(
     r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
@@ -59,12 +63,14 @@ _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
-_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
+_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])(?:\d++(?:\.\d++)++|\d{1,3}(?:,\d{3})++)(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
     r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
-_RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_RESOLUTION: Final = re.compile(
+    r"(?<![\w.,])(?<!\d [x×] )(?<!\d[x×])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d| ?[x×] ?\d| ?(?:mm|cm|m|ft|in)\b)"
+)
 _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
 _BOEING: Final = re.compile(
     r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
@@ -100,11 +106,16 @@ _PROGRAMS: Final = frozenset(
     "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
     "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
     "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
-    "npm pip pnpm python tvOS watchOS webpack yarn node java "
-    "nginx postgres redis mysql alpine".split()
+    "npm pip pnpm python tvOS watchOS webpack yarn node "
+    "nginx postgres redis mysql alpine py php go ruby gcc clang cuda rhel ubuntu pg java lua julia".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
+)
+# Parts that are numbered by their chapter or floor: "Table 2.10", "Room 4.12".
+_NUMBERED_PART: Final = re.compile(
+    r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?|[Tt]heorem|[Ll]emma|"
+    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting|§) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and | to ))*\(?\Z"
 )
 _PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5
@@ -162,6 +173,7 @@ def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     if "-" in text.text or "–" in text.text:
+        text = text.sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
@@ -178,7 +190,7 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_HYPHENED, " ")
     )
     text = text.sub(_SCALED, _scaled).sub(_TIMES, _times)
-    if "." in text.text:
+    if "." in text.text or "," in text.text:
         text = text.sub(_DECIMAL_NAME, _decimal_name)
     return text.sub(_MIXED, _mixed)
 
@@ -187,6 +199,20 @@ def _same_letter(match: re.Match[str]) -> str | None:
     """The ends of a row, "L88-L92"; two vertebrae side by side are one place."""
     beside = match["kind"] in "CLST" and int(match["last"]) - int(match["first"]) == 1
     return None if beside else f"{match['kind']}{match['first']} to "
+
+
+def _coded(match: re.Match[str]) -> str:
+    return f"{match['head']} {code(match['digits'])}"
+
+
+def _letters_behind(match: re.Match[str]) -> str | None:
+    """ "4a-d": the letters from one to the other."""
+    return f"{match['first'].upper()} to {match['last'].upper()}" if match["first"] < match["last"] else None
+
+
+def _items(match: re.Match[str]) -> str | None:
+    """ "Q1-12": the questions from one to the other."""
+    return f"{match['kind']}{match['first']} to " if int(match["first"]) < int(match["last"]) else None
 
 
 def _cross(match: re.Match[str]) -> str | None:
@@ -253,6 +279,8 @@ def _dotted(match: re.Match[str]) -> str | None:
 
 def _is_version(match: re.Match[str]) -> bool:
     """Return whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
+    if _NUMBERED_PART.search(match.string, max(0, match.start() - _NEAR), match.start()):
+        return True
     before, following = word_before(match), word_after(match)
     pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
     if pinned is not None:

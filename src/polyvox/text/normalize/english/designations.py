@@ -29,7 +29,7 @@ _CASE: Final = re.compile(
 )
 _TYRE: Final = re.compile(
     r"(?<![\w/.])(?P<kind>P|LT|ST)?(?P<width>[1-3]\d[05])/(?P<profile>[2-9][05]) ?(?P<radial>Z?R)[ -]?(?P<rim>[12]\d)"
-    r"(?!\d|\.\d)"
+    r"(?: (?P<load>\d{2,3})(?P<speed>[H-WYZ])(?!\w))?(?!\d|\.\d)"
 )
 _CANDIDATE: Final = re.compile(
     r"(?<=\d)-(?P<stage>rc|alpha|beta|dev|pre|preview|snapshot|canary|nightly|next|build|hotfix|SNAPSHOT|RC)"
@@ -152,7 +152,8 @@ def _home(match: re.Match[str]) -> str:
 def _tyre(match: re.Match[str]) -> str:
     """ "225/65R17": width, profile, radial, rim."""
     kind = f"{match['kind']} " if match["kind"] else ""
-    return f"{kind}{code(match['width'])} {cardinal(match['profile'])} {match['radial']} {cardinal(match['rim'])}"
+    load = f", {code(match['load'])} {match['speed']}" if match["load"] else ""
+    return f"{kind}{code(match['width'])} {cardinal(match['profile'])} {match['radial']} {cardinal(match['rim'])}{load}"
 
 
 def _candidate(match: re.Match[str]) -> str:

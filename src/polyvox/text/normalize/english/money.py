@@ -237,7 +237,8 @@ def _term(match: re.Match[str]) -> str | None:
     """ "£950pcm", "$12 psf", "£325k ono"."""
     term = match["term"].replace(".", "").replace("/", "")
     apart = match["term"].rstrip(".") in _TERMS_APART
-    if match["gap"] and not apart:
+    yearly = term == "pa" and (match["scale"] or match.string[match.start() - 4 : match.start() - 3] == ",")
+    if match["gap"] and not (apart or yearly):
         return None
     if _SUM_BEFORE.search(match.string, max(0, match.start() - _NEAR), match.start()) is None:
         return None

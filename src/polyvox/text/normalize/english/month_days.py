@@ -66,7 +66,7 @@ _AROUND_DATE: Final = frozenset(
 # What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
 COUNTED_PARTS: Final = re.compile(
     r"\b(?P<of>[Aa]pgars?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?|[Ss]heets?|[Ss]teps?|"
-    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ss]core[ds]?|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
+    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ll]aps?|[Cc]hapters?|[Dd]ays?|[Rr]ounds?|[Ss]tages?|[Ww]eeks?|[Ss]core[ds]?|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
     r"(?: of)?:? (?:\d{1,2}/\d{1,2}(?:,|,? and|,? &|,? or| ?[-–]|,? then|,? to) ?)*\Z"
 )
 _JOINING: Final = frozenset("and or not but then again back to through thru until till by on for plus between".split())

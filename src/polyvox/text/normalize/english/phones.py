@@ -26,8 +26,6 @@ _ASKED: Final = re.compile(
 )
 _TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
-_TOLL_FREE: Final = 2
-"""The groups of a number in which a round one says who pays."""
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
 # British numbers, which begin with a zero: "07700 900123", "020 7946 0018", "0800 1111".
@@ -88,12 +86,13 @@ def _texted(match: re.Match[str]) -> str | None:
 
 def _groups(match: re.Match[str]) -> str:
     found = _DIGITS.findall(match.group())
-    groups = [_group(digits) if place < _TOLL_FREE else _digits(digits) for place, digits in enumerate(found)]
+    first = 1 if found[0] == "1" else 0
+    groups = [_group(digits) if place == first else _digits(digits) for place, digits in enumerate(found)]
     return ("plus " if match.group()[0] == "+" else "") + ", ".join(groups)
 
 
 def _group(digits: str) -> str:
-    """One group; the round ones of toll-free numbers are hundreds."""
+    """The first group; the round ones of toll-free numbers are hundreds."""
     if digits in ("800", "900", "0800", "0300", "0500"):
         return f"{'oh ' if digits[0] == '0' else ''}{spelled(digits.lstrip('0')[0])} hundred"
     return _digits(digits)

@@ -52,7 +52,7 @@ _BATTING: Final = re.compile(
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
 _DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
 _ODDS: Final = re.compile(r"(?<![\w./])(?<!\d )(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d| of\b)")
-_BEFORE_ODDS: Final = frozenset("a an and as at between by from in into is odds of on or out start started the to was with".split())
+_BEFORE_ODDS: Final = frozenset("a an and as at between from in into is odds of on or out start started the then to was with".split())
 _BETTING: Final = re.compile(
     r"\b(?:[Oo]dds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
     r"Derby|Grand National|Cheltenham|Ascot|Epsom|Aintree|Goodwood|Newmarket|tipster|Ladbrokes|Paddy Power|Betfair|"

@@ -110,7 +110,7 @@ _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
 _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
-_RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)")
+_RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/((?:4|5|10)\.0|4|5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")

@@ -32,6 +32,19 @@ _SHORT_HALVES: Final = re.compile(
     rf"{_START}(?P<first>\d{{1,2}}(?::\d\d)?)(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}}(?::\d\d)?)(?P<to>[ap])(?!\w)"
 )
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
+# Hours and minutes with a point, where a journey, a day or a door shows that they are no decimal.
+_POINTED: Final = re.compile(
+    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off|KO|"
+    r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?|Fri|Satur|Sun)"
+    r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?))"
+    r"(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\w%]|[.,:/]\d)"
+)
+_JOURNEY: Final = re.compile(
+    r" (?:to|from|for|via|out of|service|train|bus|ferry|flight|departure|sailing|Eurostar|kick-?off|start)\b| at [A-Z]"
+)
+_POINTED_TO: Final = re.compile(
+    r"(?<=\d:\d\d)(?P<dash> ?[-–—] ?| to )(?P<hour>[01]?\d|2[0-3])(?:\.(?P<minute>[0-5]\d))?(?![\w%]|[.,:/]\d)"
+)
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?"
     rf"(?P<zone>Z|[+-]\d\d:?\d\d)?"
@@ -64,11 +77,29 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SHORT_HOUR, _short_hour)
     if "noon" in text.text or "midnight" in text.text:
         text = text.sub(_UNTIL_NOON, _until_noon).sub(_FROM_NOON, " to ")
+    if "." in text.text:
+        text = _pointed(text)
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+
+
+def _pointed(text: TrackedText) -> TrackedText:
+    """ "The 17.42 to Leeds", "Mon-Fri 8.30-5" with colons."""
+    pointed = text.sub(_POINTED, _with_colon)
+    return text if pointed is text else pointed.sub(_POINTED_TO, _ending_with_colon)
+
+
+def _with_colon(match: re.Match[str]) -> str | None:
+    if match["lead"] is None and _JOURNEY.match(match.string, match.end()) is None:
+        return None
+    return f"{match['lead'] or ''}{match['hour']}:{match['minute']}"
+
+
+def _ending_with_colon(match: re.Match[str]) -> str:
+    return f"{match['dash']}{match['hour']}" + (f":{match['minute']}" if match["minute"] else "")
 
 
 def _pace(match: re.Match[str]) -> str:

@@ -42,6 +42,10 @@ _GAME: Final = _cue(
     "armou?r|boss|cooldown|crits?|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp"
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
+_WEATHER: Final = _cue(
+    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|mph|storms?|pressure|typhoon|winds?"
+)
+_CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _GEOLOGY: Final = _cue(
     "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
@@ -100,6 +104,7 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
     rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
+    r"(?:[·⋅*]?(?P<kelvin>K)(?!\w))?"
     r"(?P<dot>\.(?:(?= [a-z(=+@&]| [A-Z]{2,4} [a-z]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
@@ -132,10 +137,11 @@ _LED_DEGREES: Final = re.compile(r"(?<![\w.])(?P<side>[NSEW]) ?(?=\d{1,3}(?:\.\d
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
-_AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
+_AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?P<many>s)?(?![\w])")
+_OWNERS_OF_CHILDREN: Final = frozenset("a an another any each every her his my our that the their this your".split())
 _PATIENTS: Final = frozenset("F M male female man woman boy girl patient pt gentleman lady infant child".split())
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
@@ -151,6 +157,9 @@ _THERMAL: Final = re.compile(
 )
 _NEAR: Final = 40
 _SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
+_PERCENTILE: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?-?%-?(?P<tile>ile|tile)?(?P<many>s)?(?!\w)")
+_SHARE_OF: Final = re.compile(r"(?<=\d) ?(?P<of>wt|vol|mol)\.? ?%")
+_SHARES: Final = {"wt": "weight", "vol": "volume", "mol": "mole"}
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
 )
@@ -168,9 +177,9 @@ _FEET: Final = re.compile(
 )
 _SIDE: Final = re.compile(rf"(?<=by )(?P<amount>{NUMBER})['’′](?!\w| ?\d)")
 _INCHES: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d±]|[.,;)/-]|$))"
 )
-_OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
+_QUOTE: Final = re.compile(r"(?P<digit>(?<=\d))?\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
@@ -182,7 +191,10 @@ _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
-_BEHIND_LENGTH: Final = NOT_NOUNS | {"deep", "high", "larger", "longer", "shorter", "smaller", "thick", "wider"}
+_BEHIND_LENGTH: Final = NOT_NOUNS | frozenset(
+    "across ahead clear deep diameter farther further high larger longer no o.c on-center per plus proud square shorter "
+    "smaller thick total wider x".split()
+)
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+[\"″]? by (?:[\d.]+[\"″]? by )?$")
 _BY_MORE: Final = re.compile(r"(?: by [\d. /-]{1,10}[\"″]){1,2}(?: (?P<noun>[a-z]{2,24}))?")
 _SHOE: Final = re.compile(r"\b(?:[Ss]ize|[Ss]z|[Ww]idth)\b\.? \Z")
@@ -232,6 +244,8 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
     if "°" in text.text:
         text = text.sub(_LED_DEGREES, lambda match: f"{_SIDES[match['side']]} ")
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
+    if "%" in text.text:
+        text = text.sub(_PERCENTILE, " percentile\\g<many>").sub(_SHARE_OF, lambda match: f" {_SHARES[match['of']]} percent")
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
     text = (
@@ -260,8 +274,10 @@ def _per_unit(match: re.Match[str]) -> str | None:
 
 def _aged(match: re.Match[str]) -> str:
     """ "58 y/o F": before whom it describes, the year stays singular."""
-    if word_after(match).rstrip(".") in _PATIENTS:
+    if word_after(match).rstrip(".") in _PATIENTS or word_before(match).lower() in _OWNERS_OF_CHILDREN:
         return f"{cardinal(match['amount'])} year old"
+    if match["many"]:
+        return f"{cardinal(match['amount'])} year olds"
     return _counted(match, "year", "old")
 
 
@@ -327,6 +343,8 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return True
     if symbol == "g" and match["gap"]:
         return _GRAVITY.search(_around(match)) is not None
+    if symbol == "BPs" or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start())):
+        return True
     if symbol == "HP":
         return _GAME.search(_around(match)) is not None
     if len(symbol) > 1 or symbol.islower() or match["gap"]:
@@ -344,6 +362,8 @@ def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
 def _unit_name(match: re.Match[str], symbol: str) -> str | None:
     """The name of the unit, where its neighbours decide between two."""
     abbreviated = match["gap"] == " " and match["dot"]
+    if symbol == "mb" and _WEATHER.search(_around(match)):
+        return "millibar"
     if symbol in _SHOWN:
         return _SHOWN[symbol][0]
     if symbol == "d" and match["per"] in ("yr", "wk", "mo"):
@@ -441,8 +461,12 @@ def _power(match: re.Match[str], name: str) -> str | None:
 def _per(match: re.Match[str]) -> str:
     if match["per"] is None:
         return ""
-    shown = ("day",) if match["per"] == "d" else _SHOWN.get(match["per"])
-    name = shown[0] if shown else _unit(match["per"]) or UNITS.get(match["per"].lower(), match["per"])
+    symbol = match["per"]
+    kelvin = " kelvin" if match.groupdict().get("kelvin") else ""
+    if len(symbol) > 1 and symbol.endswith("K") and symbol[:-1] in UNITS:
+        symbol, kelvin = symbol[:-1], " kelvin"
+    shown = ("day",) if symbol == "d" else _SHOWN.get(symbol)
+    name = shown[0] if shown else _unit(symbol) or UNITS.get(symbol.lower(), symbol)
     power = match["per_power"]
     each = match.groupdict().get("each")
     if each and (match["per"] not in _PER_SEVERAL or any({match["unit"], match["per"]} <= pair for pair in _SAME)):
@@ -450,10 +474,10 @@ def _per(match: re.Match[str]) -> str:
     if each:
         return _per_several(each, match["per"])
     if power is None:
-        return f"per {name}"
+        return f"per {name}{kelvin}"
     word = _POWERS[power]
     if match["per"] in _POWERED:
-        return f"per {word} {name}"
+        return f"per {word} {name}{kelvin}"
     return f"per {name} {'squared' if word == 'square' else 'cubed'}"
 
 
@@ -506,8 +530,11 @@ def _is_pair(fraction: str) -> bool:
 
 def _is_before_figure(match: re.Match[str]) -> bool:
     """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
-    following = match.string[match.end() : match.end() + 2].strip()
-    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
+    if word_before(match) not in ("a", "A", "an", "An"):
+        return False
+    following = match.string[match.end() : match.end() + 3].lstrip(" ,")[:1]
+    listed = match.string.startswith(", ", match.end())
+    return following.isdigit() if listed else following.isdigit() or following in ("(", "±")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
@@ -567,7 +594,7 @@ def _degrees(match: re.Match[str]) -> str:
     letter = match["letter"] or match["sign"] or ""
     upto = match["upto"] or ""
     words = ["minus"] if match["minus"] else []
-    words.append(number(match["amount"]))
+    words.append(amount(match["amount"]))
     if upto:
         words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
     single = (is_one(match["amount"]) and not upto) or is_adjective(match)
@@ -591,7 +618,7 @@ def _height(match: re.Match[str]) -> str:
 def _inches(match: re.Match[str]) -> str | None:
     """Inches, unless the straight quote closes a quotation that began earlier on."""
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
-    if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
+    if match.group().endswith('"') and _is_quoting(before):
         return None
     more = _BY_MORE.match(match.string, match.end())
     if more and (
@@ -601,10 +628,19 @@ def _inches(match: re.Match[str]) -> str | None:
     named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
     side = match.string.endswith(" by ", 0, match.start())
     named = named or (("/" in match["amount"] or side) and is_plural(word_after(match)))
+    following = word_after(match)
     named = named or (
-        "/" in match["amount"] and word_after(match).islower() and word_after(match) not in _BEHIND_LENGTH
+        following.islower() and following not in _BEHIND_LENGTH and not following.endswith(("er", "ly", "ing", "ed"))
     )
     return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
+
+
+def _is_quoting(before: str) -> bool:
+    """Return whether a straight quote is open; one behind a figure closes it, or else stands for inches."""
+    opened = False
+    for mark in _QUOTE.finditer(before):
+        opened = not opened and mark["digit"] is None
+    return opened
 
 
 def _arc(match: re.Match[str]) -> str:
