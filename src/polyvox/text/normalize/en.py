@@ -28,6 +28,7 @@ from polyvox.text.normalize.english import (
     symbols,
     times,
     units,
+    weather,
     web,
     weights,
 )
@@ -73,7 +74,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
-    text = addresses.read(airports.read(courts.read_districts(text)))
+    text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
     if _DIGIT.search(text.text):
         text = _quantities(courts.read_files(text), options, variant)
     if options.unit_normalization:

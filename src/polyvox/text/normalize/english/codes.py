@@ -115,7 +115,7 @@ _BETWEEN_VERSIONS: Final = frozenset(
 # Parts that are numbered by their chapter or floor: "Table 2.10", "Room 4.12".
 _NUMBERED_PART: Final = re.compile(
     r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?|[Tt]heorem|[Ll]emma|"
-    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting|§) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and | to ))*\(?\Z"
+    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and | to ))*\(?\Z"
 )
 _PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5

@@ -26,6 +26,8 @@ from polyvox.text.tracked import TrackedText
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
+# What a bond of ten years yields above one of two: "2s10s".
+_SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
 _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
@@ -106,6 +108,8 @@ def read_marked(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
+    if "s" in text.text:
+        text = text.sub(_SPREAD, _spread)
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
         text = text.sub(_TENS_BESIDE, _tens_beside)
@@ -138,6 +142,11 @@ def read(text: TrackedText) -> TrackedText:
 
 def _tens_plural(tens: int) -> str:
     return TENS[tens][:-1] + "ies"
+
+
+def _spread(match: re.Match[str]) -> str:
+    long = cardinal(match["long"])
+    return f"{cardinal(match['short'])}s {_tens_plural(int(match['long'][0])) if long.endswith('y') else long + 's'}"
 
 
 def _tens_beside(match: re.Match[str]) -> str:

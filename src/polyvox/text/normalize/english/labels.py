@@ -37,6 +37,7 @@ _MEASURED: Final = re.compile(
 )
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
+_SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
@@ -46,7 +47,7 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
-    "Amtrak Cabin Carriage Coach Eurostar cabin coach "
+    "Amtrak Section section Sections sections Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
@@ -58,6 +59,8 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "§" in text.text:
+        text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
         text = text.sub(_CODED, _coded)
     if "umber " in text.text:
@@ -138,4 +141,5 @@ def _named(match: re.Match[str]) -> str | None:
     if initials and _MEASURED.match(match.string, match.end()):
         return None
     named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
-    return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None
+    counted = is_plural(word_after(match)) and label.islower() and not label.startswith("section")
+    return code(match.group()) if named and not counted else None

@@ -190,6 +190,7 @@ _TERM_WORDS: Final = {
 _TERMS_APART: Final = frozenset("ea ono pcm ppn pppn psf psm pupm pw p.a p/a p/w p.w p/m p/h p.h p/n p/d".split())
 _SUM_BEFORE: Final = re.compile(r"(?:[$€£₹]\d[\d.,]*k?(?:[-–][$€£]?\d[\d.,]*k?)?|\dp) ?\Z")
 _GLUED: Final = re.compile(r"(?<=[$€£¥₹]\d)(?P<whole>[\d,]*)(?P<cents>\.\d\d?)?(?P<letter>[cCpP])(?!\w)")
+_FROM: Final = re.compile(r"(?<![\w.'])fr\.? (?=[$€£¥₹]\d)")
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
@@ -206,6 +207,8 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _sums(text: TrackedText) -> TrackedText:
+    if "fr" in text.text:
+        text = text.sub(_FROM, "from ")
     text = text.sub(_TERMS, _term).sub(_GLUED, _lettered)
     return (
         text.sub(_PER_PERSON, lambda match: f"{match['sum']} per person{' per ' if match['per'] else ''}")
@@ -222,6 +225,8 @@ def _sum(match: re.Match[str]) -> str | None:
     currency = _SIGNS.get(sign) or _CODES[sign]
     scale = match["scale"] or _SCALES.get((match["short"] or "").strip().lower(), "")
     words = ["minus"] if match["minus"] else []
+    if sign in _CODES and match.string.endswith("= ", 0, match.start()) and match["amount"].startswith("0."):
+        return f"{number(match['amount'])} {currency.many}"
     if match["upto"] and not scale and "." in match["amount"] + match["upto"] and not is_adjective(match):
         words.append(f"{_exact(_american(match['amount']), currency)} to {_exact(match['upto'], currency)}")
     elif match["upto"] or scale:

@@ -26,6 +26,8 @@ _LOWER: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )", re.MULTILINE)
 _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
+# A part of a part, in brackets behind another one or its figure: "7(ii)", "3(a)(iv)".
+_BRACKETED: Final = re.compile(r"(?<=[\d)])\((?P<numeral>i{2,3}|i[vx]|vi{1,3}|xi{1,3}|xi?v|(?<=\)\()[ivx])\)")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
@@ -78,6 +80,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LETTERED, " ")
     if "tage " in text.text:
         text = text.sub(_STAGE, _stage)
+    if ")(" in text.text or "(i" in text.text:
+        text = text.sub(_BRACKETED, lambda match: f" ({cardinal(_digits(match['numeral'].upper()))})")
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 

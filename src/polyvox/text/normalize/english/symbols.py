@@ -112,6 +112,7 @@ _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
 _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/((?:4|5|10)\.0|4|5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
+_CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
@@ -327,6 +328,7 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
+    text = text.sub(_CENTERS, r"\g<unit> on center")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")

@@ -124,6 +124,10 @@ UNITS: Final = {
     "MiB": "mebibyte",
     "GiB": "gibibyte",
     "TiB": "tebibyte",
+    "Ki": "kibibyte",
+    "Mi": "mebibyte",
+    "Gi": "gibibyte",
+    "Ti": "tebibyte",
     "MP": "megapixel",
     # electricity, energy, force
     "nV": "nanovolt",
@@ -315,8 +319,8 @@ UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ac ah ast atm bq btu cal cap deg dz ea eb ej ev fs ga gpa gt gy ha hl hr hrs in iu js ka kn ku kt kts ly ma mci mf mgy mh mi min mn mo mol mp ms mt mu mv na nl nv nf ng nh "
-    "ns pa pc pcs pf pg pj pr prs ps pt reb sec stl sv tab tj va zb".split()
+    "ac ah ast atm bq btu cal cap deg dz ea eb ej ev fs ga gi gpa gt gy ha hl hr hrs in iu js ka ki kn ku kt kts ly ma mci mf mgy mh mi min mn mo mol mp ms mt mu mv na nl nv nf ng nh "
+    "ns pa pc pcs pf pg pj pr prs ps pt reb sec stl sv tab ti tj va zb".split()
 )
 AS_TYPED: Final = {
     symbol.lower(): name

@@ -45,6 +45,7 @@ _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _WEATHER: Final = _cue(
     "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|mph|storms?|pressure|typhoon|winds?"
 )
+_BINARY: Final = frozenset(("Ki", "Mi", "Gi", "Ti"))
 _CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _GEOLOGY: Final = _cue(
@@ -191,8 +192,13 @@ _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
+# Sizes and heats of a recipe: "2 lg eggs", "med-high".
+_SIZES: Final = re.compile(
+    r"(?<=\d )(?P<size>lg|sm|med|xl|lge)\.? (?=[a-z]{3})|(?<![\w-])(?P<heat>[Mm]ed)\.?(?P<joint>[- ])(?=(?:high|low|heat|hot|rare|well|bowl)\b)"
+)
+_SIZE_NAMES: Final = {"lg": "large", "lge": "large", "sm": "small", "med": "medium", "xl": "extra large"}
 _BEHIND_LENGTH: Final = NOT_NOUNS | frozenset(
-    "across ahead clear deep diameter farther further high larger longer no o.c on-center per plus proud square shorter "
+    "across ahead clear deep diameter farther further high larger longer no o per plus proud square shorter "
     "smaller thick total wider x".split()
 )
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+[\"″]? by (?:[\d.]+[\"″]? by )?$")
@@ -248,6 +254,8 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
         text = text.sub(_PERCENTILE, " percentile\\g<many>").sub(_SHARE_OF, lambda match: f" {_SHARES[match['of']]} percent")
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
+    if "lg" in text.text or "med" in text.text or "sm" in text.text or "Med" in text.text:
+        text = text.sub(_SIZES, _size)
     text = (
         text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     )
@@ -303,6 +311,10 @@ def _spoons(match: re.Match[str]) -> str:
     return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
+def _size(match: re.Match[str]) -> str:
+    return f"{match['heat']}ium{match['joint']}" if match["heat"] else f"{_SIZE_NAMES[match['size']]} "
+
+
 def _unit(symbol: str) -> str | None:
     """The name of a unit, written as it should be or with other capitals."""
     symbol = symbol.translate(_LOOKALIKES)
@@ -343,7 +355,7 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return True
     if symbol == "g" and match["gap"]:
         return _GRAVITY.search(_around(match)) is not None
-    if symbol == "BPs" or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start())):
+    if symbol == "BPs" or (symbol in _BINARY and match["gap"]) or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start())):
         return True
     if symbol == "HP":
         return _GAME.search(_around(match)) is not None

@@ -1,0 +1,42 @@
+"""Where the wind blows from and a storm goes to: "SSW 10-15 mph", "moving NNW", "SW wind"."""
+
+import re
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_NAMES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+_FINE: Final = r"(?:N[NE]E|E[NS]E|S[SE]E|[SW]SW|[WN]NW)"
+_POINT: Final = rf"(?:{_FINE}|[NS][EW]|[NESW])"
+_ANY: Final = re.compile(rf"(?<![A-Za-z]){_POINT}(?![A-Za-z])")
+_WIND: Final = re.compile(
+    rf"(?<![\w.'&/-])(?P<point>{_POINT})(?P<joint>[-–/](?P<other>{_POINT}))?"
+    rf"(?= (?:winds?|gusts?|gales?|breezes?|swells?|flow|airflow|\d{{1,3}}(?:[-–]\d{{1,3}})? ?(?:mph|kts?|kn|knots|km/?h|kph|m/s)\b"
+    r"|(?:at|@) \d))"
+)
+_MOVING: Final = re.compile(
+    r"(?P<lead>\b(?:[Mm]ov(?:e[ds]?|ing)|[Tt]rack(?:s|ed|ing)|[Bb]low(?:s|ing)|[Bb]lew|[Hh]ead(?:s|ed|ing)|[Dd]rift(?:s|ed|ing)"
+    r"|[Vv]eer(?:s|ed|ing)|[Bb]ack(?:s|ed|ing)|[Ss]hift(?:s|ed|ing)|[Ww]inds?|[Gg]usts?|[Ff]ac(?:es|ing)|[Bb]earing)"
+    rf"(?: from the| to the| from| to|,|:)? )(?P<point>{_POINT})(?![\w'’&.-])"
+)
+_FAR: Final = re.compile(rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\bthe )(?P<fine>{_FINE})(?![\w'’&-])")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """The points of the compass, where wind or a way shows that they are some."""
+    if _ANY.search(text.text) is None:
+        return text
+    text = text.sub(_WIND, _wind).sub(_MOVING, lambda match: match["lead"] + _point(match["point"]))
+    return text.sub(_FAR, lambda match: (match["lead"] or "") + _point(match["point"] or match["fine"]))
+
+
+def _point(letters: str) -> str:
+    """ "southwest", "south southwest"."""
+    *first, last = (letters[0], letters[1:]) if len(letters) == 3 else (letters,)  # noqa: PLR2004
+    words = [_NAMES[letter] for letter in first]
+    return " ".join([*words, "".join(_NAMES[letter] for letter in last)])
+
+
+def _wind(match: re.Match[str]) -> str:
+    joint = f" to {_point(match['other'])}" if match["joint"] else ""
+    return _point(match["point"]) + joint
