@@ -37,7 +37,7 @@ _ERA_TO_ERA: Final = re.compile(r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
 )
-_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
+_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401(?:\(k\)|[kK])|403(?:\(b\)|b))(?![\w/]|[.,]\d)")
 _ORDINALS: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?[-–—] ?(?=\d{1,3}(?:st|nd|rd|th)(?!\w))", re.IGNORECASE)
 _ORDINAL_PARTS: Final = re.compile(r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)")
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -55,6 +55,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NU
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
 _SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_JOINED: Final = re.compile(r"(?<=[\da-z])-(?P<word>and|by|for|in|of|on|to|up)-(?=\d)")
 _RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
@@ -65,8 +66,8 @@ _FIXED_READINGS: Final = {
     "9/11": "nine eleven",
     "50/50": "fifty fifty",
     "20/20": "twenty twenty",
-    "401(k)": "four oh one K",
-    "403(b)": "four oh three B",
+    "401k": "four oh one K",
+    "403b": "four oh three B",
 }
 _DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
@@ -105,9 +106,11 @@ _YEAR_WORDS: Final = frozenset("in since until till during circa year before aft
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
+    if "-" in text.text:
+        text = text.sub(_JOINED, r" \g<word> ")
     if "/" in text.text:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
     if "s" in text.text:
         text = text.sub(_SPREAD, _spread)
     if "0s" in text.text:

@@ -127,7 +127,6 @@ _EACH: Final = {
     "mi": "mile",
     "km": "kilometer",
     "pp": "person",
-    "ea": "piece",
     "d": "day",
     "kwh": "kilowatt hour",
     "gb": "gigabyte",
@@ -191,6 +190,7 @@ _TERMS_APART: Final = frozenset("ea ono pcm ppn pppn psf psm pupm pw p.a p/a p/w
 _SUM_BEFORE: Final = re.compile(r"(?:[$€£₹]\d[\d.,]*k?(?:[-–][$€£]?\d[\d.,]*k?)?|\dp) ?\Z")
 _GLUED: Final = re.compile(r"(?<=[$€£¥₹]\d)(?P<whole>[\d,]*)(?P<cents>\.\d\d?)?(?P<letter>[cCpP])(?!\w)")
 _FROM: Final = re.compile(r"(?<![\w.'])fr\.? (?=[$€£¥₹]\d)")
+_PAIR: Final = re.compile(r"(?<![\w$€£¥])(?P<one>[$€£¥])/(?P<other>[$€£¥])(?=[ :]|$)")
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
@@ -207,6 +207,8 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _sums(text: TrackedText) -> TrackedText:
+    if "/" in text.text:
+        text = text.sub(_PAIR, lambda match: f"{_SIGNS[match['one']].one} {_SIGNS[match['other']].one}")
     if "fr" in text.text:
         text = text.sub(_FROM, "from ")
     text = text.sub(_TERMS, _term).sub(_GLUED, _lettered)
@@ -266,7 +268,7 @@ def _per(match: re.Match[str]) -> list[str]:
     each = [re.sub("[. ]", "", part) for part in (match["each"], match["also"]) if part] if match["per"] else []
     if match["per"] and not each:
         return ["per "]
-    return [f"per {_EACH.get(part.lower(), part)}" for part in each]
+    return ["each" if part.lower() == "ea" else f"per {_EACH.get(part.lower(), part)}" for part in each]
 
 
 def _counted(match: re.Match[str], currency: EnglishCurrency, scale: str) -> list[str]:

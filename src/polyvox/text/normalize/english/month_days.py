@@ -24,6 +24,9 @@ _DAY: Final = re.compile(rf"{_START}(?P<first>\d{{1,2}})/(?P<last>\d{{1,2}})(?:[
 _SPAN: Final = re.compile(
     rf"{_START}(\d{{1,2}})/(\d{{1,2}})(?: ?[-–—] ?| (?P<joint>to|through|thru|until|and) )(\d{{1,2}})/(\d{{1,2}}){_END}"
 )
+_TO_YEAR: Final = re.compile(
+    rf"{_START}(?P<first>\d{{1,2}})/(?P<last>\d{{1,2}}) ?[-–—] ?(?=\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d\d)(?!\d))"
+)
 _MONTH: Final = re.compile(r"(?<![\w/.,$-])(?P<month>0?[1-9]|1[0-2])/(?P<year>20\d\d)(?![\w/%]|[.,]\d)")
 _MONTH_IN: Final = re.compile(
     r"(?P<lead>\b(?:in|since) )(?P<month>0?[1-9]|1[0-2])/(?P<year>1[7-9]|2\d|3[01])"
@@ -177,6 +180,17 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     spans = text.sub(_SPAN, known.span)
     known = known if spans is text else _Days(day_first, known=True)
     return spans.sub(_DAY, known.day).sub(_MONTH, _month)
+
+
+def read_openings(text: TrackedText, *, day_first: bool = False) -> TrackedText:
+    """The first day of a span whose last one has a year: "1/1-3/31/25"."""
+    days = _Days(day_first)
+
+    def opening(match: re.Match[str]) -> str | None:
+        month, day = days.order(match["first"], match["last"])
+        return f"{day_words(month, day)} to " if is_day(month, day) else None
+
+    return text.sub(_TO_YEAR, opening)
 
 
 def is_day(month: int, day: int) -> bool:

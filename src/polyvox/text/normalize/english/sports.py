@@ -50,7 +50,7 @@ _BATTING: Final = re.compile(
     r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
 )
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
-_DEFEATED: Final = re.compile(r"(?<=[a-z] )d\.(?= [A-Z][\w.' -]{1,24} [0-7][-–][0-7])")
+_DEFEATED: Final = re.compile(r"(?<=[a-z)] )(?:d\.|bt\.?|def\.?)(?= (?:\(?\d{1,2}\)? )?[A-Z][\w.' -]{1,24} \d{1,3}[-–]\d)")
 _ODDS: Final = re.compile(r"(?<![\w./])(?<!\d )(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d| of\b)")
 _BEFORE_ODDS: Final = frozenset("a an and as at between from in into is odds of on or out start started the then to was with".split())
 _BETTING: Final = re.compile(
@@ -61,7 +61,8 @@ _BETTING: Final = re.compile(
 _ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2}|\d(?= (?:FG|FT|3P)))(?![\w/]|\.\d| of\b)")
 _SHOTS: Final = re.compile(
     r"(?<![\w./-])(?P<made>\d{1,2})-(?:of-)?(?P<tried>\d{1,2})"
-    r"(?= (?:FGs?|FT|3PT?|3FG|from (?:three|3|deep|beyond|the (?:field|line|floor|arc))|shooting|passing)\b)"
+    r"(?= (?:FGs?|FT|3PT?|3FG|from (?:three|3|deep|beyond|the (?:field|line|floor|arc))|shooting|passing)\b"
+    r"| \(\d{1,3}(?:\.\d)?%\)(?! of))"
 )
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
@@ -82,6 +83,7 @@ _STARRED: Final = re.compile(
     r"board|campsite|food|hostel|hotel|lodge|recruit|rating|resort|review|room|spa|stay|service|villa|[Hh]otel)s?\b)"
 )
 _MARKED: Final = re.compile(r"(?<=\()(?:(?P<pen>pens?\.?|p\.)|o\.?g\.?)(?=\))", re.IGNORECASE)
+_SCORED: Final = re.compile(r"(?<=minute )(?:(?P<pen>pens?)|o\.?g)(?:\.(?=[,;)])|(?!\w))")
 _ATTENDANCE: Final = re.compile(r"\bAtt(?=[.:])\.?(?=:? ?\d{1,3}(?:,\d{3}|\d\d))")
 _NEAR: Final = 80
 _LONGEST_MATCH: Final = 130
@@ -99,7 +101,7 @@ def read(text: TrackedText) -> TrackedText:
     if _CRICKET.search(text.text):
         text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
     if _MATCH.search(text.text):
-        text = text.sub(_MINUTE, _minute).sub(_MARKED, lambda match: "penalty" if match["pen"] else "own goal")
+        text = text.sub(_MINUTE, _minute).sub(_MARKED, _goal).sub(_SCORED, _goal)
     if _SERVED.search(text.text):
         text = text.sub(_GAME_SCORE, _game_score)
     if _GAME.search(text.text):
@@ -110,7 +112,7 @@ def read(text: TrackedText) -> TrackedText:
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
     text = _chances(text)
-    if " d. " in text.text:
+    if any(short in text.text for short in (" d. ", " bt ", " bt. ", " def ", " def. ")):
         text = text.sub(_DEFEATED, "defeated")
     return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
 
@@ -148,6 +150,10 @@ def _age_group(match: re.Match[str]) -> str:
     age = cardinal(next(filter(None, match.groups())))
     plural = ("es" if age.endswith("x") else "s") if match.group().endswith("s") else ""
     return f"under {age[:-1] + 'ie' if plural and age.endswith('y') else age}{plural}"
+
+
+def _goal(match: re.Match[str]) -> str:
+    return "penalty" if match["pen"] else "own goal"
 
 
 def _record(match: re.Match[str]) -> str | None:

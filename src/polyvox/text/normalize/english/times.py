@@ -60,7 +60,7 @@ _MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?![\w:]|[.,
 # Before a moment of the day, where elsewhere hours, minutes and seconds are how long something took.
 _MOMENTS: Final = frozenset("at by until till since from after before around to between and".split())
 _SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
-_BEFORE_RATIO: Final = frozenset("ratio dilute diluted scale odds proportion mixed".split())
+_BEFORE_RATIO: Final = frozenset("grade gradient incline pitch slope ratio dilute diluted scale odds proportion mixed".split())
 _BEHIND_RATIO: Final = frozenset("ratio scale dilution mix mixture odds blend".split())
 _ZONES: Final = frozenset("UTC GMT CET CEST BST IST EST EDT PST PDT JST Uhr".split())
 _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")

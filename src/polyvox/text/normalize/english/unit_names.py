@@ -16,6 +16,7 @@ PLURALS: Final = {
     "petaflops": "petaflops",
     "horsepower": "horsepower",
     "dozen": "dozen",
+    "Ethernet": "Ethernet",
     "hundredweight": "hundredweight",
     "millisiemens": "millisiemens",
     "microsiemens": "microsiemens",
@@ -176,6 +177,7 @@ UNITS: Final = {
     "MPa": "megapascal",
     "dB": "decibel",
     "lm": "lumen",
+    "mcd": "millicandela",
     "lx": "lux",
     "mol": "mole",
     "mSv": "millisievert",
@@ -252,6 +254,7 @@ UNITS: Final = {
     "kbit": "kilobit",
     "Mbit": "megabit",
     "Gbit": "gigabit",
+    "GbE": "gigabit Ethernet",
     "tok": "token",
     "fmol": "femtomole",
     "pmol": "picomole",
@@ -354,6 +357,11 @@ RATES: Final = {
     "Vdc": ("volt", "DC"),
     "mVDC": ("millivolt", "DC"),
     "ach": ("air change", "per hour"),
+    "ppg": ("point", "per game"),
+    "PPG": ("point", "per game"),
+    "rpg": ("rebound", "per game"),
+    "apg": ("assist", "per game"),
+    "APG": ("assist", "per game"),
     "ppm": ("part", "per million"),
     "ppb": ("part", "per billion"),
     "wpm": ("word", "per minute"),
@@ -372,6 +380,7 @@ RATES: Final = {
     "MBps": ("megabyte", "per second"),
     "GBps": ("gigabyte", "per second"),
 }
+_AS_DEFINED: Final = frozenset("ach apg rpg kBps KBps MBps GBps".split())
 RATES_AS_TYPED: Final = {
-    symbol.lower(): rate for symbol, rate in RATES.items() if symbol not in ("ach", "kBps", "KBps", "MBps", "GBps")
+    symbol.lower(): rate for symbol, rate in RATES.items() if symbol not in _AS_DEFINED
 }

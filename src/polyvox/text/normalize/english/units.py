@@ -23,7 +23,7 @@ from polyvox.text.normalize.english.unit_names import AS_TYPED, PLURALS, RATES, 
 from polyvox.text.tracked import TrackedText
 
 # What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
-_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz".split())
+_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz g kg lb".split())
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
 _PER_ALONE: Final = frozenset("d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
@@ -51,6 +51,7 @@ _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|seq
 _GEOLOGY: Final = _cue(
     "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
 )
+_USUAL_PARTS: Final = frozenset((12, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000))
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
 _SHOWN: Final = {
@@ -79,7 +80,7 @@ _SEATS: Final = frozenset(
     "section stall stand suite door deck floor cell terminal track unit".split()
 )
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
-_PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid", "lin": "linear"}
 # What "3m" of can only be millions.
 _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
@@ -103,7 +104,7 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
+    rf"(?:(?P<prefix>sq|cu|fl|lin)(?:\.[ -]?|[ -]))?{_SYMBOL.format('unit')}"
     rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
     r"(?:[·⋅*]?(?P<kelvin>K)(?!\w))?"
     r"(?P<dot>\.(?:(?= [a-z(=+@&]| [A-Z]{2,4} [a-z]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
@@ -134,6 +135,7 @@ _TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01
 _DAYS_HOURS: Final = re.compile(r"(?<![\w.,:])(?P<days>\d{1,4}) ?d,? ?(?=\d{1,2} ?h)")
 _DAYS: Final = re.compile(r"\d ?d(?![a-z])")
 _WEEKS_DAYS: Final = re.compile(r"(?<![\w.,:])(?P<weeks>\d{1,2}) ?w(?:k|ks)? ?\+? ?(?P<days>[0-6]) ?d(?!\w)")
+_HIGH_AND_LOW: Final = re.compile(r"(?<=\d)/(?=-?\d{1,3} ?°)|(?<=\d°)/(?=-?\d{1,3})|(?<=\d°[CF])/(?=-?\d{1,3})")
 _LED_DEGREES: Final = re.compile(r"(?<![\w.])(?P<side>[NSEW]) ?(?=\d{1,3}(?:\.\d{1,6})?°)")
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
@@ -142,7 +144,7 @@ _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?
 _OWNERS_OF_CHILDREN: Final = frozenset("a an another any each every her his my our that the their this your".split())
 _PATIENTS: Final = frozenset("F M male female man woman boy girl patient pt gentleman lady infant child".split())
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>(?:\d{{1,3}} )?[1-7]/[248](?!\d)|{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
@@ -176,6 +178,11 @@ _FEET: Final = re.compile(
     r"beams?|boards?|cable|ceilings?|cord|hose|rope|rug|tree|walls?|of|above|below|elevation|drop|"
     r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
+_DEEP: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?['’](?=[\s,;).]|$)(?! ?\d)"
+)
+_WATER: Final = _cue("crest(?:s|ed|ing)?|draft|flood|river|seas|snow|stage|surf|swells?|tides?|visibility|waves?")
+_USED: Final = re.compile(r"(?<=\d\.\d)/(?=\d{1,4}(?:\.\d)? ?[KMGTP]i?B\b)")
 _SIDE: Final = re.compile(rf"(?<=by )(?P<amount>{NUMBER})['’′](?!\w| ?\d)")
 _INCHES: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d±]|[.,;)/-]|$))"
@@ -248,6 +255,7 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
     if '"' in text.text or "″" in text.text:
         text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
+        text = text.sub(_HIGH_AND_LOW, ", ")
         text = text.sub(_LED_DEGREES, lambda match: f"{_SIDES[match['side']]} ")
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
     if "%" in text.text:
@@ -264,9 +272,10 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
 
 def _measures(text: TrackedText) -> TrackedText:
     if "/" in text.text:
-        text = text.sub(_PRESSURE, _pressure)
+        text = text.sub(_PRESSURE, _pressure).sub(_USED, " of ")
     if "'" in text.text or "’" in text.text or "′" in text.text:
         text = text.sub(_SIDE, _side)
+        text = text.sub(_DEEP, _deep) if _WATER.search(text.text) else text
     text = text.sub(_FEET, _feet).sub(_INCHES, _inches)
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
@@ -291,6 +300,10 @@ def _aged(match: re.Match[str]) -> str:
 
 def _feet(match: re.Match[str]) -> str:
     return f"{number(match['amount'])} foot" if is_plural(word_after(match)) else _counted(match, "foot")
+
+
+def _deep(match: re.Match[str]) -> str | None:
+    return _counted(match, "foot") if _WATER.search(_around(match)) else None
 
 
 def _side(match: re.Match[str]) -> str:
@@ -378,6 +391,8 @@ def _unit_name(match: re.Match[str], symbol: str) -> str | None:
         return "millibar"
     if symbol in _SHOWN:
         return _SHOWN[symbol][0]
+    if symbol == "cd" and match["per"]:
+        return "candela"
     if symbol == "d" and match["per"] in ("yr", "wk", "mo"):
         return "day"
     if symbol == "c" and abbreviated:
@@ -537,7 +552,7 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
 def _is_pair(fraction: str) -> bool:
     """Return whether a stroke parts two figures and no fraction's: "500/20 Mbps"."""
     top, _, bottom = fraction.partition("/")
-    return int(top) > int(bottom) and len(top) > 1
+    return len(top) > 1 and (int(top) > int(bottom) or int(bottom) not in _USUAL_PARTS)
 
 
 def _is_before_figure(match: re.Match[str]) -> bool:

@@ -125,6 +125,8 @@ BEFORE_FIGURES: Final = {
     "Res": "Resolution",
     "Sc": "Scene",
     "sc": "scene",
+    "Sch": "Schedule",
+    "sch": "schedule",
     "Sched": "Schedule",
     "sched": "schedule",
     "Sem": "Semester",
@@ -186,11 +188,11 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
 _COUNTED_PARTS: Final = re.compile(
-    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav)"
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav|cl)"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
     r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
 )
@@ -198,6 +200,7 @@ _PARTS: Final = {
     "dr": "door",
     "spd": "speed",
     "cyl": "cylinder",
+    "cl": "class",
     "gr": "grade",
     "Bn": "Battalion",
     "Bde": "Brigade",

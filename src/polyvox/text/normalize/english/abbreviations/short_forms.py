@@ -121,6 +121,8 @@ SHORTENED: Final = {
 # The same; in capitals they may be initials.
 SMALL: Final = {
     "addl": "additional",
+    "avg": "average",
+    "avgs": "averages",
     "bcuz": "because",
     "bkgd": "background",
     "bldr": "builder",
