@@ -122,4 +122,4 @@ def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 def _fraction_in_figures(match: re.Match[str]) -> str:
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
     fraction = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
-    return (" " if before.isalnum() else "") + fraction + (" " if after.isdigit() else "")
+    return (" " if before.isalnum() else "") + fraction + (" " if after.isalnum() else "")

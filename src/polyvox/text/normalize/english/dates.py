@@ -75,6 +75,10 @@ _DAY_MONTH: Final = re.compile(
     rf"(?:,? (\d{{4}}){ITEM_END})?",
     re.IGNORECASE,
 )
+_TWO_DAYS: Final = re.compile(
+    rf"(?<![\w.,:/-])(?P<first>\d{{1,2}}){_SUFFIX} ?(?P<joint>/|&|and) ?(?P<last>\d{{1,2}}){_SUFFIX} (?P<month>{_ANY_MONTH})(?![\w-])",
+    re.IGNORECASE,
+)
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
@@ -107,6 +111,8 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     text = text.sub(_SLASHED, partial(_slashed, day_first=day_first)).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
     if "-" in text.text:
         text = text.sub(_HYPHENED, _hyphened)
+    if "/" in text.text or "&" in text.text or " and " in text.text:
+        text = text.sub(_TWO_DAYS, _two_days)
     text = month_days.read(text, day_first=day_first)
     if any(dash in text.text for dash in "-–—"):
         text = text.sub(_DATE_TO_DATE, lambda match: f"{match['suffix'] or match['year'] or match['month'] or ''} to ")
@@ -261,6 +267,16 @@ def _day_month(match: re.Match[str]) -> str | None:
     if full_year:
         words += f", {year(int(full_year))}"
     return words + ("." if not full_year and month.endswith(".") and ends_sentence(match) else "")
+
+
+def _two_days(match: re.Match[str]) -> str | None:
+    """ "3/4 May": the one and the other."""
+    first, last = int(match["first"]), int(match["last"])
+    near = match["joint"] != "/" or last - first == 1
+    if not (_is_name(match["month"]) and 1 <= first < last <= 31 and near):  # noqa: PLR2004
+        return None
+    article = "" if word_before(match).lower() == "the" else "the "
+    return f"{article}{ordinal(match['first'])} and {ordinal(match['last'])} of {_month_name(match['month'])}"
 
 
 def _month_year(match: re.Match[str]) -> str | None:

@@ -52,6 +52,11 @@ _SUTURE: Final = re.compile(
 _HOME: Final = re.compile(
     r"(?<![\w.])(?P<bedrooms>\d{1,2}) ?(?:BR|BD|br|bd|bdr?m)\.? ?[/,]? ?(?P<baths>\d{1,2}(?:\.5)?) ?(?:BA|ba|bth)\b"
 )
+_CALIBER: Final = re.compile(
+    r"(?<![\w.])\.(?P<bore>17|22|25|30|32|38|40|44|45|50|223|243|270|308|357|380|410|454|460|500)"
+    r"(?=[ -](?:cal(?:iber|ibre)?\b|ACP|Auto|Colt|Magnum|Rem|Ruger|S&W|Smith|Special|Win|ammo|ammunition|bullets?|casings?|gun|"
+    r"handguns?|pistols?|revolvers?|rifles?|rounds?|shotgun))"
+)
 _FISCAL: Final = re.compile(
     r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
 )
@@ -86,6 +91,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
         text = text.sub(_HOME, _home)
+    if " ." in text.text:
+        text = text.sub(_CALIBER, lambda match: code(match["bore"]))
     if "/" in text.text:
         text = text.sub(_TYRE, _tyre).sub(_WIRE, _two)
     if "x" in text.text:

@@ -27,6 +27,7 @@ _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 # What a bond of ten years yields above one of two: "2s10s".
+_YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
 _SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
 _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
@@ -112,7 +113,7 @@ def read_marked(text: TrackedText) -> TrackedText:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
     if "s" in text.text:
-        text = text.sub(_SPREAD, _spread)
+        text = text.sub(_SPREAD, _spread).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
         text = text.sub(_DECADES, _decades)
         text = text.sub(_TENS_BESIDE, _tens_beside)
@@ -150,6 +151,12 @@ def _tens_plural(tens: int) -> str:
 def _spread(match: re.Match[str]) -> str:
     long = cardinal(match["long"])
     return f"{cardinal(match['short'])}s {_tens_plural(int(match['long'][0])) if long.endswith('y') else long + 's'}"
+
+
+def _years_of_school(match: re.Match[str]) -> str:
+    """ "Year 11s": those who are in it."""
+    year_name = cardinal(match["year"])
+    return f"{match['lead']}{year_name}{'es' if year_name.endswith('x') else 's'}"
 
 
 def _tens_beside(match: re.Match[str]) -> str:

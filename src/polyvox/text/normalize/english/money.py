@@ -194,6 +194,10 @@ _PAIR: Final = re.compile(r"(?<![\w$€£¥])(?P<one>[$€£¥])/(?P<other>[$€
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
+_SOLD: Final = re.compile(
+    r" (?:per share|an? (?:share|unit|lit(?:re|er)|mile|min(?:ute)?|text|pound|lb|kilo|gallon|pint|dozen|piece|page|word|can|bottle|"
+    r"bushel)\b)"
+)
 _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢{_PER}")
 
 
@@ -303,7 +307,8 @@ def _exact(amount: str, currency: EnglishCurrency, *, attribute: bool = False) -
 
 def _loose_cents(match: re.Match[str]) -> str | None:
     """ "45c" behind a word that prices follow; elsewhere it may be a label."""
-    return _plain_cents(match) if word_before(match).lower() in _BEFORE_PRICE else None
+    sold = _SOLD.match(match.string, match.end()) is not None
+    return _plain_cents(match) if sold or word_before(match).lower() in _BEFORE_PRICE else None
 
 
 def _plain_cents(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from polyvox.text.normalize.english.context import word_before
 from polyvox.text.normalize.english.numbers import cardinal, code, ordinal
 from polyvox.text.tracked import TrackedText
 
-_ANY: Final = re.compile(r"\d(?:[/*★'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d|\b[uU]-?\d")
+_ANY: Final = re.compile(r"\d(?:[/*★'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d|\b[uU]-?\d|R\)")
 _CRICKET: Final = re.compile(
     r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
     r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|wkts? in hand|lbw|LBW|"
@@ -20,22 +20,22 @@ _NOT_OUT: Final = re.compile(r"(?<![\w.,/-])(?P<runs>\d{1,3})\*(?![\w*])")
 _MATCH: Final = re.compile(
     r"\b(?:goals?|scor(?:e[ds]?|ing|ers?)|penalty|pen|header|equali[sz](?:ed|er)|winner|opener|subbed|booked|red card|"
     r"yellow|sent off|free kick|netted|brace|hat[- ]trick|put \w+ ahead)\b|"
-    r"\d\+\d['’′]|[a-wyz] \(?[1-9]\d(?:\+\d)?['’′](?=[,;)]|$)",
+    r"\d\+\d['’′]|[^\W\d_x] \(?[1-9]\d?(?:\+\d)?['’′](?=[,;)]|$)",
     re.IGNORECASE,
 )
 _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
 _GAME: Final = re.compile(
     r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
-    r"standings|playoffs?|fired|coach|courts)\b",
+    r"standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
 _RECORD: Final = re.compile(
-    r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, )"
+    r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, | (?:away|home|at home|on the road|ATS|in (?:the )?(?:division|conference|league))\b)"
     r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
     r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
     r"this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
-    r"overall|last season|\(\d+ KOs?)\b)"
+    r"overall|last season|\(\d+ KOs?|\(\d{1,3}-\d{1,3} (?:away|home|at|on|ATS|in))\b)"
 )
 _TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)")
 _LED: Final = re.compile(
@@ -83,6 +83,7 @@ _STARRED: Final = re.compile(
     r"board|campsite|food|hostel|hotel|lodge|recruit|rating|resort|review|room|spa|stay|service|villa|[Hh]otel)s?\b)"
 )
 _MARKED: Final = re.compile(r"(?<=\()(?:(?P<pen>pens?\.?|p\.)|o\.?g\.?)(?=\))", re.IGNORECASE)
+_RECORDS: Final = re.compile(r"(?<=\d )\((?P<best>[ONW]R|[PS]B|WL|DQ|DN[FS])\)")
 _SCORED: Final = re.compile(r"(?<=minute )(?:(?P<pen>pens?)|o\.?g)(?:\.(?=[,;)])|(?!\w))")
 _ATTENDANCE: Final = re.compile(r"\bAtt(?=[.:])\.?(?=:? ?\d{1,3}(?:,\d{3}|\d\d))")
 _NEAR: Final = 80
@@ -98,6 +99,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_STARRED, r"\g<stars>-star")
     if "u" in text.text or "U" in text.text:
         text = text.sub(_AGE_GROUP, _age_group).sub(_NATIONAL, _age_group)
+    if "R)" in text.text:
+        text = text.sub(_RECORDS, lambda match: f"({'.'.join(match['best'])})")
     if _CRICKET.search(text.text):
         text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
     if _MATCH.search(text.text):

@@ -113,6 +113,8 @@ _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )(
 _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/((?:4|5|10)\.0|4|5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
+_TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
+_GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
 _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
@@ -238,6 +240,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "A*" in text.text:
+        text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:

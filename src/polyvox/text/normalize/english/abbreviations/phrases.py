@@ -17,7 +17,7 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=percent )(?P<discount>disc)\.(?=\s)"
     r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"
     r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
-    r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min|pt)\.?(?!\w)"
+    r"|(?<=\w(?:st|nd|rd|th)[ -])(?P<minute>min|pt)\.?(?!\w)"
     r"|(?<=[a-zA-Z] )(?P<estimate>est)\.(?= (?:to|of|for|is|was)\b)"
     r"|\b(?P<tone>[A-G](?:[♯♭#]|[ -](?:flat|sharp))?)[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
     r"|(?<=[A-Za-z] )(?P<beat>def)\.(?= (?:No\. |number )?(?:[A-Z][a-z]|[A-Z]{2,3}\b))"
