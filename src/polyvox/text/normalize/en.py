@@ -48,6 +48,7 @@ class Variant(Enum):
 
 _DIGIT: Final = re.compile(r"\d")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
+_GROUPED_BY_LINE: Final = re.compile(r"(?<![\w.-])\d{1,3}(?:_\d{3})+(?![\w.-]\w|_)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
@@ -68,7 +69,10 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(_folded(text), options)
+    text = _folded(text)
+    if "_" in text.text:
+        text = text.sub(_GROUPED_BY_LINE, lambda match: match.group().replace("_", ","))
+    text = _addresses(text, options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:

@@ -23,6 +23,11 @@ _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7}
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 # A code of letters and figures, whose last group is no end of a range: "AB12-3456", "DDR5-6000".
 _CODED: Final = re.compile(r"(?P<head>(?<![\w./-])[A-Z]{1,5}\d{1,5})-(?P<digits>\d{3,8})(?![\w-]|[.,]\d)")
+_LABELLED: Final = re.compile(
+    r"(?P<lead>\b(?:SKU|UPC|[Ii]tem|[Pp]art|[Mm]odel|[Cc]at(?:alog)?|[Rr]ef(?:erence)?|[Ss]tyle|PN|[Ll]ot)\.?:? (?:[Nn]o\.? |number |#)?)"
+    r"(?P<first>\d{1,6})-(?P<last>\d{1,6})(?P<letters>[A-Z]{0,3})(?![\w-])"
+)
+_BOND: Final = re.compile(r"(?<![\w-])(?P<letters>Aa|Baa|Ba|Caa|Ca)(?P<digit>[123])(?!\w)")
 _LETTERS_BEHIND: Final = re.compile(r"(?<=\d)(?P<first>[a-h])[-–](?P<last>[b-j])(?![\w'])")
 _ITEMS: Final = re.compile(r"(?<![\w.-])(?P<kind>[QP])(?P<first>\d{1,2})[-–](?=(?P<last>\d{1,2})(?![\w-]|[.,]\d))")
 _SAME_LETTER: Final = re.compile(
@@ -173,13 +178,14 @@ def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     if "-" in text.text or "–" in text.text:
-        text = text.sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
+        text = text.sub(_LABELLED, _labelled).sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
         text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
+    text = text.sub(_BOND, lambda match: f"{'.'.join(match['letters'].upper())} {match['digit']}")
     text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
     text = text.sub(_REGION, lambda match: ".".join(match.group().upper()))
     text = (
@@ -203,6 +209,12 @@ def _same_letter(match: re.Match[str]) -> str | None:
 
 def _coded(match: re.Match[str]) -> str:
     return f"{match['head']} {code(match['digits'])}"
+
+
+def _labelled(match: re.Match[str]) -> str:
+    """The number of a product in two groups."""
+    letters = f" {'.'.join(match['letters'])}" if match["letters"] else ""
+    return f"{match['lead']}{code(match['first'])} {code(match['last'])}{letters}"
 
 
 def _letters_behind(match: re.Match[str]) -> str | None:

@@ -75,6 +75,10 @@ _DAY_MONTH: Final = re.compile(
     rf"(?:,? (\d{{4}}){ITEM_END})?",
     re.IGNORECASE,
 )
+_WEEK: Final = re.compile(
+    rf"(?<![\w/])[Ww]/(?P<of>[bce]) ?(?=(?:{_ANY_DAY}[a-z]*\.?,? )?(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th|/|[ .-])|{_ANY_MONTH} \d))", re.IGNORECASE
+)
+_WEEKS: Final = {"b": "beginning", "c": "commencing", "e": "ending"}
 _TWO_DAYS: Final = re.compile(
     rf"(?<![\w.,:/-])(?P<first>\d{{1,2}}){_SUFFIX} ?(?P<joint>/|&|and) ?(?P<last>\d{{1,2}}){_SUFFIX} (?P<month>{_ANY_MONTH})(?![\w-])",
     re.IGNORECASE,
@@ -103,6 +107,8 @@ _BEFORE_MONTH: Final = frozenset(
 
 def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     """Dates in figures, and dates with a month's name; `day_first` as all but Americans write."""
+    if "/" in text.text:
+        text = text.sub(_WEEK, lambda match: f"week {_WEEKS[match['of'].lower()]} ")
     text = text.sub(_CENTURY, "century").sub(_ISO, _iso)
     day_first = day_first or ("/" in text.text and _is_day_first(text.text))
     text = text.sub(_SLASHED_TO, lambda match: match.group().rstrip(" -–—") + " to ") if "/" in text.text else text

@@ -119,6 +119,17 @@ _EACH: Final = {
     "doz": "dozen",
     "l": "liter",
     "ft": "foot",
+    "ft²": "square foot",
+    "ft2": "square foot",
+    "ft³": "cubic foot",
+    "ft3": "cubic foot",
+    "yd²": "square yard",
+    "yd³": "cubic yard",
+    "m²": "square meter",
+    "m2": "square meter",
+    "m³": "cubic meter",
+    "m3": "cubic meter",
+    "km²": "square kilometer",
     "sqft": "square foot",
     "sqm": "square meter",
     "sqin": "square inch",
@@ -147,7 +158,7 @@ _SIGN: Final = "|".join(
 )
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
-    r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
+    r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|(?:ft|yd|m|km|cm)(?:[²³]|[23](?!\d))|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
     r"(?:\.(?= [a-z(+&@]|[,;)]))?(?![\w'/]))?+)?"
 )
 _CURRENCY: Final = re.compile(r"[$€£¥₹₩₽₿₺₫₪₴฿₦₱]|Rs|kr|zł|Kč|[A-Z]{3}")
@@ -155,7 +166,8 @@ _PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]
 _NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?<!/)(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
-    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
+    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}|(?(low) to (?=[$€£¥₹]|[\d.,]+ ?(?:[kKmMbB]n?\b|[bmtr]+illion|hundred|thousand))| to ))"
+    rf"(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
 )
 _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{_SUM})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"

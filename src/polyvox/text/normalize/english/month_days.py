@@ -57,6 +57,11 @@ _MEASURED: Final = re.compile(
     r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|qts?\b|pts?\b|gal|yards?|yds?\b|tb?sp|share|split|scale|"
     r"right\b|correct|passed|done\b|[+=*×-] )"
 )
+_OWNERS: Final = frozenset("a her his my our the their your".split())
+_EVENT: Final = re.compile(
+    r" (?:agenda|appointment|call|class|deadline|deploy|e-?mail|event|flight|game|hearing|invoice|launch|letter|match|meeting|memo|"
+    r"message|minutes|note|order|outage|payment|post|release|report|session|show|standup|statement|tweet|visit|webinar)s?\b"
+)
 # Days that no common fraction is counted by.
 _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
 _SELDOM_PARTS: Final = frozenset((7, 9, 11, *_DAYS_ONLY))
@@ -68,7 +73,7 @@ _AROUND_DATE: Final = frozenset(
 )
 # What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
 COUNTED_PARTS: Final = re.compile(
-    r"\b(?P<of>[Aa]pgars?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?|[Ss]heets?|[Ss]teps?|"
+    r"\b(?P<of>[Aa]pgars?|APGARs?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?|[Ss]heets?|[Ss]teps?|"
     r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ll]aps?|[Cc]hapters?|[Dd]ays?|[Rr]ounds?|[Ss]tages?|[Ww]eeks?|[Ss]core[ds]?|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
     r"(?: of)?:? (?:\d{1,2}/\d{1,2}(?:,|,? and|,? &|,? or| ?[-–]|,? then|,? to) ?)*\Z"
 )
@@ -100,6 +105,8 @@ class _Days:
         lead = _LEAD.search(before)
         word = lead["word"].lower() if lead else ""
         padded = match["last"][0] == "0" and match["last"] != "0"
+        if word in _OWNERS and _EVENT.match(match.string, match.end()):
+            return True
         if padded or word in BEFORE_DATE or _HOUR_BEHIND.match(match.string, match.end()) is not None:
             return True
         if _DAY_BEFORE.search(before) or (word == "of" and _WEEK_OF.search(before)):

@@ -161,7 +161,8 @@ def _goal(match: re.Match[str]) -> str:
 
 def _record(match: re.Match[str]) -> str | None:
     """Games won and lost behind a team's name, and before a word that tells of a record."""
-    if match["bracketed"] and not _word_before_bracket(match)[:1].isupper():
+    placed = match.string.startswith(" ", match.end())
+    if match["bracketed"] and not placed and not _word_before_bracket(match)[:1].isupper():
         return None
     return _won_and_lost(match["bracketed"] or match["named"])
 

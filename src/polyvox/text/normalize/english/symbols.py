@@ -115,6 +115,7 @@ _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
 _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
 _GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
+_HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
 _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
@@ -333,7 +334,7 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
-    text = text.sub(_AIR, "A.C").sub(_CENTERS, r"\g<unit> on center")
+    text = text.sub(_HALF_TIME, "half time").sub(_AIR, "A.C").sub(_CENTERS, r"\g<unit> on center")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")

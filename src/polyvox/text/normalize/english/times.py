@@ -34,7 +34,7 @@ _SHORT_HALVES: Final = re.compile(
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 # Hours and minutes with a point, where a journey, a day or a door shows that they are no decimal.
 _POINTED: Final = re.compile(
-    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off|KO|"
+    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off|[Kk]icks? off|KO|"
     r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?|Fri|Satur|Sun)"
     r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?))"
     r"(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\w%]|[.,:/]\d)"
@@ -62,6 +62,8 @@ _MOMENTS: Final = frozenset("at by until till since from after before around to 
 _SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
 _BEFORE_RATIO: Final = frozenset("grade gradient incline pitch slope ratio dilute diluted scale odds proportion mixed".split())
 _BEHIND_RATIO: Final = frozenset("ratio scale dilution mix mixture odds blend".split())
+_JOURNEYS: Final = frozenset("boat briefing bus call crossing departure ferry flight sailing service shift start train tram".split())
+_BEFORE_JOURNEY: Final = frozenset("arr arrive arrived arrives arriving dep depart departed departs departing in left leaving leaves".split())
 _ZONES: Final = frozenset("UTC GMT CET CEST BST IST EST EDT PST PDT JST Uhr".split())
 _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
@@ -219,8 +221,10 @@ def _military(match: re.Match[str]) -> str | None:
     signed = match.string.endswith("@ ", 0, match.start())
     at_moment = signed or word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
     early = match[1][0] == "0"
+    journey = early and (following in _JOURNEYS or word_before(match).lower().rstrip(".") in _BEFORE_JOURNEY)
     if not (
-        following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")
+        journey
+        or following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")
     ):
         return None
     return _on_the_radio(match.group())

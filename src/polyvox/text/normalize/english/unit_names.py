@@ -256,6 +256,7 @@ UNITS: Final = {
     "Gbit": "gigabit",
     "GbE": "gigabit Ethernet",
     "tok": "token",
+    "vCPU": "vCPU",
     "fmol": "femtomole",
     "pmol": "picomole",
     "kmol": "kilomole",

@@ -51,6 +51,7 @@ _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|seq
 _GEOLOGY: Final = _cue(
     "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
 )
+_TYPED_PLURALS: Final = frozenset("hrs kgs kms mins mos secs wks yds yrs".split())
 _USUAL_PARTS: Final = frozenset((12, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000))
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
@@ -115,6 +116,8 @@ _RATE: Final = re.compile(
     r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
+_NAMES: Final = frozenset(UNITS.values())
+_DISSOLVED: Final = re.compile(r"(?:grams?|liters?|(?:tea|table)spoons?|ounces?|pounds?) (?:of )?\Z")
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
 _SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
@@ -216,6 +219,8 @@ _PER_UNIT: Final = re.compile(
     r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
 )
 _FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
+_CARBON: Final = re.compile(r"(?<=\d) ?(?P<scale>[kMG])?t ?CO2(?P<equal>e|eq)?(?!\w)")
+_TONS: Final = {"k": "thousand ", "M": "million ", "G": "billion ", None: ""}
 _BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
@@ -237,6 +242,8 @@ def _parts(text: TrackedText) -> TrackedText:
         text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
     if _PRODUCT_SIGN.search(text.text):
         text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
+    if "CO2" in text.text:
+        text = text.sub(_CARBON, _carbon)
     if _DAYS.search(text.text):
         text = text.sub(_DAYS_HOURS, lambda match: f"{_counted_days(match['days'])} ").sub(_WEEKS_DAYS, _weeks_days)
     if "/" in text.text:
@@ -280,6 +287,11 @@ def _measures(text: TrackedText) -> TrackedText:
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
     return text.sub(_MEASURE, _measure)
+
+
+def _carbon(match: re.Match[str]) -> str:
+    """ "384 MtCO2e"."""
+    return f" {_TONS[match['scale']]}tons C.O two{' E' if match['equal'] else ''}"
 
 
 def _per_unit(match: re.Match[str]) -> str | None:
@@ -366,6 +378,8 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return True
     if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
         return True
+    if symbol == "L" and _is_lost_or_level(match):
+        return True
     if symbol == "g" and match["gap"]:
         return _GRAVITY.search(_around(match)) is not None
     if symbol == "BPs" or (symbol in _BINARY and match["gap"]) or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start())):
@@ -376,6 +390,12 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return False
     before = word_before(match)
     return before.lower().rstrip(".") in _SEATS or (before.isupper() and len(before) > 1 and symbol == "L")
+
+
+def _is_lost_or_level(match: re.Match[str]) -> bool:
+    """Return whether "L" stands for a loss behind its score, or for how hard a text is: "41-33 L", "lexile 820L"."""
+    lost = match["upto"] is not None and float(match["upto"].replace(",", "")) < float(match["amount"].replace(",", ""))
+    return lost or word_before(match).lower().rstrip(":") in ("lexile", "lexiles", "ar")
 
 
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
@@ -536,7 +556,7 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
         if scale:
             words.append(scale.strip())
         engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
-        attribute = (
+        attribute = not _is_typed_plural(match) and (
             engine
             or groups.get("gap") == "-"
             or is_adjective(match)
@@ -547,6 +567,13 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
         single = (is_one(first) and not upto and not scale and not groups.get("more")) or attribute
         words.append(unit if single else _plural(unit))
     return " ".join((*words, rest)).rstrip()
+
+
+def _is_typed_plural(match: re.Match[str]) -> bool:
+    """Return whether a unit is written as a plural without an article before it: "5 mins walk"."""
+    groups = match.groupdict()
+    plural = groups.get("unit") in _TYPED_PLURALS and groups.get("gap") != "-"
+    return plural and word_before(match).lower() not in ("a", "an", "the", "each", "every", "per")
 
 
 def _is_pair(fraction: str) -> bool:
@@ -591,7 +618,8 @@ def _rate(match: re.Match[str]) -> str | None:
     """ "60/min", "10⁹/L", "tokens/s": only units that something is counted by, behind a figure or a longer word."""
     if match["per"].translate(_LOOKALIKES) not in _PER_ALONE:
         return None
-    if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h") and not match["each"]:
+    doubtful = match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h")
+    if doubtful and not (match["each"] or match["left"] in _NAMES or _DISSOLVED.search(match.string, 0, match.start())):
         return None
     if match["each"]:
         return None if match["left"].isdigit() else f"{match['left']} {_per_several(match['each'], match['per'])}"
@@ -624,7 +652,8 @@ def _degrees(match: re.Match[str]) -> str:
     words.append(amount(match["amount"]))
     if upto:
         words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
-    single = (is_one(match["amount"]) and not upto) or is_adjective(match)
+    one = is_one(match["amount"]) and not upto and not match.string.endswith(" to ", 0, match.start())
+    single = one or is_adjective(match)
     side = _SIDES.get(match.groupdict().get("side") or "", "")
     words += ("degree" if single else "degrees", _SCALES.get(letter.upper(), side))
     return " ".join(words).rstrip()

@@ -179,6 +179,8 @@ BEHIND_COMMA: Final = {
     "mm": "measures",
     "s": "section",
     "ss": "sections",
+    "r": "rule",
+    "rr": "rules",
 }
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
@@ -213,7 +215,7 @@ _PARTS: Final = {
     "pp": "pages",
     "Qs": "questions",
 }
-_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
+_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?(?=[\s:,;])")
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -258,7 +260,10 @@ _LIFE: Final = re.compile(
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
-_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm|ss?)\.(?= ?\d{1,4}(?!\d))")
+_BEHIND_COMMA: Final = re.compile(
+    r"(?:(?<=[,(;] )|(?<=\()|(?<=\bunder )|(?<=\bper )|(?<=\b[Ss]ee )|(?<=\bby )|(?<=\bof )|(?<=\bin )|(?<=\bwith ))"
+    r"(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))"
+)
 _RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
 _KINDS: Final = {
     "Civ": "Civil",
