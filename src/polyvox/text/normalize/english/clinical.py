@@ -12,7 +12,7 @@ _CHART: Final = re.compile(
 )
 _DOSING: Final = re.compile(
     r"(?<![\w.])(?:BID|TID|QID|QHS|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam|qpm|qod|qd|prn|po"
-    r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| \d))"
+    r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| w/| \d))"
     r"(?!\w|\.\w)"
 )
 # British shares of a week, a month or a year: "for 7/7", "in 2/52", "x 3/12".
@@ -52,8 +52,8 @@ _UNITS: Final = re.compile(r"(?<=\d )U(?= |[.,;)/]|$)|(?<=\d)U(?= (?:of|insulin|
 _MEDICINE: Final = re.compile(r"\b(?:insulin|heparin|glargine|lispro|penicillin|botox)\b", re.IGNORECASE)
 _DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(?![\w/])")
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
-_SIGHT: Final = re.compile(r"(?<![\w./])20/(?P<far>\d{2,3})(?![\w/]|[.,]\d)")
-_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen)\b")
+_SIGHT: Final = re.compile(r"(?<![\w./])(?P<near>20|6)/(?P<far>\d{1,3})(?![\w/]|[.,]\d)")
+_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen|IOP)\b")
 _DAYS: Final = re.compile(r"(?P<lead>(?:(?<=[\w),;] )[x×] ?|\bfor ))(?P<count>\d{1,3}) ?d(?=[.,;) ]|$)")
 _PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
@@ -105,8 +105,8 @@ _SEXES: Final = {"M": "male", "F": "female", "": ""}
 
 def read(text: TrackedText) -> TrackedText:
     """Values and intervals, which a figure belongs to."""
-    if "20/" in text.text and _EYES.search(text.text):
-        text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
+    if ("20/" in text.text or "6/" in text.text) and _EYES.search(text.text):
+        text = text.sub(_SIGHT, lambda match: f"{cardinal(match['near'])} {code(match['far'])}")
     if "y" in text.text or "YO" in text.text:
         text = text.sub(_AGED, lambda match: f"-year-old {_SEXES[match['sex']]}")
     if "% of pts" in text.text:

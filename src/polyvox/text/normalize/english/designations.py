@@ -57,6 +57,7 @@ _CALIBER: Final = re.compile(
     r"(?=[ -](?:cal(?:iber|ibre)?\b|ACP|Auto|Colt|Magnum|Rem|Ruger|S&W|Smith|Special|Win|ammo|ammunition|bullets?|casings?|gun|"
     r"handguns?|pistols?|revolvers?|rifles?|rounds?|shotgun))"
 )
+_ROOMS_OF_HOME: Final = re.compile(r"(?<![\w.,$])(?P<count>\d(?:\.5)?) ?(?P<room>BR|BA|BDRM|Bdrm)(?:s)?(?![\w-])")
 _FISCAL: Final = re.compile(
     r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
 )
@@ -90,7 +91,7 @@ def read(text: TrackedText) -> TrackedText:
     if _LONG.search(text.text):
         text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
-        text = text.sub(_HOME, _home)
+        text = text.sub(_HOME, _home).sub(_ROOMS_OF_HOME, _room_of_home)
     if " ." in text.text:
         text = text.sub(_CALIBER, lambda match: code(match["bore"]))
     if "/" in text.text:
@@ -154,6 +155,10 @@ def _fiscal(match: re.Match[str]) -> str | None:
 def _home(match: re.Match[str]) -> str:
     """ "2BR/1.5BA"."""
     return f"{cardinal(match['bedrooms'])} bedroom, {number(match['baths'])} bath"
+
+
+def _room_of_home(match: re.Match[str]) -> str:
+    return f"{number(match['count'])} {'bath' if match['room'] == 'BA' else 'bedroom'}"
 
 
 def _tyre(match: re.Match[str]) -> str:

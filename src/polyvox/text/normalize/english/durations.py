@@ -14,10 +14,11 @@ _PRIMES: Final = re.compile(
 _MINUTES: Final = re.compile(
     rf"(?<![\w.,$€£])(?P<amount>\d{{1,3}})(?:{DASH}(?P<upto>\d{{1,3}}))?m(?:\.(?=[,;)]))?(?![\w²³/'^])"
 )
+_METERS: Final = re.compile(r"\dm(?!\w)")
 _TIMED: Final = re.compile(
     r"(?:\b(?:prep|preparation|cook|cooking|rest|resting|chill|bake|rise|proof|prove|soak|simmer|ETA|eta|wait|waiting|"
     r"delay|delayed|runtime|duration|timeout|ttl|uptime|downtime|lasts?|took|takes?|for another|"
-    r"warm-?up|cool-?down|late by)(?: time)?:? (?:is |of |was |about |around |~)?)\Z",
+    r"warm-?up|cool-?down|late by|MTTR|MTTD|RTO|RPO)(?: time)?:? (?:is |of |was |about |around |~)?)\Z",
     re.IGNORECASE,
 )
 _ALLOWED: Final = re.compile(r" (?:ago|delay|each side|late|left to|per (?:side|batch)|remaining|timeout|walk from|wait)\b")
@@ -26,6 +27,7 @@ _SWUM: Final = re.compile(
     r"people|relay|sprint|swim|tall|wide)\b"
 )
 _HOURS: Final = re.compile(r"(?<![\w.,:-])(?P<hours>\d{1,3})(?P<gap> ?)(?:h|hr)(?= (?:[a-z]{3,})(?!\w))")
+_HOURS_BEFORE: Final = re.compile(r"\d ?hr? [a-z]")
 _OF_HOURS: Final = frozenset(
     "access average averages care change chart clock cooldown coverage cycle delivery drive drop fast flight format gain "
     "gains gym high hold hotline journey layover lead limit loss low monitoring move news notice parking pass period "
@@ -38,9 +40,9 @@ def read(text: TrackedText) -> TrackedText:
     """Minutes and seconds behind primes, minutes behind "m", and hours before what they measure."""
     if "'" in text.text or "’" in text.text or "′" in text.text:
         text = text.sub(_PRIMES, _primes)
-    if "h" in text.text:
+    if _HOURS_BEFORE.search(text.text):
         text = text.sub(_HOURS, _hours)
-    return text.sub(_MINUTES, _minutes)
+    return text.sub(_MINUTES, _minutes) if _METERS.search(text.text) else text
 
 
 def _counted(figure: str, unit: str) -> str:

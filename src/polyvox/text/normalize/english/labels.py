@@ -40,8 +40,11 @@ _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
-_ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
+_ANSWER: Final = re.compile(r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
+_STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
+_GRID: Final = re.compile(r"(?<=\b[A-Z]{2} )(?P<east>\d{3,5}) (?P<north>\d{3,5})(?!\w|[.,]\d)")
+_PARAGRAPH: Final = re.compile(r"(?P<lead>\b[Ss]ection )(?P<title>\d{1,3})-(?P<part>\d{2,5})(?![\w-])")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
@@ -72,7 +75,12 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_GROUPED, _grouped)
         .sub(_STATUS, _status)
     )
+    if "grid" in text.text or "OS " in text.text:
+        text = text.sub(_GRID, lambda match: f"{spelled(match['east'])}, {spelled(match['north'])}")
+    if "ection " in text.text and "-" in text.text:
+        text = text.sub(_PARAGRAPH, lambda match: f"{match['lead']}{code(match['title'])} {code(match['part'])}")
     if _ANSWER.search(text.text):
+        text = text.sub(_STATUSES, _statuses)
         text = text.sub(_LATER_STATUS, _later_status)
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
@@ -117,6 +125,11 @@ def _grouped(match: re.Match[str]) -> str | None:
 
 def _status(match: re.Match[str]) -> str | None:
     return None if is_plural(word_after(match)) and match.group() not in _WELL_KNOWN else code(match.group())
+
+
+def _statuses(match: re.Match[str]) -> str:
+    """The status of several answers: "503s"; its "s" stays behind the words."""
+    return code(match.group())
 
 
 def _later_status(match: re.Match[str]) -> str | None:

@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective, word_before
+from polyvox.text.normalize.english.context import is_adjective, word_after, word_before
 from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, is_one, number
 from polyvox.text.tracked import TrackedText
 
@@ -93,6 +94,7 @@ _SCALES: Final = {
     "tr": "trillion",
 }
 
+_BEHIND_PENCE: Final = frozenset("a coin coins each less more off per piece share stamp".split())
 _BEFORE_PRICE: Final = frozenset("about at by costs for from of only pay paid to".split())
 _EACH: Final = {
     "hr": "hour",
@@ -180,7 +182,7 @@ _OR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
 # What a sum is paid for, in letters behind it: glued to it, or where a space stands between, those that are no word.
 _TERMS: Final = re.compile(
     r"(?<=\d)(?P<scale>k)?(?P<gap> ?)(?P<term>p\.?c\.?m\.?|p\.?p\.?p\.?n\.?|p\.?p\.?n\.?|pupm|psf|psm|p[./]?w|p[./]?a|p[./]?h|p[./]?m|p[./]?n"
-    r"|p[./]?d|ea|ono)(?:\.(?=[,;)]| [a-z(+]))?(?![\w/'])"
+    r"|p[./]?d|ea|ono|ovno)(?:\.(?=[,;)]| [a-z(+]))?(?![\w/'])"
 )
 _TERM_WORDS: Final = {
     "pcm": "per calendar month",
@@ -197,12 +199,17 @@ _TERM_WORDS: Final = {
     "pd": "per day",
     "ea": "each",
     "ono": "or nearest offer",
+    "ovno": "or very near offer",
 }
-_TERMS_APART: Final = frozenset("ea ono pcm ppn pppn psf psm pupm pw p.a p/a p/w p.w p/m p/h p.h p/n p/d".split())
+_TERMS_APART: Final = frozenset("ea ono ovno pcm ppn pppn psf psm pupm pw p.a p/a p/w p.w p/m p/h p.h p/n p/d".split())
 _SUM_BEFORE: Final = re.compile(r"(?:[$€£₹]\d[\d.,]*k?(?:[-–][$€£]?\d[\d.,]*k?)?|\dp) ?\Z")
 _GLUED: Final = re.compile(r"(?<=[$€£¥₹]\d)(?P<whole>[\d,]*)(?P<cents>\.\d\d?)?(?P<letter>[cCpP])(?!\w)")
 _FROM: Final = re.compile(r"(?<![\w.'])fr\.? (?=[$€£¥₹]\d)")
 _PAIR: Final = re.compile(r"(?<![\w$€£¥])(?P<one>[$€£¥])/(?P<other>[$€£¥])(?=[ :]|$)")
+_PENCE: Final = re.compile(
+    rf"{NUMBER_START}(?P<amount>\d{{1,3}}(?:\.\d{{1,2}})?)(?:{DASH}(?P<upto>\d{{1,3}}(?:\.\d{{1,2}})?))?{NUMBER_END}p(?!\w){_PER}"
+)
+_SCANNED: Final = frozenset(("144", "240", "360", "480", "576", "720"))
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
@@ -215,10 +222,13 @@ _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
+    before = text.text
     if "/" in text.text:
         text = text.sub(_FOR_PRICE, r"\g<count> for ").sub(_OR_PRICE, " or ")
     if _CURRENCY.search(text.text):
         text = _sums(text)
+    if "£" in before or "p/" in text.text or "p " in text.text:
+        text = text.sub(_PENCE, partial(_pence, sterling="£" in before))
     return text.sub(_CENTS, _plain_cents).sub(_LOOSE_CENTS, _loose_cents)
 
 
@@ -321,6 +331,16 @@ def _loose_cents(match: re.Match[str]) -> str | None:
     """ "45c" behind a word that prices follow; elsewhere it may be a label."""
     sold = _SOLD.match(match.string, match.end()) is not None
     return _plain_cents(match) if sold or word_before(match).lower() in _BEFORE_PRICE else None
+
+
+def _pence(match: re.Match[str], *, sterling: bool) -> str | None:
+    """ "24.9p/kWh"; the lines of a picture are no pence."""
+    shown = sterling or match["per"] or "." in match["amount"] or word_after(match) in _BEHIND_PENCE
+    if not shown or match["amount"] in _SCANNED:
+        return None
+    upto = f" to {number(match['upto'])}" if match["upto"] else ""
+    one = is_one(match["amount"]) and not upto
+    return " ".join((f"{number(match['amount'])}{upto}", "penny" if one else "pence", *_per(match)))
 
 
 def _plain_cents(match: re.Match[str]) -> str:

@@ -110,7 +110,9 @@ _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
 _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
-_RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/((?:4|5|10)\.0|4|5|10|100)(?![\w/]|\.\d)")
+_RATING: Final = re.compile(
+    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|4|5|10|12|15|20|25|30|40|50|60|100)(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz|ft)\b)"
+)
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
 _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")

@@ -43,6 +43,7 @@ UNITS: Final = {
     "kpc": "kiloparsec",
     "Gpc": "gigaparsec",
     "ha": "hectare",
+    "sf": "square foot",
     "ac": "acre",
     "px": "pixel",
     "nt": "night",
@@ -324,7 +325,7 @@ UNITS: Final = {
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
     "ac ah ast atm bq btu cal cap deg dz ea eb ej ev fs ga gi gpa gt gy ha hl hr hrs in iu js ka ki kn ku kt kts ly ma mci mf mgy mh mi min mn mo mol mp ms mt mu mv na nl nv nf ng nh "
-    "ns pa pc pcs pf pg pj pr prs ps pt reb sec stl sv tab ti tj va zb".split()
+    "ns pa pc pcs pf pg pj pr prs ps pt reb sec sf stl sv tab ti tj va zb".split()
 )
 AS_TYPED: Final = {
     symbol.lower(): name

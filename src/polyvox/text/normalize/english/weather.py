@@ -14,6 +14,10 @@ _WIND: Final = re.compile(
     rf"(?= (?:winds?|gusts?|gales?|breezes?|swells?|flow|airflow|\d{{1,3}}(?:[-–]\d{{1,3}})? ?(?:mph|kts?|kn|knots|km/?h|kph|m/s)\b"
     r"|(?:at|@) \d))"
 )
+_FORCE: Final = re.compile(
+    rf"(?<![\w.'&/-])(?P<point>[NS][EW]|{_FINE})(?= \d{{1,2}}(?:[-–]\d{{1,2}})?(?: to (?:\d|gale|severe|storm)| or \d|[,.;]|$))"
+)
+_GALE: Final = re.compile(r"\b(?:[Gg]ales?|[Ss]eas?|[Ww]inds?|[Ff]orecast|[Ss]torms?|[Bb]acking|[Vv]eering|[Gg]usting|[Rr]ough)\b")
 _MOVING: Final = re.compile(
     r"(?P<lead>\b(?:[Mm]ov(?:e[ds]?|ing)|[Tt]rack(?:s|ed|ing)|[Bb]low(?:s|ing)|[Bb]lew|[Hh]ead(?:s|ed|ing)|[Dd]rift(?:s|ed|ing)"
     r"|[Vv]eer(?:s|ed|ing)|[Bb]ack(?:s|ed|ing)|[Ss]hift(?:s|ed|ing)|[Ww]inds?|[Gg]usts?|[Ff]ac(?:es|ing)|[Bb]earing)"
@@ -26,6 +30,8 @@ def read(text: TrackedText) -> TrackedText:
     """The points of the compass, where wind or a way shows that they are some."""
     if _ANY.search(text.text) is None:
         return text
+    if _GALE.search(text.text):
+        text = text.sub(_FORCE, lambda match: _point(match["point"]))
     text = text.sub(_WIND, _wind).sub(_MOVING, lambda match: match["lead"] + _point(match["point"]))
     return text.sub(_FAR, lambda match: (match["lead"] or "") + _point(match["point"] or match["fine"]))
 

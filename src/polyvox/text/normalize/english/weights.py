@@ -10,6 +10,8 @@ _STONES: Final = re.compile(
     r"(?<![\w.,])(?P<stones>[2-9]|[1-9]\d) ?st(?:\.(?= ?[\da-z,;)]))?(?: ?(?P<pounds>1[0-3]|\d)(?: ?lbs?(?:\.(?= [a-z]|[,;)]))?|(?!\w|[.,]\d)))?"
     r"(?![\w'])"
 )
+_DIGIT_ST: Final = re.compile(r"\d ?st(?![a-z])")
+_DIGIT_CARAT: Final = re.compile(r"\d[ -]?(?:ct|k|K)")
 _ALONE: Final = re.compile(r"\b(?:weigh(?:s|ed|t|ing)?|lost|gained|lighter|heavier|dropped|overweight|jockey|boxer)\b")
 _CARATS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})(?P<gap>[ -]?)(?P<unit>cts?|kt?|K)(?:\.(?= [a-z]))?(?= (?:[a-z-]{{3,12}} )?"
@@ -20,9 +22,9 @@ _NEAR: Final = 48
 
 
 def read(text: TrackedText) -> TrackedText:
-    if "st" in text.text:
+    if _DIGIT_ST.search(text.text):
         text = text.sub(_STONES, _stones)
-    return text.sub(_CARATS, _carats)
+    return text.sub(_CARATS, _carats) if _DIGIT_CARAT.search(text.text) else text
 
 
 def _stones(match: re.Match[str]) -> str | None:

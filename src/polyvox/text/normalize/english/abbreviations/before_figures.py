@@ -104,6 +104,7 @@ BEFORE_FIGURES: Final = {
     "Fl": "Floor",
     "fl": "floor",
     "Gr": "Grade",
+    "gr": "grade",
     "Grp": "Group",
     "Iss": "Issue",
     "iss": "issue",
@@ -260,10 +261,8 @@ _LIFE: Final = re.compile(
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
-_BEHIND_COMMA: Final = re.compile(
-    r"(?:(?<=[,(;] )|(?<=\()|(?<=\bunder )|(?<=\bper )|(?<=\b[Ss]ee )|(?<=\bby )|(?<=\bof )|(?<=\bin )|(?<=\bwith ))"
-    r"(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))"
-)
+_BEHIND_COMMA: Final = re.compile(r"(?<![\w.'])(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))")
+_LEADS_PART: Final = re.compile(r"(?:[,(;] |\(|\b(?:under|per|[Ss]ee|by|of|in|with) )\Z")
 _RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
 _KINDS: Final = {
     "Civ": "Civil",
@@ -283,7 +282,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
-        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]])
+        text = text.sub(_BEHIND_COMMA, _behind_comma)
     if "st" in text.text:
         text = text.sub(_ESTABLISHED, r"\1stablished")
     if ". " in text.text:
@@ -302,6 +301,11 @@ def read_lettered(text: TrackedText) -> TrackedText:
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
+
+
+def _behind_comma(match: re.Match[str]) -> str | None:
+    led = _LEADS_PART.search(match.string, max(0, match.start() - 8), match.start())
+    return BEHIND_COMMA[match[1]] if led else None
 
 
 def _before_figure(match: re.Match[str]) -> str | None:

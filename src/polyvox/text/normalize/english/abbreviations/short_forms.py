@@ -382,6 +382,7 @@ MIXED_CASE: Final = {
     "TL;DR": "TLDR",
     "tl;dr": "TLDR",
 }
+_OF_LOANS: Final = frozenset("year yr fixed jumbo mo month home refi arm first second".split())
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
 _NAMES: Final = frozenset(("ty", "fr", "fri", "gm", "b4", "l8", "m8", "w8"))
 """With a capital, a name, a title, a firm, or the size of a screw."""
@@ -415,6 +416,8 @@ def _shortened(match: re.Match[str]) -> str | None:
     if not (short.islower() or short.istitle() or shouted):
         return None
     word = SHORTENED.get(lower) or SMALL[lower]
+    if lower == "mtg" and word_before(match).lower().rstrip(".") in _OF_LOANS:
+        word = "mortgage"
     if short == "Pct" and word_before(match).islower():
         word = "precinct"
     stop = match.group()[len(short) :] if lower in CHATTED else final_stop(match)
