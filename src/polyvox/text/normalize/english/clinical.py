@@ -53,6 +53,7 @@ _MEDICINE: Final = re.compile(r"\b(?:insulin|heparin|glargine|lispro|penicillin|
 _DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(?![\w/])")
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
 _SIGHT: Final = re.compile(r"(?<![\w./])(?P<near>20|6)/(?P<far>\d{1,3})(?![\w/]|[.,]\d)")
+_GASES: Final = re.compile(r"(?<![\w.])(?P<of>Fi|Sp|Sa|Pa|Pv|Sv|Sc?v|Et|ET|V)(?P<gas>C?O)[2₂](?!\w)")
 _EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen|IOP)\b")
 _DAYS: Final = re.compile(r"(?P<lead>(?:(?<=[\w),;] )[x×] ?|\bfor ))(?P<count>\d{1,3}) ?d(?=[.,;) ]|$)")
 _PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
@@ -111,6 +112,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_AGED, lambda match: f"-year-old {_SEXES[match['sex']]}")
     if "% of pts" in text.text:
         text = text.sub(_PATIENTS, "patients")
+    if "O2" in text.text:
+        text = text.sub(_GASES, lambda match: f"{'.'.join((match['of'] + match['gas']).upper())} two")
     if _CHART.search(text.text) is None:
         return text
     if "/" in text.text:

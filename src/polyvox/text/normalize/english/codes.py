@@ -71,7 +71,7 @@ _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])(?:\d++(?:\.\d++)++|\d{1,3}(?:,\d{3})++)(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
     r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
-    r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
+    r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2}(?:[-–]\d{1,2})? (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
 _RESOLUTION: Final = re.compile(
     r"(?<![\w.,])(?<!\d [x×] )(?<!\d[x×])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d| ?[x×] ?\d| ?(?:mm|cm|m|ft|in)\b)"
@@ -122,6 +122,9 @@ _NUMBERED_PART: Final = re.compile(
     r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?|[Tt]heorem|[Ll]emma|"
     r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and | to ))*\(?\Z"
 )
+_PARTS_TO: Final = re.compile(
+    r"(?P<lead>\b(?:[Ss]ections?|[Ff]ig(?:ure)?s?|[Tt]ables?|[Ee]xercises?|[Cc]lauses?|[Cc]hapters?|[Rr]ooms?) [A-Z]?\d+\.\d+) ?[-–] ?(?=\d+\.\d)"
+)
 _PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5
 """Digits in a row, or runs of letters and digits, from which on a serial number is spelled."""
@@ -145,7 +148,8 @@ _COMPARED: Final = frozenset(
     "a around as back better bigger cheaper daily denser each every faster fewer greater heavier higher larger less "
     "lighter longer lower monthly more per platinum in on over shorter slower smaller stronger taller the thicker "
     "weekly wider worse yearly "
-    "earnings ebitda forward fwd leverage revenue revenues sales trailing".split()
+    "earnings ebitda forward its his her their our my your that what "
+    "fwd leverage revenue revenues sales trailing".split()
 )
 
 
@@ -178,7 +182,7 @@ def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     if "-" in text.text or "–" in text.text:
-        text = text.sub(_LABELLED, _labelled).sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
+        text = text.sub(_PARTS_TO, r"\g<lead> to ").sub(_LABELLED, _labelled).sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
@@ -357,7 +361,9 @@ def _times(match: re.Match[str]) -> str:
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
     compared = (
-        ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+        word_after(match).endswith("'s")
+        or ending
+        or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
     )
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 

@@ -29,6 +29,7 @@ _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'â€™-])(?P<mark>['â
 # What a bond of ten years yields above one of two: "2s10s".
 _YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
 _SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
+_PRESSURES: Final = re.compile(r"(?<![\w.])(?P<top>1\d|2[0-2]|[89])0s/(?P<bottom>1[0-3]|[4-9])0s(?!\w)")
 _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
@@ -115,6 +116,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     if "s" in text.text:
         text = text.sub(_SPREAD, _spread).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
+        text = text.sub(_PRESSURES, _pressures) if "0s/" in text.text else text
         text = text.sub(_DECADES, _decades)
         text = text.sub(_TENS_BESIDE, _tens_beside)
     text = text.sub(_DECADE, _decade)
@@ -159,12 +161,20 @@ def _years_of_school(match: re.Match[str]) -> str:
     return f"{match['lead']}{year_name}{'es' if year_name.endswith('x') else 's'}"
 
 
+def _pressures(match: re.Match[str]) -> str:
+    """ "150s/90s": blood pressure by its tens."""
+    return f"{_tens_of(match['top'])} over {_tens_of(match['bottom'])}"
+
+
+def _tens_of(figures: str) -> str:
+    hundreds, tens = divmod(int(figures), 10)
+    name = ("hundreds", "tens")[tens] if tens < 2 else _tens_plural(tens)  # noqa: PLR2004
+    return f"{cardinal(str(hundreds))} {name}" if hundreds else name
+
+
 def _tens_beside(match: re.Match[str]) -> str:
     """ "in the 140s": figures of three digits, by their tens."""
-    tens = int(match["tens"])
-    if tens < 2:
-        return f"{match['lead']}{cardinal(match['hundreds'])} {'tens' if tens else 'hundreds'}"
-    return f"{match['lead']}{cardinal(match['hundreds'])} {_tens_plural(tens)}"
+    return match["lead"] + _tens_of(match["hundreds"] + match["tens"])
 
 
 def _decade(match: re.Match[str]) -> str:

@@ -34,7 +34,7 @@ _RECORD: Final = re.compile(
     r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, | (?:away|home|at home|on the road|ATS|in (?:the )?(?:division|conference|league))\b)"
     r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
     r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
-    r"this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
+    r"ATS|SU|straight up|this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
     r"overall|last season|\(\d+ KOs?|\(\d{1,3}-\d{1,3} (?:away|home|at|on|ATS|in))\b)"
 )
 _TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)")

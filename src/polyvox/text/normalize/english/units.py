@@ -97,6 +97,7 @@ _SAME: Final = (
     frozenset(("kg", "g", "lb", "lbs", "oz")),
     frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
     frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+    frozenset(("kg", "lb", "lbs", "cm", "in", "ft")),
 )
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
