@@ -28,6 +28,7 @@ _LABELLED: Final = re.compile(
     r"(?P<first>\d{1,6})-(?P<last>\d{1,6})(?P<letters>[A-Z]{0,3})(?![\w-])"
 )
 _BOND: Final = re.compile(r"(?<![\w-])(?P<letters>Aa|Baa|Ba|Caa|Ca)(?P<digit>[123])(?!\w)")
+_VERSIONS: Final = re.compile(r"(?<![\w.,$€£])(?P<first>\d{1,2}\.\d{1,2})(?P<joint> ?[-–] ?| to | and )(?P<last>\d{1,2}\.\d{2})(?![\w%]|\.\d)")
 _LETTERS_BEHIND: Final = re.compile(r"(?<=\d)(?P<first>[a-h])[-–](?P<last>[b-j])(?![\w'])")
 _ITEMS: Final = re.compile(r"(?<![\w.-])(?P<kind>[QP])(?P<first>\d{1,2})[-–](?=(?P<last>\d{1,2})(?![\w-]|[.,]\d))")
 _SAME_LETTER: Final = re.compile(
@@ -80,7 +81,7 @@ _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d
 _BOEING: Final = re.compile(
     r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
 )
-_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
+_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
     r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
@@ -184,6 +185,8 @@ def read(text: TrackedText) -> TrackedText:
     if "-" in text.text or "–" in text.text:
         text = text.sub(_PARTS_TO, r"\g<lead> to ").sub(_LABELLED, _labelled).sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
+    if "." in text.text:
+        text = text.sub(_VERSIONS, _versions)
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
@@ -213,6 +216,16 @@ def _same_letter(match: re.Match[str]) -> str | None:
 
 def _coded(match: re.Match[str]) -> str:
     return f"{match['head']} {code(match['digits'])}"
+
+
+def _versions(match: re.Match[str]) -> str | None:
+    """ "3.9-3.12": two versions, since as decimals the second would be less."""
+    first, last = match["first"], match["last"]
+    same = first.split(".")[0] == last.split(".")[0] and len(first) < len(last)
+    if not same or float(last) >= float(first):
+        return None
+    joint = match["joint"].strip(" -–") or "to"
+    return f"{version(first)} {joint} {version(last)}"
 
 
 def _labelled(match: re.Match[str]) -> str:
@@ -313,6 +326,8 @@ def _dashed(match: re.Match[str]) -> str:
     groups = match.group().split("-")
     if all(len(group) <= 2 for group in groups):
         return " ".join(cardinal(group) for group in groups)
+    if all(len(group) <= 3 and group[0] != "0" for group in groups):
+        return ", ".join(code(group) for group in groups)
     return ", ".join(spelled(group) for group in groups)
 
 

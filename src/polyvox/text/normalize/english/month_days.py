@@ -129,6 +129,8 @@ class _Days:
         return odd and is_day(*self.order(first, last)) and not is_plural(word_after(match))
 
     def day(self, match: re.Match[str]) -> str | None:
+        if self._is_turned(match):
+            return day_words(int(match["last"]), int(match["first"]))
         if not self.is_certain(match) and not (self.known and self._goes_along(match)):
             return None
         month, day = self.order(match["first"], match["last"])
@@ -155,6 +157,14 @@ class _Days:
         if joined or _LISTED.search(before):
             return True
         return first >= last or last in _SELDOM_PARTS or last > 10
+
+    def _is_turned(self, match: re.Match[str]) -> bool:
+        """Return whether a day that no month can be stands in front, where a word asks for a date: "due 17/10"."""
+        if self.day_first or match["upto"] or is_day(*self.order(match["first"], match["last"])):
+            return False
+        lead = _LEAD.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+        asked = lead is not None and lead["word"].lower() in BEFORE_DATE
+        return asked and is_day(int(match["last"]), int(match["first"]))
 
     def span(self, match: re.Match[str]) -> str | None:
         """Two days and what lies between; one of them must be no common fraction, or the text must ask for days."""

@@ -28,6 +28,12 @@ _ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )
 _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
 # A part of a part, in brackets behind another one or its figure: "7(ii)", "3(a)(iv)".
 _BRACKETED: Final = re.compile(r"(?<=[\d)])\((?P<numeral>i{2,3}|i[vx]|vi{1,3}|xi{1,3}|xi?v|(?<=\)\()[ivx])\)")
+# What is given into a vein, "IV".
+_DRIPPED: Final = frozenset(
+    "access antibiotics bag bolus contrast drip drugs fluid fluids infusion iron lidocaine line lines medication meds over "
+    "pole push saline site steroids therapy x".split()
+)
+_DOSED: Final = re.compile(r"\d ?(?:mg|mcg|g|m[Ll]|mEq|units?|L|\w*grams?|\w*liters?|milliequivalents) (?:\w+ )?\Z")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
@@ -136,6 +142,8 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
+    if numeral == "IV" and (word_after(match) in _DRIPPED or _DOSED.search(match.string, max(0, match.start() - 24), match.start())):
+        return None
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
     if before in _LABELS and not (before == "Series" and len(numeral) == 1):

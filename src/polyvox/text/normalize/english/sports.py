@@ -27,7 +27,7 @@ _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,
 _GAME: Final = re.compile(
     r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
-    r"standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
+    r"ATS|O/U|standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
 _RECORD: Final = re.compile(
@@ -67,7 +67,7 @@ _SHOTS: Final = re.compile(
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
 )
-_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break)\b")
+_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break|(?:[Tt]he|[Ff]irst|[Ss]econd|[Tt]hird|1st|2nd|3rd|[Oo]pening|[Dd]eciding) set|ATP|WTA|Wimbledon)\b")
 _GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")

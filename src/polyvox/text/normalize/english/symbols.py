@@ -119,6 +119,7 @@ _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:
 _GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
 _HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
 _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
+_BECOMES: Final = re.compile(r"(?<=[\w%°)])(?: ?-{1,2}> ?)(?=[$€£]?-?\.?\d)")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
@@ -243,6 +244,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "->" in text.text:
+        text = text.sub(_BECOMES, " to ")
     if "A*" in text.text:
         text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ")
     if "*" in text.text or "//" in text.text:

@@ -23,7 +23,7 @@ _MOVING: Final = re.compile(
     r"|[Vv]eer(?:s|ed|ing)|[Bb]ack(?:s|ed|ing)|[Ss]hift(?:s|ed|ing)|[Ww]inds?|[Gg]usts?|[Ff]ac(?:es|ing)|[Bb]earing)"
     rf"(?: from the| to the| from| to|,|:)? )(?P<point>{_POINT})(?![\w'’&.-])"
 )
-_FAR: Final = re.compile(rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\bthe )(?P<fine>{_FINE})(?![\w'’&-])")
+_FAR: Final = re.compile(rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])")
 
 
 def read(text: TrackedText) -> TrackedText:

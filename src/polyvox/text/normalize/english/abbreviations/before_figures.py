@@ -91,6 +91,7 @@ BEFORE_FIGURES: Final = {
     "ref": "reference",
     "Amend": "Amendment",
     "App": "Appendix",
+    "app": "appendix",
     "Att": "Attendance",
     "att": "attendance",
     "agg": "aggregate",
@@ -98,6 +99,7 @@ BEFORE_FIGURES: Final = {
     "bk": "book",
     "Blk": "Block",
     "Div": "Division",
+    "div": "division",
     "Dk": "Deck",
     "Ex": "Exhibit",
     "Exh": "Exhibit",
@@ -187,7 +189,7 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
     r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
     r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
-    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|[Aa]pp|[Pp]t|Sect?|[Tt]bl|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
@@ -262,6 +264,7 @@ _LIFE: Final = re.compile(
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
 _BEHIND_COMMA: Final = re.compile(r"(?<![\w.'])(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))")
+_PAID: Final = re.compile(r" ?[$€£]?\d+(?:\.\d+)? ?(?:[pc]\b|[%¢]|per\b|a\b)| ?[$€£]")
 _LEADS_PART: Final = re.compile(r"(?:[,(;] |\(|\b(?:under|per|[Ss]ee|by|of|in|with) )\Z")
 _RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
 _KINDS: Final = {
@@ -314,6 +317,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return f"Conference {BEFORE_FIGURES[word]}"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
+    if word in ("Div", "div") and _PAID.match(match.string, match.end()):
+        return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
     return BEFORE_FIGURES.get(word)

@@ -170,6 +170,8 @@ WITHIN: Final = {
     "wt": "weight",
     "Wt": "Weight",
     "Avg": "average",
+    "lv": "leaving",
+    "Lv": "Leaving",
     "lg": "large",
     "Lg": "Large",
     "sm": "small",
@@ -260,6 +262,7 @@ COUNTED: Final = {
 # Words of their own elsewhere: only where the sentence goes on behind the stop.
 GOING_ON: Final = {
     "ans": "answer",
+    "Ans": "Answer",
     "auth": "authorization",
     "bus": "business",
     "co": "company",
