@@ -8,10 +8,10 @@ from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
     r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
 )
 _DOSING: Final = re.compile(
-    r"(?<![\w.])(?:BID|TID|QID|QHS|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam|qpm|qod|qd|prn|po"
+    r"(?<![\w.])(?:BID|TID|QID|[qQ]HS|qAM|qPM|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam|qpm|qod|qd|prn|po"
     r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| w/| \d))"
     r"(?!\w|\.\w)"
 )
@@ -19,6 +19,7 @@ _DOSING: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?P<lead>(?:\b(?:[Ff]or|[Ii]n|[Rr]eview|[Aa]fter|[Ee]very|[Ll]ast|[Pp]ast|[Oo]ver|next|then|F/U|f/u) |[x×] ?))"
     r"(?P<count>[1-9]\d?)/(?P<of>7|52|12)(?![\w/]|[.,]\d)"
+    r"|(?<![\w./-])(?P<long>[1-9]\d?)/(?P<ago>7|52|12)(?= (?:hx|Hx|history|h/o|ago|duration)\b)"
 )
 _SPANS: Final = {"7": "day", "52": "week", "12": "month"}
 _DOSE: Final = re.compile(
@@ -140,6 +141,8 @@ def read_notes(text: TrackedText) -> TrackedText:
 
 def _span(match: re.Match[str]) -> str:
     """ "for 7/7": days of a week, weeks of a year, months of one."""
+    if match["long"]:
+        return f"{cardinal(match['long'])} {_SPANS[match['ago']]}{'' if match['long'] == '1' else 's'}"
     lead = "for " if match["lead"][0] in "x×" else match["lead"]
     return f"{lead}{cardinal(match['count'])} {_SPANS[match['of']]}{'' if match['count'] == '1' else 's'}"
 

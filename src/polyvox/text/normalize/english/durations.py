@@ -14,6 +14,13 @@ _PRIMES: Final = re.compile(
 _MINUTES: Final = re.compile(
     rf"(?<![\w.,$€£])(?P<amount>\d{{1,3}})(?:{DASH}(?P<upto>\d{{1,3}}))?m(?:\.(?=[,;)]))?(?![\w²³/'^])"
 )
+_DAYS: Final = re.compile(
+    r"(?:(?P<lead>\b(?:every|for|after|in|last|past|within|than|to|TTL|retention|expires in) )(?P<few>\d{1,4})|(?<![\w.,/$€£+-])(?P<many>[1-9]\d{1,3}))"
+    r"d(?![\w'/-]|\.\d)"
+)
+_SHORT_DAYS: Final = re.compile(r"\dd(?!\w)")
+_EVERY: Final = re.compile(r"\bevery \Z")
+_WORKED: Final = re.compile(r"\b(?:alerts?|autovac\w*|backups?|checks?|cron|heartbeat|interval|jobs?|polls?|refresh\w*|retr\w+|runs?|scrape[sd]?|syncs?)\b")
 _METERS: Final = re.compile(r"\dm(?!\w)")
 _TIMED: Final = re.compile(
     r"(?:\b(?:prep|preparation|cook|cooking|rest|resting|chill|bake|rise|proof|prove|soak|simmer|ETA|eta|wait|waiting|"
@@ -31,7 +38,7 @@ _HOURS_BEFORE: Final = re.compile(r"\d ?hr? [a-z]")
 _OF_HOURS: Final = frozenset(
     "access average averages care change chart clock cooldown coverage cycle delivery drive drop fast flight format gain "
     "gains gym high hold hotline journey layover lead limit loss low monitoring move news notice parking pass period "
-    "recall return returns rolling service shift shifts surveillance support ticket time total trading turnaround urine "
+    "recall return returns rise rolling service shift shifts surveillance support ticket time total trading turnaround urine "
     "vol volume wait warning watch window".split()
 )
 
@@ -42,6 +49,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PRIMES, _primes)
     if _HOURS_BEFORE.search(text.text):
         text = text.sub(_HOURS, _hours)
+    if _SHORT_DAYS.search(text.text):
+        text = text.sub(_DAYS, _days)
     return text.sub(_MINUTES, _minutes) if _METERS.search(text.text) else text
 
 
@@ -60,11 +69,20 @@ def _primes(match: re.Match[str]) -> str | None:
 def _minutes(match: re.Match[str]) -> str | None:
     """Minutes, where a word of cooking or waiting stands before the figure or hours do."""
     led = _TIMED.search(match.string, max(0, match.start() - 32), match.start())
+    led = led or (_EVERY.search(match.string, 0, match.start()) and _WORKED.search(match.string))
     if not (led or _ALLOWED.match(match.string, match.end())) or _SWUM.match(match.string, match.end()):
         return None
     if match["upto"]:
         return f"{cardinal(match['amount'])} to {_counted(match['upto'], 'minute')}"
     return _counted(match["amount"], "minute")
+
+
+def _days(match: re.Match[str]) -> str:
+    """ "every 90d"; before a noun the day stays singular."""
+    figure = match["few"] or match["many"]
+    following = word_after(match)
+    single = figure == "1" or following in _OF_HOURS
+    return f"{match['lead'] or ''}{cardinal(figure)} day{'' if single else 's'}"
 
 
 def _hours(match: re.Match[str]) -> str | None:

@@ -27,6 +27,7 @@ _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 # What a bond of ten years yields above one of two: "2s10s".
+_BONDS: Final = re.compile(r"(?<![\w.$€£-])(?P<years>2|3|5|7|10|20|30)s(?=,? (?:at |to |yield(?:ing|ed)? )?\d\.\d{1,3}%)")
 _YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
 _SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
 _PRESSURES: Final = re.compile(r"(?<![\w.])(?P<top>1\d|2[0-2]|[89])0s/(?P<bottom>1[0-3]|[4-9])0s(?!\w)")
@@ -114,7 +115,7 @@ def read_marked(text: TrackedText) -> TrackedText:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
     if "s" in text.text:
-        text = text.sub(_SPREAD, _spread).sub(_YEARS_OF_SCHOOL, _years_of_school)
+        text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
         text = text.sub(_PRESSURES, _pressures) if "0s/" in text.text else text
         text = text.sub(_DECADES, _decades)
@@ -153,6 +154,12 @@ def _tens_plural(tens: int) -> str:
 def _spread(match: re.Match[str]) -> str:
     long = cardinal(match["long"])
     return f"{cardinal(match['short'])}s {_tens_plural(int(match['long'][0])) if long.endswith('y') else long + 's'}"
+
+
+def _bonds(match: re.Match[str]) -> str:
+    """ "2s at 4.69%": the bonds of so many years."""
+    years = int(match["years"])
+    return _tens_plural(years // 10) if years > 10 else cardinal(match["years"]) + "s"  # noqa: PLR2004
 
 
 def _years_of_school(match: re.Match[str]) -> str:

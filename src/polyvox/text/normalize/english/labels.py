@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.normalize.english.numbers import cardinal, code, spelled
+from polyvox.text.normalize.english.unit_names import RATES, UNITS
 from polyvox.text.tracked import TrackedText
 
 _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![\w%°/]|[.,:-]\d)")
@@ -32,8 +34,8 @@ _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8}
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
 _MEASURED: Final = re.compile(
-    r" ?(?:mg|mcg|g|ng|mmol|mEq|IU|ms|mm|cm|mL|mmHg|bpm|ml|L|kg|lbs?|dpi|fps|Hz|[kMG]Hz|[KMGT]B|[kMG]?W|k?V|hp|mph|psi)"
-    r"(?:/|(?!\w))"
+    rf" ?(?:{any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in ('in', 'min', 'pt', 'cap', 'tab'))}"
+    r"|[gLWV])(?:/|(?!\w))"
 )
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")

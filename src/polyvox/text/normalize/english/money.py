@@ -259,7 +259,7 @@ def _sum(match: re.Match[str]) -> str | None:
         words.append(f"{_exact(_american(match['amount']), currency)} to {_exact(match['upto'], currency)}")
     elif match["upto"] or scale:
         words += _counted(match, currency, scale)
-    elif is_adjective(match):
+    elif is_adjective(match) and not (match["per"] and "." in match["amount"]):
         words.append(_exact(_american(match["amount"]), currency, attribute=True))
     else:
         words.append(_exact(_american(match["amount"]), currency))
@@ -324,6 +324,8 @@ def _exact(amount: str, currency: EnglishCurrency, *, attribute: bool = False) -
     small = f"{cardinal(coins)} {currency.cent if attribute or coins == '1' else currency.cents}"
     if whole.strip("0") == "":
         return small
+    if attribute and currency.cents == "pence":
+        return f"{cardinal(whole)} pound {cardinal(coins) if len(coins) > 1 else small}"
     return f"{cardinal(whole)} {currency.one if attribute or is_one(whole) else currency.many} and {small}"
 
 

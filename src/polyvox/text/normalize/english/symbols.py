@@ -111,7 +111,7 @@ _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
 _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
 _RATING: Final = re.compile(
-    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|4|5|10|12|15|20|25|30|40|50|60|100)(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz|ft)\b)"
+    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|[1-9]\d{0,2})(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz|ft)\b)"
 )
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
@@ -300,7 +300,11 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_ratings(text: TrackedText) -> TrackedText:
     """ "4.7/5": to be read before the decimals lose their point."""
-    return text.sub(_RATING, lambda match: f"{number(match[1])} out of {number(match[2])}")
+    return text.sub(_RATING, _rating)
+
+
+def _rating(match: re.Match[str]) -> str | None:
+    return f"{number(match[1])} out of {number(match[2])}" if float(match[1]) <= float(match[2]) else None
 
 
 def _menu(match: re.Match[str]) -> str | None:

@@ -25,7 +25,7 @@ from polyvox.text.tracked import TrackedText
 # What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
 _PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz g kg lb".split())
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
-_PER_ALONE: Final = frozenset("d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
+_PER_ALONE: Final = frozenset("ha d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
     r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
@@ -113,7 +113,7 @@ _MEASURE: Final = re.compile(
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d[x×]?|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
+    r"(?P<left>\d[x×]?|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,}|(?<=[a-z]s )[A-Z][a-z]?)/"
     r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
@@ -154,11 +154,11 @@ _DEGREES: Final = re.compile(
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
 _LONE_DEGREES: Final = re.compile(r"(?<![\d ])°(?P<letter>[CF])(?!\w)|(?<=[a-z(] )°(?P<other>[CF])(?!\w)")
 _BARE_DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?P<upto>)(?P<sign>) ?(?P<letter>[CFcf])"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?:[-–](?P<upto>\d{{1,3}}))?(?P<sign>) ?(?P<letter>[CFcf])"
     r"(?!\w|['’.-]\w)"
 )
 _THERMAL: Final = re.compile(
-    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?|freez\w+|"
+    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?|freez\w+|rain|showers?|sun(?:ny|shine)?|pollen|UV|winds?|"
     r"degrees|cool(?:ed)?|warm(?:ed)?|hot|cold|outside|feels like)\b",
     re.IGNORECASE,
 )
@@ -630,8 +630,8 @@ def _rate(match: re.Match[str]) -> str | None:
 def _bare_degrees(match: re.Match[str]) -> str | None:
     if match["letter"].islower() and not match["decimals"]:
         return None
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if not (match["decimals"] and match["letter"] in "cCF") and _THERMAL.search(before) is None:
+    near = match.string[max(0, match.start() - _NEAR) : match.end() + (_NEAR if match["upto"] else 0)]
+    if not (match["decimals"] and match["letter"] in "cCF") and _THERMAL.search(near) is None:
         return None
     return _degrees(match)
 

@@ -108,6 +108,8 @@ BEFORE_FIGURES: Final = {
     "Gr": "Grade",
     "gr": "grade",
     "Grp": "Group",
+    "Inv": "Invoice",
+    "inv": "invoice",
     "Iss": "Issue",
     "iss": "issue",
     "mvt": "movement",
