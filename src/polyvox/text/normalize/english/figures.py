@@ -56,7 +56,7 @@ _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
-_SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
+_SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?P<deciding>, \[?1\d-\d{{1,2}}\]?)?(?![\w-]|[.,]\d)")
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
 _JOINED: Final = re.compile(r"(?<=[\da-z])-(?P<word>and|by|for|in|of|on|to|up)-(?=\d)")
 _RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
@@ -296,7 +296,8 @@ def _is_split(first: str, last: str) -> bool:
 
 def _sets(match: re.Match[str]) -> str | None:
     """The sets of a tennis match, "6-4, 7-6 (7-5)": in each, somebody has won six or seven games."""
-    sets = _POINTS.findall(re.sub(r"\(.*?\)", "", match.group()))
+    played = match.group().removesuffix(match["deciding"] or "")
+    sets = _POINTS.findall(re.sub(r"\(.*?\)", "", played))
     if any(max(games) not in ("6", "7") for games in sets):
         return None
     return _POINTS.sub(lambda games: f"{cardinal(games[1])} {cardinal(games[2])}", match.group())

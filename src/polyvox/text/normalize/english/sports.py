@@ -67,7 +67,7 @@ _SHOTS: Final = re.compile(
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
 )
-_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break|(?:[Tt]he|[Ff]irst|[Ss]econd|[Tt]hird|1st|2nd|3rd|[Oo]pening|[Dd]eciding) set|ATP|WTA|Wimbledon)\b")
+_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break|(?:[Tt]he|[Ff]irst|[Ss]econd|[Tt]hird|1st|2nd|3rd|[Oo]pening|[Dd]eciding) set|ATP|WTA|Wimbledon|\d(?:st|nd|rd|th) seed|top seed|straight sets)\b")
 _GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")

@@ -205,7 +205,7 @@ _COOKING: Final = re.compile(
 )
 # Sizes and heats of a recipe: "2 lg eggs", "med-high".
 _SIZES: Final = re.compile(
-    r"(?<=\d )(?P<size>lg|sm|med|xl|lge)\.? (?=[a-z]{3})|(?<![\w-])(?P<heat>[Mm]ed)\.?(?P<joint>[- ])(?=(?:high|low|heat|hot|rare|well|bowl)\b)"
+    r"(?:(?<=\d )(?P<size>lg|sm|med|xl|lge)|(?<=\b[Aa] )(?P<one>lge?|sm))\.? (?=[a-z]{3})|(?<![\w-])(?P<heat>[Mm]ed)\.?(?P<joint>[- ])(?=(?:high|low|heat|hot|rare|well|bowl)\b)"
 )
 _SIZE_NAMES: Final = {"lg": "large", "lge": "large", "sm": "small", "med": "medium", "xl": "extra large"}
 _BEHIND_LENGTH: Final = NOT_NOUNS | frozenset(
@@ -270,7 +270,7 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
         text = text.sub(_PERCENTILE, " percentile\\g<many>").sub(_SHARE_OF, lambda match: f" {_SHARES[match['of']]} percent")
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
-    if "lg" in text.text or "med" in text.text or "sm" in text.text or "Med" in text.text:
+    if " lg" in text.text or "med" in text.text or " sm" in text.text or "Med" in text.text:
         text = text.sub(_SIZES, _size)
     text = (
         text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
@@ -338,7 +338,7 @@ def _spoons(match: re.Match[str]) -> str:
 
 
 def _size(match: re.Match[str]) -> str:
-    return f"{match['heat']}ium{match['joint']}" if match["heat"] else f"{_SIZE_NAMES[match['size']]} "
+    return f"{match['heat']}ium{match['joint']}" if match["heat"] else f"{_SIZE_NAMES[match['size'] or match['one']]} "
 
 
 def _unit(symbol: str) -> str | None:

@@ -18,7 +18,7 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"
     r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
     r"|(?<=\w(?:st|nd|rd|th)[ -])(?P<minute>min|pt|hr|wk|mo|yr|qtr|mi)\.?(?!\w)"
-    r"|(?:(?<=[a-zA-Z] )|(?<=\d[a-z]{2} ))(?P<estimate>est)\.(?= (?:to|of|for|is|was|shows?|showed|puts?|said|came|and|or|at)\b)"
+    r"|(?:(?<=[a-zA-Z] )|(?<=\d[a-z]{2} )|(?<=[12]\d{3} ))(?P<estimate>est)\.(?=$| (?:to|of|for|is|was|shows?|showed|puts?|said|came|and|or|at)\b)"
     r"|\b(?P<tone>[A-G](?:[♯♭#]|[ -](?:flat|sharp))?)[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
     r"|(?<=[A-Za-z] )(?P<beat>def)\.(?= (?:No\. |number )?(?:[A-Z][a-z]|[A-Z]{2,3}\b))"
     r"|\b(?P<revised>[Rr]ev)\. (?P<enlarged>and (?:enl|exp)|ed)\b\.?"

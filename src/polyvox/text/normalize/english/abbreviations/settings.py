@@ -96,6 +96,8 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
+    if short.lower() == "sat" and word_after(match) in ("fat", "fats"):
+        word = "saturated"
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"
     if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":

@@ -231,6 +231,7 @@ LABELS: Final = {
     "reqs": "requirements",
     "resp": "responsibilities",
     "ser": "serial",
+    "serv": "serving",
     "spec": "specification",
     "specs": "specifications",
     "subj": "subject",
