@@ -71,6 +71,7 @@ _TIMES: Final = re.compile(
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])(?:\d++(?:\.\d++)++|\d{1,3}(?:,\d{3})++)(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
+    r"(?<=\dlbs )x ?(?=\d{1,2}\b)|(?<=\d lbs )x ?(?=\d{1,2}\b)|(?<=\dkg )x ?(?=\d{1,2} (?:for|on|reps|sets|at)\b)|"
     r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
     r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2}(?:[-–]\d{1,2})? (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )

@@ -87,6 +87,7 @@ _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", 
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
+_TABLED: Final = re.compile(r": ?(?:\d|closed|open|sunny|rain|cloudy|off|rest)")
 _HOUR_BEFORE: Final = re.compile(r"(?:\d|\d ?[ap]\.?m\.?|[AP]\.M\.?|o'clock|een|eleven|twelve|(?:one|two|three|four|five|six|seven|eight|nine|ten)) \Z")
 _BEFORE_STOPPED: Final = _BEFORE_DAY | month_days.BEFORE_DATE | frozenset("born died ended ending of fye ye".split())
 _BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
@@ -209,6 +210,7 @@ def _lone_weekday(match: re.Match[str]) -> str | None:
     led = before in _BEFORE_DAY or (match[1] == "Sat" and before == "the")
     alone = not match.string[match.end() : match.end() + 2].strip()[:1].isupper()
     led = led or (before in _BEFORE_FREE_DAY and alone)
+    led = led or _TABLED.match(match.string, match.end()) is not None
     led = led or _HOUR_BEFORE.search(match.string, max(0, match.start() - 8), match.start()) is not None
     led = led or (before not in ("the", "a", "he", "she") and _PART_OF_DAY.match(match.string, match.end()) is not None)
     known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _DAY_BESIDE, _BESIDE_DAY)

@@ -28,6 +28,8 @@ _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 # What a bond of ten years yields above one of two: "2s10s".
 _BONDS: Final = re.compile(r"(?<![\w.$€£-])(?P<years>2|3|5|7|10|20|30)s(?=,? (?:at |to |yield(?:ing|ed)? )?\d\.\d{1,3}%)")
+_AGES: Final = re.compile(r"(?P<lead>\b(?:for|aged|ages|among|of|the|by) )(?P<first>\d{1,2})[-–](?P<last>\d{1,2})s(?!\w)")
+_WINNERS: Final = re.compile(r"(?<![\w.-])1[-–]2(?P<third>[-–]3)?(?= (?:came|combo|finish|punch|result|sweep)\b)")
 _YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
 _SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
 _PRESSURES: Final = re.compile(r"(?<![\w.])(?P<top>1\d|2[0-2]|[89])0s/(?P<bottom>1[0-3]|[4-9])0s(?!\w)")
@@ -109,13 +111,15 @@ _YEAR_WORDS: Final = frozenset("in since until till during circa year before aft
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
+    if "1-2" in text.text or "1–2" in text.text:
+        text = text.sub(_WINNERS, lambda match: f"one two{' three' if match['third'] else ''}")
     if "-" in text.text:
         text = text.sub(_JOINED, r" \g<word> ")
     if "/" in text.text:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
     if "s" in text.text:
-        text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_YEARS_OF_SCHOOL, _years_of_school)
+        text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_AGES, _ages).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
         text = text.sub(_PRESSURES, _pressures) if "0s/" in text.text else text
         text = text.sub(_DECADES, _decades)
@@ -160,6 +164,16 @@ def _bonds(match: re.Match[str]) -> str:
     """ "2s at 4.69%": the bonds of so many years."""
     years = int(match["years"])
     return _tens_plural(years // 10) if years > 10 else cardinal(match["years"]) + "s"  # noqa: PLR2004
+
+
+def _ages(match: re.Match[str]) -> str | None:
+    """ "for 12-25s": everybody of these ages."""
+    first, last = int(match["first"]), int(match["last"])
+    if first >= last:
+        return None
+    words = cardinal(match["last"])
+    plural = _tens_plural(last // 10) if words.endswith("ty") else f"{words}{'es' if words.endswith('x') else 's'}"
+    return f"{match['lead']}{cardinal(match['first'])} to {plural}"
 
 
 def _years_of_school(match: re.Match[str]) -> str:

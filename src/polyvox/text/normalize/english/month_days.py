@@ -14,7 +14,7 @@ MONTHS: Final = {
 }
 BEFORE_DATE: Final = frozenset(
     "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
-    "effective eff rsvp eod cob eob avail available dividend div gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon midnight".split()
+    "effective eff rsvp eod cob eob avail available dividend div eta shipped ships exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon midnight".split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -59,8 +59,8 @@ _MEASURED: Final = re.compile(
 )
 _OWNERS: Final = frozenset("a her his my our the their your".split())
 _EVENT: Final = re.compile(
-    r" (?:agenda|appointment|call|class|deadline|deploy|e-?mail|event|flight|game|hearing|invoice|launch|letter|match|meeting|memo|"
-    r"message|minutes|note|order|outage|payment|post|release|report|session|show|standup|statement|tweet|visit|webinar)s?\b"
+    r" (?:agenda|appointment|call|class|concert|deadline|deploy|deposit|exam|e-?mail|event|flight|game|hearing|invoice|lab|launch|lecture|letter|match|meeting|memo|"
+    r"message|minutes|note|order|outage|party|payment|post|practice|quiz|release|report|reservation|sale|seminar|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
 )
 # Days that no common fraction is counted by.
 _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))

@@ -631,7 +631,8 @@ def _bare_degrees(match: re.Match[str]) -> str | None:
     if match["letter"].islower() and not match["decimals"]:
         return None
     near = match.string[max(0, match.start() - _NEAR) : match.end() + (_NEAR if match["upto"] else 0)]
-    if not (match["decimals"] and match["letter"] in "cCF") and _THERMAL.search(near) is None:
+    shown = (match["decimals"] or match["minus"]) and match["letter"] in "cCF"
+    if not shown and _THERMAL.search(near) is None:
         return None
     return _degrees(match)
 

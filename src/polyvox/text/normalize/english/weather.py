@@ -23,11 +23,21 @@ _MOVING: Final = re.compile(
     r"|[Vv]eer(?:s|ed|ing)|[Bb]ack(?:s|ed|ing)|[Ss]hift(?:s|ed|ing)|[Ww]inds?|[Gg]usts?|[Ff]ac(?:es|ing)|[Bb]earing)"
     rf"(?: from the| to the| from| to|,|:)? )(?P<point>{_POINT})(?![\w'’&.-])"
 )
+# The highest and the lowest of a day: "Sun: 75/58".
+_HIGH_LOW: Final = re.compile(
+    r"(?P<lead>\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*|Today|Tonight|Tomorrow|Hi/[Ll]o|High/[Ll]ow|H/L)[.:]{0,2} )"
+    r"(?P<high>-?\d{1,3})/(?P<low>-?\d{1,2})(?![\w/]|[.,]\d)"
+)
+_FORECAST: Final = re.compile(
+    r"\b(?:cloud\w*|forecast|humid\w*|pollen|precip|rain|RH|showers?|snow|storms?|sun(?:ny|rise|set)|t-storms?|UV|wind\w*)\b"
+)
 _FAR: Final = re.compile(rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])")
 
 
 def read(text: TrackedText) -> TrackedText:
     """The points of the compass, where wind or a way shows that they are some."""
+    if "/" in text.text and _FORECAST.search(text.text):
+        text = text.sub(_HIGH_LOW, r"\g<lead>\g<high>, \g<low>")
     if _ANY.search(text.text) is None:
         return text
     if _GALE.search(text.text):
