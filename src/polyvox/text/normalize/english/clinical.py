@@ -8,7 +8,7 @@ from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
     r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|BID|TID|QID|QD|TDS|QDS|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b|\dm(?:g|cg|[lL])\b"
 )
 _DOSING: Final = re.compile(
     r"(?<![\w.])(?:BID|TID|QID|[qQ]HS|qAM|qPM|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam|qpm|qod|qd|prn|po"

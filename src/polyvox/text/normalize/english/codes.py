@@ -58,6 +58,10 @@ _OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
 _SCALED_MEASURE: Final = re.compile(
     r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?)\b)"
 )
+_SCALED_NAME: Final = re.compile(
+    r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person|strong|member|seat|word)\b"
+)
+_OF_SCALED: Final = {"yr": "year", "mi": "mile", "ft": "foot"}
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
 _SEVERAL: Final = re.compile(
     r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb|h|hrs?|min|mins)\b)"
@@ -82,7 +86,7 @@ _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d
 _BOEING: Final = re.compile(
     r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
 )
-_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d)")
+_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d|\d{1,3}(?:\.\d{1,2})?p\b)")
 _DIMENSION: Final = re.compile(
     r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
     r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
@@ -163,6 +167,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_FLEET, _fleet)
     text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "-" in text.text:
+        text = text.sub(_SCALED_NAME, _scaled_name)
     if "x" in text.text or "×" in text.text:
         text = text.sub(_MULTIPLES, "").sub(_SEVERAL, " ")
     if "W" in text.text:
@@ -339,6 +345,12 @@ def _scientific(match: re.Match[str]) -> str:
 
 def _scaled_measure(match: re.Match[str]) -> str:
     return f" {_SCALES[match['scale']]} "
+
+
+def _scaled_name(match: re.Match[str]) -> str:
+    """ "13.5bn-yr-old"."""
+    scale = "million" if match["scale"] == "m" else _SCALES[match["scale"]]
+    return f" {scale} {_OF_SCALED.get(match['of'], match['of'])}"
 
 
 def _decimal_name(match: re.Match[str]) -> str:

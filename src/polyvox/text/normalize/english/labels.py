@@ -45,6 +45,7 @@ _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:
 _ANSWER: Final = re.compile(r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
+_PORTS: Final = re.compile(r"(?P<lead>\b[Pp]orts? )(?P<first>\d{2,5})/(?P<last>\d{2,5})(?![\w/]|[.,]\d)")
 _GRID: Final = re.compile(r"(?<=\b[A-Z]{2} )(?P<east>\d{3,5}) (?P<north>\d{3,5})(?!\w|[.,]\d)")
 _PARAGRAPH: Final = re.compile(r"(?P<lead>\b[Ss]ection )(?P<title>\d{1,3})-(?P<part>\d{2,5})(?![\w-])")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
@@ -64,6 +65,8 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "ort" in text.text and "/" in text.text:
+        text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
     if "§" in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:

@@ -27,7 +27,7 @@ _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,
 _GAME: Final = re.compile(
     r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
-    r"ATS|O/U|over/under|favou?rites?|point spread|standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
+    r"ATS|O/U|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
 _RECORD: Final = re.compile(

@@ -67,7 +67,7 @@ _SHOWN: Final = {
         "kelvin",
         _cue(
             r"[kM]J/mol|(?:at|below|above) (?:27|29|30)\d K|absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|"
-            r"melts?|temperatures?|zero"
+            r"melts?|superconduct\w*|magnets?|temperatures?|zero"
         ),
     ),
     "Ga": ("billion year", _GEOLOGY),
@@ -120,6 +120,7 @@ _RATE: Final = re.compile(
 _NAMES: Final = frozenset(UNITS.values())
 _DISSOLVED: Final = re.compile(r"(?:grams?|liters?|(?:tea|table)spoons?|ounces?|pounds?) (?:of )?\Z")
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
+_INCHES_TO: Final = re.compile(r"(?<=\d)[\"″] ?[-–] ?(?=\d{1,3}(?:\.\d{1,2})?[\"″])")
 _SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
 _SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
 _BY: Final = re.compile(r"(?<=wide|deep|high|long) ?[x×] ?(?=\d)")
@@ -173,7 +174,7 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: [1-7]/[248]|\.\d{1,2})?)"
     r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
@@ -261,6 +262,7 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
     if "ind" in text.text:
         text = text.sub(_WIND, lambda match: " ".join(_WINDS[letter] for letter in match["from"]))
     if '"' in text.text or "″" in text.text:
+        text = text.sub(_INCHES_TO, "-")
         text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
         text = text.sub(_HIGH_AND_LOW, ", ")
@@ -349,7 +351,7 @@ def _unit(symbol: str) -> str | None:
 
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
-    if _is_letter(match, symbol):
+    if match["per"] == "p" or _is_letter(match, symbol):
         return None
     rate = _rate_name(match, symbol)
     if rate and not match["per"]:

@@ -112,6 +112,7 @@ BEFORE_FIGURES: Final = {
     "inv": "invoice",
     "Iss": "Issue",
     "iss": "issue",
+    "mi": "mile",
     "mvt": "movement",
     "Op": "Opus",
     "op": "opus",
@@ -317,6 +318,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "mi" and match.string[max(0, match.start() - 2) : match.start()].strip().isdigit():
+        return None
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
     if word in ("Div", "div") and _PAID.match(match.string, match.end()):
