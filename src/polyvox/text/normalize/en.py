@@ -24,6 +24,7 @@ from polyvox.text.normalize.english import (
     phones,
     roman,
     scripture,
+    shorthand,
     sports,
     symbols,
     times,
@@ -69,10 +70,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _folded(text)
-    if "_" in text.text:
-        text = text.sub(_GROUPED_BY_LINE, lambda match: match.group().replace("_", ","))
-    text = _addresses(text, options)
+    text = _addresses(_folded(text), options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
@@ -98,6 +96,8 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
 def _folded(text: TrackedText) -> TrackedText:
     """One form for each character, and double quotes where single ones quote."""
     text = fold(flags.read(text))
+    if "_" in text.text:
+        text = text.sub(_GROUPED_BY_LINE, lambda match: match.group().replace("_", ","))
     return text.sub(_QUOTED, r"“\g<item>”") if "'" in text.text or "‘" in text.text else text
 
 
@@ -111,7 +111,7 @@ def _quantities(text: TrackedText, options: NormalizationOptions, variant: Varia
     text = labels.read(text)
     text = money.read(symbols.read_ratings(text))
     if options.unit_normalization:
-        text = units.read(weights.read(durations.read(text)))
+        text = units.read(shorthand.read(weights.read(durations.read(text))))
     return figures.read_ordinals(text)
 
 

@@ -7,12 +7,16 @@ from polyvox.text.normalize.english.numbers import cardinal, code
 from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|BID|TID|QID|QD|TDS|QDS|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b|\dm(?:g|cg|[lL])\b"
+    r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO"
+    r"|[Tt]ake|"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|BID|TID|QID|QD|TDS|QDS|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?"
+    r"|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b|\dm(?:g|cg|[lL])\b"
 )
 _DOSING: Final = re.compile(
-    r"(?<![\w.])(?:BID|TID|QID|[qQ]HS|qAM|qPM|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam|qpm|qod|qd|prn|po"
-    r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| w/| \d))"
+    r"(?<![\w.])(?:BID|TID|QID|[qQ]HS|qAM|qPM|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam"
+    r"|qpm|qod|qd|prn|po"
+    r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| w/"
+    r"| \d))"
     r"(?!\w|\.\w)"
 )
 # British shares of a week, a month or a year: "for 7/7", "in 2/52", "x 3/12".
@@ -23,7 +27,8 @@ _SPAN: Final = re.compile(
 )
 _SPANS: Final = {"7": "day", "52": "week", "12": "month"}
 _DOSE: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Tt]akes|[Gg]ive|[Aa]pply|cream|ointment|inhalers?|sprays?)\b"
+    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO"
+    r"|[Tt]ake|[Tt]akes|[Gg]ive|[Aa]pply|cream|ointment|inhalers?|sprays?)\b"
 )
 _EVERY: Final = re.compile(
     r"(?<![\w.])[qQ] ?(?P<first>\d{1,2})(?:[-–](?P<last>\d{1,2}))?"
@@ -73,7 +78,8 @@ _STRENGTH: Final = re.compile(
     r"/(?=\d{1,4}(?:\.\d)? ?(?:m[Ll]|L|hr?|actuation|dose)\b)"
 )
 _SLASHED: Final = re.compile(
-    r"(?<![\w/])(?P<short>[fF]/[uU]|[hH]/[oO]|[sS]/[pP]|[rR]/[oO]|[pP]/[wW]|w/u|[bB]/[lL]|[cC]/[oOwW]|u/s|h/a|N/V(?:/D)?)"
+    r"(?<![\w/])(?P<short>[fF]/[uU]|[hH]/[oO]|[sS]/[pP]|[rR]/[oO]|[pP]/[wW]|w/u|[bB]/[lL]|[cC]/[oOwW]|u/s|h/a|N/V"
+    r"(?:/D)?)"
     r"(?P<past>'?e?d)?(?![\w/])"
 )
 _SLASHED_WORDS: Final = {

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english import groups
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import (
@@ -21,16 +22,6 @@ from polyvox.text.tracked import TrackedText
 _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
-# A code of letters and figures, whose last group is no end of a range: "AB12-3456", "DDR5-6000".
-_CODED: Final = re.compile(r"(?P<head>(?<![\w./-])[A-Z]{1,5}\d{1,5})-(?P<digits>\d{3,8})(?![\w-]|[.,]\d)")
-_LABELLED: Final = re.compile(
-    r"(?P<lead>\b(?:SKU|UPC|[Ii]tem|[Pp]art|[Mm]odel|[Cc]at(?:alog)?|[Rr]ef(?:erence)?|[Ss]tyle|PN|[Ll]ot)\.?:? (?:[Nn]o\.? |number |#)?)"
-    r"(?P<first>\d{1,6})-(?P<last>\d{1,6})(?P<letters>[A-Z]{0,3})(?![\w-])"
-)
-_BOND: Final = re.compile(r"(?<![\w-])(?P<letters>Aa|Baa|Ba|Caa|Ca)(?P<digit>[123])(?!\w)")
-_VERSIONS: Final = re.compile(r"(?<![\w.,$€£])(?P<first>\d{1,2}\.\d{1,2})(?P<joint> ?[-–] ?| to | and )(?P<last>\d{1,2}\.\d{2})(?![\w%]|\.\d)")
-_LETTERS_BEHIND: Final = re.compile(r"(?<=\d)(?P<first>[a-h])[-–](?P<last>[b-j])(?![\w'])")
-_ITEMS: Final = re.compile(r"(?<![\w.-])(?P<kind>[QP])(?P<first>\d{1,2})[-–](?=(?P<last>\d{1,2})(?![\w-]|[.,]\d))")
 _SAME_LETTER: Final = re.compile(
     r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
 )
@@ -59,12 +50,14 @@ _SCALED_MEASURE: Final = re.compile(
     r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?)\b)"
 )
 _SCALED_NAME: Final = re.compile(
-    r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person|strong|member|seat|word)\b"
+    r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person"
+    r"|strong|member|seat|word)\b"
 )
 _OF_SCALED: Final = {"yr": "year", "mi": "mile", "ft": "foot"}
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
 _SEVERAL: Final = re.compile(
-    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb|h|hrs?|min|mins)\b)"
+    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb|h"
+    r"|hrs?|min|mins)\b)"
 )
 _REGION: Final = re.compile(
     r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
@@ -86,7 +79,9 @@ _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d
 _BOEING: Final = re.compile(
     r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
 )
-_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d|\d{1,3}(?:\.\d{1,2})?p\b)")
+_TIMES_TEN: Final = re.compile(
+    r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d|\d{1,3}(?:\.\d{1,2})?p\b)"
+)
 _DIMENSION: Final = re.compile(
     r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
     r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
@@ -125,11 +120,10 @@ _BETWEEN_VERSIONS: Final = frozenset(
 )
 # Parts that are numbered by their chapter or floor: "Table 2.10", "Room 4.12".
 _NUMBERED_PART: Final = re.compile(
-    r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?|[Tt]heorem|[Ll]emma|"
-    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and | to ))*\(?\Z"
-)
-_PARTS_TO: Final = re.compile(
-    r"(?P<lead>\b(?:[Ss]ections?|[Ff]ig(?:ure)?s?|[Tt]ables?|[Ee]xercises?|[Cc]lauses?|[Cc]hapters?|[Rr]ooms?) [A-Z]?\d+\.\d+) ?[-–] ?(?=\d+\.\d)"
+    r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?"
+    r"|[Tt]heorem|[Ll]emma|"
+    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and "
+    r"| to ))*\(?\Z"
 )
 _PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5
@@ -189,17 +183,15 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
+    text = groups.read(text)
     if "-" in text.text or "–" in text.text:
-        text = text.sub(_PARTS_TO, r"\g<lead> to ").sub(_LABELLED, _labelled).sub(_CODED, _coded).sub(_LETTERS_BEHIND, _letters_behind).sub(_ITEMS, _items)
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
-    if "." in text.text:
-        text = text.sub(_VERSIONS, _versions)
+        text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
     text = (
         text.sub(_WIRELESS, _wireless).sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
     )
-    text = text.sub(_BOND, lambda match: f"{'.'.join(match['letters'].upper())} {match['digit']}")
     text = text.sub(_BOEING, _aircraft).sub(_AGENT, "double oh seven")
     text = text.sub(_REGION, lambda match: ".".join(match.group().upper()))
     text = (
@@ -219,36 +211,6 @@ def _same_letter(match: re.Match[str]) -> str | None:
     """The ends of a row, "L88-L92"; two vertebrae side by side are one place."""
     beside = match["kind"] in "CLST" and int(match["last"]) - int(match["first"]) == 1
     return None if beside else f"{match['kind']}{match['first']} to "
-
-
-def _coded(match: re.Match[str]) -> str:
-    return f"{match['head']} {code(match['digits'])}"
-
-
-def _versions(match: re.Match[str]) -> str | None:
-    """ "3.9-3.12": two versions, since as decimals the second would be less."""
-    first, last = match["first"], match["last"]
-    same = first.split(".")[0] == last.split(".")[0] and len(first) < len(last)
-    if not same or float(last) >= float(first):
-        return None
-    joint = match["joint"].strip(" -–") or "to"
-    return f"{version(first)} {joint} {version(last)}"
-
-
-def _labelled(match: re.Match[str]) -> str:
-    """The number of a product in two groups."""
-    letters = f" {'.'.join(match['letters'])}" if match["letters"] else ""
-    return f"{match['lead']}{code(match['first'])} {code(match['last'])}{letters}"
-
-
-def _letters_behind(match: re.Match[str]) -> str | None:
-    """ "4a-d": the letters from one to the other."""
-    return f"{match['first'].upper()} to {match['last'].upper()}" if match["first"] < match["last"] else None
-
-
-def _items(match: re.Match[str]) -> str | None:
-    """ "Q1-12": the questions from one to the other."""
-    return f"{match['kind']}{match['first']} to " if int(match["first"]) < int(match["last"]) else None
 
 
 def _cross(match: re.Match[str]) -> str | None:
@@ -391,7 +353,9 @@ def _times(match: re.Match[str]) -> str:
     compared = (
         word_after(match).endswith("'s")
         or ending
-        or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+        or "." in match["amount"]
+        or word_after(match) in _COMPARED
+        or match.string.startswith("/", match.end())
     )
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 

@@ -67,11 +67,14 @@ _MEASURED: Final = frozenset(
         "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
         "trip trips tube tubes tv tvs version versions vial vials video videos walk walks wall walls warranties "
         "warranty waves weights wire wires chunks clusters files modules partitions process "
-        "calculus catheter cyst cysts incision lesion lesions mass masses needle nodule nodules polyp polyps stone stones "
-        "tumor tumors tumour copay deductible deposit deposits discount fee fees fine fines rebate surcharge voucher vouchers "
+        "calculus catheter cyst cysts incision lesion lesions mass masses needle nodule nodules polyp polyps stone "
+        "stones "
+        "tumor tumors tumour copay deductible deposit deposits discount fee fees fine fines rebate surcharge "
+        "voucher vouchers "
         "bike bikes bird blade blades bore carry clearance coil crane cutter detour disc discs displacement drop "
         "filter filters flange gap gaps girder hdd hdds hole holes kerb knife ladder ladders loaf loop loss mattress "
-        "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds stroke "
+        "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
+        "stroke "
         "tent thread threads tin tins tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()
 )

@@ -27,7 +27,8 @@ _HYPHENED: Final = re.compile(rf"(?<![\w-])(\d{{1,2}})-({_SHORT_MONTH})-(\d{{4}}
 _CENTURY: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )[cC]\.(?= [a-z(]| (?:BCE?|AD|CE|B\.C|A\.D)\b|[,;)]|$)")
 # The days on which a class meets; "M/F" and "T/F" are something else.
 _CLASS_DAYS: Final = re.compile(
-    r"(?<![\w/])(?:M/W(?:/F)?|M/T(?:u|ues?)?/W/Th(?:/F)?|T(?:u|ue|ues)?/Th(?:ur|urs?)?|W/F|M/Th|Tu/F|MWF|TTh|TuTh|Sa/Su)(?![\w/])"
+    r"(?<![\w/])(?:M/W(?:/F)?|M/T(?:u|ues?)?/W/Th(?:/F)?|T(?:u|ue|ues)?/Th(?:ur|urs?)?|W/F|M/Th|Tu/F|MWF|TTh|TuTh"
+    r"|Sa/Su)(?![\w/])"
 )
 _CLASS_DAY: Final = re.compile(r"M|Tu?(?!h)(?:es|e)?|W|Th(?:urs|ur)?|F|Sa|Su")
 _LETTERS_OF_DAYS: Final = {
@@ -62,7 +63,8 @@ _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_M
 _DATE_TO_DATE: Final = re.compile(
     rf"(?<=\d)(?P<suffix>{_SUFFIX}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
     rf"|(?<=\d)(?P<year>,? \d{{4}}) ?[-–—] ?(?=(?:{_ANY_MONTH}) \d)"
-    rf"|(?P<month>\b{_ANY_MONTH}(?: \d{{4}})?) ?[-–—] ?(?=(?:{_ANY_DAY}[a-z]*\.?,? )?\d{{1,2}}{_SUFFIX} (?:{_ANY_MONTH}))",
+    rf"|(?P<month>\b{_ANY_MONTH}(?: \d{{4}})?) ?[-–—] ?"
+    rf"(?=(?:{_ANY_DAY}[a-z]*\.?,? )?\d{{1,2}}{_SUFFIX} (?:{_ANY_MONTH}))",
     re.IGNORECASE,
 )
 _SLASHED_TO: Final = re.compile(r"(?<=\d/\d\d)(?:\d\d)? ?[-–—] ?(?=\d{1,2}/\d{1,2}/\d\d)")
@@ -76,11 +78,14 @@ _DAY_MONTH: Final = re.compile(
     re.IGNORECASE,
 )
 _WEEK: Final = re.compile(
-    rf"(?<![\w/])[Ww]/(?P<of>[bce]) ?(?=(?:{_ANY_DAY}[a-z]*\.?,? )?(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th|/|[ .-])|{_ANY_MONTH} \d))", re.IGNORECASE
+    rf"(?<![\w/])[Ww]/(?P<of>[bce]) ?"
+    rf"(?=(?:{_ANY_DAY}[a-z]*\.?,? )?(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th|/|[ .-])|{_ANY_MONTH} \d))",
+    re.IGNORECASE,
 )
 _WEEKS: Final = {"b": "beginning", "c": "commencing", "e": "ending"}
 _TWO_DAYS: Final = re.compile(
-    rf"(?<![\w.,:/-])(?P<first>\d{{1,2}}){_SUFFIX} ?(?P<joint>/|&|and) ?(?P<last>\d{{1,2}}){_SUFFIX} (?P<month>{_ANY_MONTH})(?![\w-])",
+    rf"(?<![\w.,:/-])(?P<first>\d{{1,2}}){_SUFFIX} ?(?P<joint>/|&|and) ?"
+    rf"(?P<last>\d{{1,2}}){_SUFFIX} (?P<month>{_ANY_MONTH})(?![\w-])",
     re.IGNORECASE,
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", re.IGNORECASE)
@@ -88,7 +93,10 @@ _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov
 _SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
 _TABLED: Final = re.compile(r": ?(?:\d|closed|open|sunny|rain|cloudy|off|rest)")
-_HOUR_BEFORE: Final = re.compile(r"(?:\d|\d ?[ap]\.?m\.?|[AP]\.M\.?|o'clock|een|eleven|twelve|(?:one|two|three|four|five|six|seven|eight|nine|ten)) \Z")
+_HOUR_BEFORE: Final = re.compile(
+    r"(?:\d|\d ?[ap]\.?m\.?|[AP]\.M\.?|o'clock|een|eleven|twelve|(?:one|two|three|four|five|six|seven|eight|nine"
+    r"|ten)) \Z"
+)
 _BEFORE_STOPPED: Final = _BEFORE_DAY | month_days.BEFORE_DATE | frozenset("born died ended ending of fye ye".split())
 _BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
 _PART_OF_DAY: Final = re.compile(
@@ -153,7 +161,7 @@ def _iso(match: re.Match[str]) -> str | None:
 def _is_day_first(text: str) -> bool:
     """Return whether one date in figures has its day in front, and none its month."""
     dates = [(int(match[1]), int(match[2])) for match in _IN_FIGURES.finditer(text)]
-    return any(first > 12 for first, _ in dates) and all(second <= 12 for _, second in dates)  # noqa: PLR2004
+    return any(first > 12 for first, _ in dates) and all(second <= 12 for _, second in dates)
 
 
 def _slashed(match: re.Match[str], *, day_first: bool) -> str | None:
@@ -281,7 +289,7 @@ def _two_days(match: re.Match[str]) -> str | None:
     """ "3/4 May": the one and the other."""
     first, last = int(match["first"]), int(match["last"])
     near = match["joint"] != "/" or last - first == 1
-    if not (_is_name(match["month"]) and 1 <= first < last <= 31 and near):  # noqa: PLR2004
+    if not (_is_name(match["month"]) and 1 <= first < last <= 31 and near):
         return None
     article = "" if word_before(match).lower() == "the" else "the "
     return f"{article}{ordinal(match['first'])} and {ordinal(match['last'])} of {_month_name(match['month'])}"

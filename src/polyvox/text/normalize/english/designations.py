@@ -54,7 +54,8 @@ _HOME: Final = re.compile(
 )
 _CALIBER: Final = re.compile(
     r"(?<![\w.])\.(?P<bore>17|22|25|30|32|38|40|44|45|50|223|243|270|308|357|380|410|454|460|500)"
-    r"(?=[ -](?:cal(?:iber|ibre)?\b|ACP|Auto|Colt|Magnum|Rem|Ruger|S&W|Smith|Special|Win|ammo|ammunition|bullets?|casings?|gun|"
+    r"(?=[ -](?:cal(?:iber|ibre)?\b|ACP|Auto|Colt|Magnum|Rem|Ruger|S&W|Smith|Special|Win|ammo|ammunition|bullets?"
+    r"|casings?|gun|"
     r"handguns?|pistols?|revolvers?|rifles?|rounds?|shotgun))"
 )
 _ROOMS_OF_HOME: Final = re.compile(r"(?<![\w.,$])(?P<count>\d(?:\.5)?) ?(?P<room>BR|BA|BDRM|Bdrm)(?:s)?(?![\w-])")

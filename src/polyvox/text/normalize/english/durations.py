@@ -15,12 +15,16 @@ _MINUTES: Final = re.compile(
     rf"(?<![\w.,$€£])(?P<amount>\d{{1,3}})(?:{DASH}(?P<upto>\d{{1,3}}))?m(?:\.(?=[,;)]))?(?![\w²³/'^])"
 )
 _DAYS: Final = re.compile(
-    r"(?:(?P<lead>\b(?:every|for|after|in|last|past|within|than|to|TTL|retention|expires in) )(?P<few>\d{1,4})|(?<![\w.,/$€£+-])(?P<many>[1-9]\d{1,3}))"
+    r"(?:(?P<lead>\b(?:every|for|after|in|last|past|within|than|to|TTL|retention|expires in) )(?P<few>\d{1,4})|"
+    r"(?<![\w.,/$€£+-])(?P<many>[1-9]\d{1,3}))"
     r"d(?![\w'/-]|\.\d)"
 )
 _SHORT_DAYS: Final = re.compile(r"\dd(?!\w)")
 _EVERY: Final = re.compile(r"\bevery \Z")
-_WORKED: Final = re.compile(r"\b(?:alerts?|autovac\w*|backups?|checks?|cron|heartbeat|interval|jobs?|polls?|refresh\w*|retr\w+|runs?|scrape[sd]?|syncs?)\b")
+_WORKED: Final = re.compile(
+    r"\b(?:alerts?|autovac\w*|backups?|checks?|cron|heartbeat|interval|jobs?|polls?|refresh\w*|retr\w+|runs?"
+    r"|scrape[sd]?|syncs?)\b"
+)
 _METERS: Final = re.compile(r"\dm(?!\w)")
 _TIMED: Final = re.compile(
     r"(?:\b(?:prep|preparation|cook|cooking|rest|resting|chill|bake|rise|proof|prove|soak|simmer|ETA|eta|wait|waiting|"
@@ -28,7 +32,9 @@ _TIMED: Final = re.compile(
     r"warm-?up|cool-?down|late by|MTTR|MTTD|RTO|RPO)(?: time)?:? (?:is |of |was |about |around |~)?)\Z",
     re.IGNORECASE,
 )
-_ALLOWED: Final = re.compile(r" (?:ago|delay|each side|late|left to|per (?:side|batch)|remaining|timeout|walk from|wait)\b")
+_ALLOWED: Final = re.compile(
+    r" (?:ago|delay|each side|late|left to|per (?:side|batch)|remaining|timeout|walk from|wait)\b"
+)
 _SWUM: Final = re.compile(
     r" (?:breaststroke|butterfly|backstroke|dash|deep|final|freestyle|heats?|high|hurdles|long|of|"
     r"people|relay|sprint|swim|tall|wide)\b"
@@ -36,9 +42,11 @@ _SWUM: Final = re.compile(
 _HOURS: Final = re.compile(r"(?<![\w.,:-])(?P<hours>\d{1,3})(?P<gap> ?)(?:h|hr)(?= (?:[a-z]{3,})(?!\w))")
 _HOURS_BEFORE: Final = re.compile(r"\d ?hr? [a-z]")
 _OF_HOURS: Final = frozenset(
-    "access average averages care change chart clock cooldown coverage cycle delivery drive drop fast flight format gain "
+    "access average averages care change chart clock cooldown coverage cycle delivery drive drop fast flight "
+    "format gain "
     "gains gym high hold hotline journey layover lead limit loss low monitoring move news notice parking pass period "
-    "recall return returns rise rolling service shift shifts surveillance support ticket time total trading turnaround urine "
+    "recall return returns rise rolling service shift shifts surveillance support ticket time total trading "
+    "turnaround urine "
     "vol volume wait warning watch window".split()
 )
 
@@ -59,7 +67,7 @@ def _counted(figure: str, unit: str) -> str:
 
 
 def _primes(match: re.Match[str]) -> str | None:
-    if int(match["seconds"]) > 59 or (match["seconds"] == "00" and match["part"]):  # noqa: PLR2004
+    if int(match["seconds"]) > 59 or (match["seconds"] == "00" and match["part"]):
         return None
     seconds = match["seconds"].lstrip("0") + (match["part"] or "")
     minutes = _counted(match["minutes"], "minute")

@@ -27,24 +27,33 @@ _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 # What a bond of ten years yields above one of two: "2s10s".
-_BONDS: Final = re.compile(r"(?<![\w.$€£-])(?P<years>2|3|5|7|10|20|30)s(?=,? (?:at |to |yield(?:ing|ed)? )?\d\.\d{1,3}%)")
-_AGES: Final = re.compile(r"(?P<lead>\b(?:for|aged|ages|among|of|the|by) )(?P<first>\d{1,2})[-–](?P<last>\d{1,2})s(?!\w)")
+_BONDS: Final = re.compile(
+    r"(?<![\w.$€£-])(?P<years>2|3|5|7|10|20|30)s(?=,? (?:at |to |yield(?:ing|ed)? )?\d\.\d{1,3}%)"
+)
+_AGES: Final = re.compile(
+    r"(?P<lead>\b(?:for|aged|ages|among|of|the|by) )(?P<first>\d{1,2})[-–](?P<last>\d{1,2})s(?!\w)"
+)
 _WINNERS: Final = re.compile(r"(?<![\w.-])1[-–]2(?P<third>[-–]3)?(?= (?:came|combo|finish|punch|result|sweep)\b)")
 _YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
 _SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
+_FIGURES_PLURAL: Final = re.compile(r"\ds\b")
 _PRESSURES: Final = re.compile(r"(?<![\w.])(?P<top>1\d|2[0-2]|[89])0s/(?P<bottom>1[0-3]|[4-9])0s(?!\w)")
 _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
 )
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
-_ERA_TO_ERA: Final = re.compile(r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE)|(?<=\dBC)|(?<=\dAD))(?: ?[-–—] ?)(?=(?:AD|CE)? ?\d)")
+_ERA_TO_ERA: Final = re.compile(
+    r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE)|(?<=\dBC)|(?<=\dAD))(?: ?[-–—] ?)(?=(?:AD|CE)? ?\d)"
+)
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
 )
 _FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401(?:\(k\)|[kK])|403(?:\(b\)|b))(?![\w/]|[.,]\d)")
 _ORDINALS: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?[-–—] ?(?=\d{1,3}(?:st|nd|rd|th)(?!\w))", re.IGNORECASE)
-_ORDINAL_PARTS: Final = re.compile(r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)")
+_ORDINAL_PARTS: Final = re.compile(
+    r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)"
+)
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
@@ -52,13 +61,15 @@ _FRACTION: Final = re.compile(
 )
 _FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
-_QUARTERS: Final = re.compile(r"(?<=\b[QH][1-4]['’]\d\d)(?: ?[-–—] ?)(?=[QH][1-4]\b)|(?<=\b[QH][1-4] \d{4})(?: ?[-–—] ?)(?=[QH][1-4]\b)")
+_QUARTERS: Final = re.compile(r"(?P<first>\b[QH][1-4](?:['’]\d\d| \d{4})) ?[-–—] ?(?=[QH][1-4]\b)")
 _QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
-_SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?P<deciding>, \[?1\d-\d{{1,2}}\]?)?(?![\w-]|[.,]\d)")
+_SETS: Final = re.compile(
+    rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?P<deciding>, \[?1\d-\d{{1,2}}\]?)?(?![\w-]|[.,]\d)"
+)
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
 _JOINED: Final = re.compile(r"(?<=[\da-z])-(?P<word>and|by|for|in|of|on|to|up)-(?=\d)")
 _RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
@@ -92,7 +103,9 @@ _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _LONGEST_END: Final = 4
 """Digits without a comma that a range may end with; a longer one is the second part of a number."""
 _COUNTED_PARTS: Final = frozenset(
-    "chapter day episode grade lap lesson level page part photo question round sheet slide stage step track week".split()
+    (
+        "chapter day episode grade lap lesson level page part photo question round sheet slide stage step track week"
+    ).split()
 )
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
@@ -118,7 +131,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
-    if "s" in text.text:
+    if _FIGURES_PLURAL.search(text.text):
         text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_AGES, _ages).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
         text = text.sub(_PRESSURES, _pressures) if "0s/" in text.text else text
@@ -127,7 +140,7 @@ def read_marked(text: TrackedText) -> TrackedText:
     text = text.sub(_DECADE, _decade)
     text = (
         text.sub(_SHORT_DECADE, _short_decade)
-        .sub(_QUARTERS, " to ")
+        .sub(_QUARTERS, r"\g<first> to ")
         .sub(_QUARTER_YEAR, " '")
         .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
     )
@@ -163,7 +176,7 @@ def _spread(match: re.Match[str]) -> str:
 def _bonds(match: re.Match[str]) -> str:
     """ "2s at 4.69%": the bonds of so many years."""
     years = int(match["years"])
-    return _tens_plural(years // 10) if years > 10 else cardinal(match["years"]) + "s"  # noqa: PLR2004
+    return _tens_plural(years // 10) if years > 10 else cardinal(match["years"]) + "s"
 
 
 def _ages(match: re.Match[str]) -> str | None:
@@ -189,7 +202,7 @@ def _pressures(match: re.Match[str]) -> str:
 
 def _tens_of(figures: str) -> str:
     hundreds, tens = divmod(int(figures), 10)
-    name = ("hundreds", "tens")[tens] if tens < 2 else _tens_plural(tens)  # noqa: PLR2004
+    name = ("hundreds", "tens")[tens] if tens < 2 else _tens_plural(tens)
     return f"{cardinal(str(hundreds))} {name}" if hundreds else name
 
 

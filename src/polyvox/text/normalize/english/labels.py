@@ -33,16 +33,17 @@ _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(
 _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
-_MEASURED: Final = re.compile(
-    rf" ?(?:{any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in ('in', 'min', 'pt', 'cap', 'tab'))}"
-    r"|[gLWV])(?:/|(?!\w))"
-)
+_ALSO_WORDS: Final = frozenset("in min pt cap tab".split())
+_SYMBOLS: Final = any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in _ALSO_WORDS)
+_MEASURED: Final = re.compile(rf" ?(?:{_SYMBOLS}|[gLWV])(?:/|(?!\w))")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
-_ANSWER: Final = re.compile(r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
+_ANSWER: Final = re.compile(
+    r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b"
+)
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
 _PORTS: Final = re.compile(r"(?P<lead>\b[Pp]orts? )(?P<first>\d{2,5})/(?P<last>\d{2,5})(?![\w/]|[.,]\d)")

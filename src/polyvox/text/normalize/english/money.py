@@ -160,7 +160,8 @@ _SIGN: Final = "|".join(
 )
 _CODE: Final = "|".join(_CODES)
 _PER: Final = (
-    r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|(?:ft|yd|m|km|cm)(?:[²³]|[23](?!\d))|[A-Za-z]{1,4})(?:\.?/(?P<also>[A-Za-z]{1,4}))?"
+    r"(?P<per>/(?=\w)(?:(?P<each>sq\.? ?(?:ft|m|in|km|mi)|(?:ft|yd|m|km|cm)(?:[²³]|[23](?!\d))|[A-Za-z]{1,4})(?:\.?/"
+    r"(?P<also>[A-Za-z]{1,4}))?"
     r"(?:\.(?= [a-z(+&@]|[,;)]))?(?![\w'/]))?+)?"
 )
 _CURRENCY: Final = re.compile(r"[$€£¥₹₩₽₿₺₫₪₴฿₦₱]|Rs|kr|zł|Kč|[A-Z]{3}")
@@ -168,7 +169,8 @@ _PER_PERSON: Final = re.compile(r"(?P<sum>[$€£¥₹]\d[\d.,]*\d|[$€£¥₹]
 _NO_LETTER: Final = r"(?<![A-Za-z$])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?<!/)(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
-    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}|(?(low) to (?=[$€£¥₹]|[\d.,]+ ?(?:[kKmMbB]n?\b|[bmtr]+illion|hundred|thousand))| to ))"
+    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}|(?(low) to (?=[$€£¥₹]|[\d.,]+ ?(?:[kKmMbB]n?\b|[bmtr]+illion|hundred"
+    rf"|thousand))| to ))"
     rf"(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
 )
 _BEHIND: Final = re.compile(
@@ -181,7 +183,8 @@ _FOR_PRICE: Final = re.compile(r"(?<![\w.,$€£])(?P<count>\d{1,3}) ?/ ?(?=[$�
 _OR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
 # What a sum is paid for, in letters behind it: glued to it, or where a space stands between, those that are no word.
 _TERMS: Final = re.compile(
-    r"(?<=\d)(?P<scale>k)?(?P<gap> ?)(?P<term>p\.?c\.?m\.?|p\.?p\.?p\.?n\.?|p\.?p\.?n\.?|pupm|psf|psm|p[./]?w|p[./]?a|p[./]?h|p[./]?m|p[./]?n"
+    r"(?<=\d)(?P<scale>k)?(?P<gap> ?)(?P<term>p\.?c\.?m\.?|p\.?p\.?p\.?n\.?|p\.?p\.?n\.?|pupm|psf|psm|p[./]?w|p[./]?a"
+    r"|p[./]?h|p[./]?m|p[./]?n"
     r"|p[./]?d|ea|ono|ovno)(?:\.(?=[,;)]| [a-z(+]))?(?![\w/'])"
 )
 _TERM_WORDS: Final = {
@@ -207,14 +210,16 @@ _GLUED: Final = re.compile(r"(?<=[$€£¥₹]\d)(?P<whole>[\d,]*)(?P<cents>\.\d
 _FROM: Final = re.compile(r"(?<![\w.'])fr\.? (?=[$€£¥₹]\d)")
 _PAIR: Final = re.compile(r"(?<![\w$€£¥])(?P<one>[$€£¥])/(?P<other>[$€£¥])(?=[ :]|$)")
 _PENCE: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>\d{{1,3}}(?:\.\d{{1,2}})?)(?:{DASH}(?P<upto>\d{{1,3}}(?:\.\d{{1,2}})?))?{NUMBER_END}p(?!\w){_PER}"
+    rf"{NUMBER_START}(?P<amount>\d{{1,3}}(?:\.\d{{1,2}})?)(?:{DASH}(?P<upto>\d{{1,3}}(?:\.\d{{1,2}})?))?{NUMBER_END}p"
+    rf"(?!\w){_PER}"
 )
 _SCANNED: Final = frozenset(("144", "240", "360", "480", "576", "720"))
 _LOOSE_CENTS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>\d{{1,2}})c(?=/|[.,;:)](?!\w)|$| (?:a|and|each|from|in|or|per|to)\b){_PER}"
 )
 _SOLD: Final = re.compile(
-    r" (?:per share|an? (?:share|unit|lit(?:re|er)|mile|min(?:ute)?|text|pound|lb|kilo|gallon|pint|dozen|piece|page|word|can|bottle|"
+    r" (?:per share|an? (?:share|unit|lit(?:re|er)|mile|min(?:ute)?|text|pound|lb|kilo|gallon|pint|dozen|piece|page"
+    r"|word|can|bottle|"
     r"bushel)\b)"
 )
 _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢{_PER}")

@@ -13,8 +13,12 @@ MONTHS: Final = {
     for name in ("January February March April May June July August September October November December".split())
 }
 BEFORE_DATE: Final = frozenset(
-    "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
-    "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon midnight".split()
+    (
+        "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
+        "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
+        "exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon "
+        "midnight"
+    ).split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -39,13 +43,16 @@ _LISTED: Final = re.compile(r"(?:, |; |[(&/] ?|[-–—] )\Z")
 _WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s) of \Z")
 _DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \(?\Z")
 _PERIOD: Final = re.compile(
-    r"\b(?:away|billing|break|closed|closure|cycle|dates?|from|off|office|period|runs?|sale|service|stay|stmt|statement|travel|"
+    r"\b(?:away|billing|break|closed|closure|cycle|dates?|from|off|office|period|runs?|sale|service|stay|stmt"
+    r"|statement|travel|"
     r"trip|usage|vacation|visit|window)\b[^\n]{0,16}\Z",
     re.IGNORECASE,
 )
 _DEADLINE: Final = re.compile(
-    r"\b(?:apply|arrives?|back|book|complete|confirm|deliver(?:ed)?|done|due|enroll|finish(?:ed)?|here|mailed|need(?:ed)?|"
-    r"order|paid|pay|postmarked|ready|receive[ds]?|register|renew|reply|respond|return(?:ed)?|rsvp|send|sent|ships?|sign|"
+    r"\b(?:apply|arrives?|back|book|complete|confirm|deliver(?:ed)?|done|due|enroll|finish(?:ed)?|here|mailed|need"
+    r"(?:ed)?|"
+    r"order|paid|pay|postmarked|ready|receive[ds]?|register|renew|reply|respond|return(?:ed)?|rsvp|send|sent|ships?"
+    r"|sign|"
     r"submit(?:ted)?|vote)\b[^.;\n]{0,32} by \Z",
     re.IGNORECASE,
 )
@@ -59,8 +66,10 @@ _MEASURED: Final = re.compile(
 )
 _OWNERS: Final = frozenset("a her his my our the their your".split())
 _EVENT: Final = re.compile(
-    r" (?:agenda|appointment|call|class|concert|deadline|deploy|deposit|exam|e-?mail|event|flight|game|hearing|invoice|lab|launch|lecture|letter|match|meeting|memo|"
-    r"message|minutes|note|order|outage|party|payment|post|practice|quiz|release|report|reservation|sale|seminar|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
+    r" (?:agenda|appointment|call|class|concert|deadline|deploy|deposit|exam|e-?mail|event|flight|game|hearing"
+    r"|invoice|lab|launch|lecture|letter|match|meeting|memo|"
+    r"message|minutes|note|order|outage|party|payment|post|practice|quiz|release|report|reservation|sale|seminar"
+    r"|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
 )
 # Days that no common fraction is counted by.
 _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
@@ -73,8 +82,10 @@ _AROUND_DATE: Final = frozenset(
 )
 # What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
 COUNTED_PARTS: Final = re.compile(
-    r"\b(?P<of>[Aa]pgars?|APGARs?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?|[Ss]heets?|[Ss]teps?|"
-    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ll]aps?|[Cc]hapters?|[Dd]ays?|[Rr]ounds?|[Ss]tages?|[Ww]eeks?|[Ss]core[ds]?|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
+    r"\b(?P<of>[Aa]pgars?|APGARs?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?"
+    r"|[Ss]heets?|[Ss]teps?|"
+    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ll]aps?|[Cc]hapters?|[Dd]ays?|[Rr]ounds?|[Ss]tages?|[Ww]eeks?|[Ss]core[ds]?"
+    r"|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
     r"(?: of)?:? (?:\d{1,2}/\d{1,2}(?:,|,? and|,? &|,? or| ?[-–]|,? then|,? to) ?)*\Z"
 )
 _JOINING: Final = frozenset("and or not but then again back to through thru until till by on for plus between".split())

@@ -21,6 +21,7 @@ _VANITY: Final = re.compile(
 )
 _SERVICE: Final = re.compile(r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988)(?![\w%:/-]|[.,]\d)")
 _TEXT_TO: Final = re.compile(r"(?:(?<= to )|(?<=\b[Tt]ext ))\d{5,6}(?!\w|[.,:]\d)")
+_FIVE_DIGITS: Final = re.compile(r"\d{5}")
 _ASKED: Final = re.compile(
     r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
 )
@@ -30,8 +31,10 @@ _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}
 _AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
 # British numbers, which begin with a zero: "07700 900123", "020 7946 0018", "0800 1111".
 _BRITISH: Final = re.compile(
-    rf"{_START}0(?:\d{{4}} \d{{6}}|\d{{4}} \d{{3}} \d{{3}}|\d{{4}} \d{{2}} \d{{2}} \d{{2}}|\d{{3}} \d{{3}} \d{{4}}|\d{{3}} \d{{7}}"
-    rf"|\d{{2}} \d{{4}} \d{{4}}|\d{{2}} \d{{8}}|(?:800|500) \d{{4,6}}|\d{{3}} \d{{3}} \d{{3}}|\d{{3}} \d{{3}} \d{{2}} \d{{2}}|[1-9]\d{{8,9}}){_END}"
+    rf"{_START}0(?:\d{{4}} \d{{6}}|\d{{4}} \d{{3}} \d{{3}}|\d{{4}} \d{{2}} \d{{2}} \d{{2}}|\d{{3}} \d{{3}} \d{{4}}"
+    rf"|\d{{3}} \d{{7}}"
+    rf"|\d{{2}} \d{{4}} \d{{4}}|\d{{2}} \d{{8}}|(?:800|500) \d{{4,6}}|\d{{3}} \d{{3}} \d{{3}}"
+    rf"|\d{{3}} \d{{3}} \d{{2}} \d{{2}}|[1-9]\d{{8,9}}){_END}"
 )
 _PHONE: Final = re.compile(r"(?<!\w)Ph(?=[:.] ?[+(\d])\.?")
 _EXTENSION: Final = re.compile(r"(?<=\d{4}),? (?:x\.?|[Ee]xt\.?) ?(?=\d{1,5}(?!\w))")
@@ -53,7 +56,8 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_INTERNATIONAL, _international)
         .sub(_LOCAL, _groups)
     )
-    text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service).sub(_TEXT_TO, _texted)
+    text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service)
+    text = text.sub(_TEXT_TO, _texted) if _FIVE_DIGITS.search(text.text) else text
     return text.sub(_SHORT, _short)
 
 

@@ -30,7 +30,8 @@ _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)
 _BRACKETED: Final = re.compile(r"(?<=[\d)])\((?P<numeral>i{2,3}|i[vx]|vi{1,3}|xi{1,3}|xi?v|(?<=\)\()[ivx])\)")
 # What is given into a vein, "IV".
 _DRIPPED: Final = frozenset(
-    "access antibiotics bag bolus contrast drip drugs fluid fluids infusion iron lidocaine line lines medication meds over "
+    "access antibiotics bag bolus contrast drip drugs fluid fluids infusion iron lidocaine line lines "
+    "medication meds over "
     "pole push saline site steroids therapy x".split()
 )
 _DOSED: Final = re.compile(r"\d ?(?:mg|mcg|g|m[Ll]|mEq|units?|L|\w*grams?|\w*liters?|milliequivalents) (?:\w+ )?\Z")
@@ -142,7 +143,9 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
-    if numeral == "IV" and (word_after(match) in _DRIPPED or _DOSED.search(match.string, max(0, match.start() - 24), match.start())):
+    if numeral == "IV" and (
+        word_after(match) in _DRIPPED or _DOSED.search(match.string, max(0, match.start() - 24), match.start())
+    ):
         return None
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None

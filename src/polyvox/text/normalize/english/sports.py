@@ -25,13 +25,17 @@ _MATCH: Final = re.compile(
 )
 _MINUTE: Final = re.compile(r"(?<![\w.,])(?P<minute>\d{1,3})(?:\+(?P<added>\d{1,2}))?['’′](?!\w)")
 _GAME: Final = re.compile(
-    r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?|visited|"
-    r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?|starts?|"
-    r"ATS|O/U|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
+    r"\b(?:beat|beats|defeated|hosts?|hosted|won|lost|wins?|loss|losses|games?|season|record|records?|vs|visits?"
+    r"|visited|"
+    r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?"
+    r"|starts?|"
+    r"ATS|O/U|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
+    r"coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
 _RECORD: Final = re.compile(
-    r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, | (?:away|home|at home|on the road|ATS|in (?:the )?(?:division|conference|league))\b)"
+    r"(?:(?<=[a-z\d] \()|(?<=[A-Z] \())(?P<bracketed>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)(?=\)|, | (?:away|home"
+    r"|at home|on the road|ATS|in (?:the )?(?:division|conference|league))\b)"
     r"|(?<![\w./$€£-])(?P<named>\d{1,3}[-–]\d{1,3}(?:[-–]\d{1,2})?)"
     r"(?= (?:(?:\w+ )?records?|start|mark|finish|in conference|in league play|on the season|on the year|"
     r"ATS|SU|straight up|this (?:season|year|yr)|in semis|in finals|on (?:hard|clay|grass)|all-time|"
@@ -50,9 +54,13 @@ _BATTING: Final = re.compile(
     r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
 )
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
-_DEFEATED: Final = re.compile(r"(?<=[a-z)] )(?:d\.|bt\.?|def\.?)(?= (?:\(?\d{1,2}\)? )?[A-Z][\w.' -]{1,24} \d{1,3}[-–]\d)")
+_DEFEATED: Final = re.compile(
+    r"(?<=[a-z)] )(?:d\.|bt\.?|def\.?)(?= (?:\(?\d{1,2}\)? )?[A-Z][\w.' -]{1,24} \d{1,3}[-–]\d)"
+)
 _ODDS: Final = re.compile(r"(?<![\w./])(?<!\d )(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d| of\b)")
-_BEFORE_ODDS: Final = frozenset("a an and as at between from in into is odds of on or out start started the then to was with".split())
+_BEFORE_ODDS: Final = frozenset(
+    "a an and as at between from in into is odds of on or out start started the then to was with".split()
+)
 _BETTING: Final = re.compile(
     r"\b(?:[Oo]dds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
     r"Derby|Grand National|Cheltenham|Ascot|Epsom|Aintree|Goodwood|Newmarket|tipster|Ladbrokes|Paddy Power|Betfair|"
@@ -67,19 +75,23 @@ _SHOTS: Final = re.compile(
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
 )
-_SERVED: Final = re.compile(r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break|(?:[Tt]he|[Ff]irst|[Ss]econd|[Tt]hird|1st|2nd|3rd|[Oo]pening|[Dd]eciding) set|ATP|WTA|Wimbledon|\d(?:st|nd|rd|th) seed|top seed|straight sets)\b")
+_SERVED: Final = re.compile(
+    r"\b(?:serv(?:e|ed|es|ing)|deuce|break points?|BPs|set points?|match points?|breaks?|broke|tie-?break|(?:[Tt]he"
+    r"|[Ff]irst|[Ss]econd|[Tt]hird|1st|2nd|3rd|[Oo]pening|[Dd]eciding) set|ATP|WTA|Wimbledon|\d(?:st|nd|rd|th) seed"
+    r"|top seed|straight sets)\b"
+)
 _GAME_SCORE: Final = re.compile(r"(?<![\w./-])(?P<server>0|15|30|40)[-–](?P<receiver>0|15|30|40)(?![\w/-]|[.,]\d)")
 _TEAM: Final = re.compile(r"(?<![\w.,'’-])(?P<year>[2-9][1-9])ers\b")
 _QUARTER: Final = re.compile(r"(?<=\d(?:st|nd|rd|th) )Q(?!\w)")
-_AGE_GROUP: Final = re.compile(
-    r"(?<![\w.'-])(?:[uU]-?(?P<age>[3-9]|1\d|2[0-3])s(?!\w)|u(?P<alone>[3-9]|1\d)(?![\w.]))"
-)
+_AGE_GROUP: Final = re.compile(r"(?<![\w.'-])(?:[uU]-?(?P<age>[3-9]|1\d|2[0-3])s(?!\w)|u(?P<alone>[3-9]|1\d)(?![\w.]))")
 _NATIONAL: Final = re.compile(
-    r"(?<![\w.'-])U-?(?P<age>1[2-9]|2[0-3])(?= (?:Euros?|World|Championships?|Cup|League|squad|side|team|game|match|final|"
+    r"(?<![\w.'-])U-?(?P<age>1[2-9]|2[0-3])(?= (?:Euros?|World|Championships?|Cup|League|squad|side|team|game|match"
+    r"|final|"
     r"international|players?|caps?|boys|girls|women|men|coach|captain|level|national|tournament|qualif\w+)\b)"
 )
 _STARRED: Final = re.compile(
-    r"(?<![\w.,$£€-])(?P<stars>[1-7](?: ?[-–/] ?[1-7]| or [1-7]\*?)?)(?:\*|-?★)(?=s?(?: [a-z-]{2,12})? (?:accom\w*|b&b|B&B|"
+    r"(?<![\w.,$£€-])(?P<stars>[1-7](?: ?[-–/] ?[1-7]| or [1-7]\*?)?)(?:\*|-?★)(?=s?(?: [a-z-]{2,12})? (?:accom\w*"
+    r"|b&b|B&B|"
     r"board|campsite|food|hostel|hotel|lodge|recruit|rating|resort|review|room|spa|stay|service|villa|[Hh]otel)s?\b)"
 )
 _MARKED: Final = re.compile(r"(?<=\()(?:(?P<pen>pens?\.?|p\.)|o\.?g\.?)(?=\))", re.IGNORECASE)
@@ -95,12 +107,7 @@ def read(text: TrackedText) -> TrackedText:
     """Scores that only the game around them explains; a plain "3-2" is left to the ranges."""
     if _ANY.search(text.text) is None:
         return text
-    if "*" in text.text or "★" in text.text:
-        text = text.sub(_STARRED, r"\g<stars>-star")
-    if "u" in text.text or "U" in text.text:
-        text = text.sub(_AGE_GROUP, _age_group).sub(_NATIONAL, _age_group)
-    if "R)" in text.text:
-        text = text.sub(_RECORDS, lambda match: f"({'.'.join(match['best'])})")
+    text = _classes(text)
     if _CRICKET.search(text.text):
         text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
     if _MATCH.search(text.text):
@@ -118,6 +125,15 @@ def read(text: TrackedText) -> TrackedText:
     if any(short in text.text for short in (" d. ", " bt ", " bt. ", " def ", " def. ")):
         text = text.sub(_DEFEATED, "defeated")
     return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
+
+
+def _classes(text: TrackedText) -> TrackedText:
+    """Stars of hotels, the ages of teams, and what a time is the best of."""
+    if "*" in text.text or "★" in text.text:
+        text = text.sub(_STARRED, r"\g<stars>-star")
+    if "u" in text.text or "U" in text.text:
+        text = text.sub(_AGE_GROUP, _age_group).sub(_NATIONAL, _age_group)
+    return text.sub(_RECORDS, lambda match: f"({'.'.join(match['best'])})") if "R)" in text.text else text
 
 
 def _chances(text: TrackedText) -> TrackedText:

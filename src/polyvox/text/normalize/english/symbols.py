@@ -111,10 +111,13 @@ _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
 _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
 _RATING: Final = re.compile(
-    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|[1-9]\d{0,2})(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz|ft)\b)"
+    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|[1-9]\d{0,2})(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz"
+    r"|ft)\b)"
 )
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
-_CENTERS: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])")
+_CENTERS: Final = re.compile(
+    r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])"
+)
 _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
 _GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
 _HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
@@ -137,8 +140,10 @@ _SHORT_FORM: Final = re.compile(
     r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
-    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user|head|"
-    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce|share|"
+    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"
+    r"|head|"
+    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce"
+    r"|share|"
     r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
     r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
 )
@@ -147,9 +152,12 @@ _COUNTED_PER: Final = re.compile(
 )
 _LIMIT: Final = re.compile(r"(?<=\d)/(?=[a-z]{3,16}(?![\w/(]))")
 _CONTRAST: Final = re.compile(
-    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page|word|item|side|"
-    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer|employee|patient|"
-    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right|line|menu|vendor|"
+    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page"
+    r"|word|item|side|"
+    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer"
+    r"|employee|patient|"
+    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right"
+    r"|line|menu|vendor|"
     r"product|service|style|brand|color|size|list|post|comment|section|chapter|char|character|term|phrase|date|time|one)",
     re.IGNORECASE,
 )

@@ -34,11 +34,14 @@ _SHORT_HALVES: Final = re.compile(
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 # Hours and minutes with a point, where a journey, a day or a door shows that they are no decimal.
 _POINTED: Final = re.compile(
-    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off|[Kk]icks? off|KO|"
-    r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?|Fri|Satur|Sun)"
+    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off"
+    r"|[Kk]icks? off|KO|"
+    r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?"
+    r"|Fri|Satur|Sun)"
     r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?))"
     r"(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\w%]|[.,:/]\d)"
 )
+_POINT: Final = re.compile(r"\d\.[0-5]\d(?!\d)")
 _JOURNEY: Final = re.compile(
     r" (?:to|from|for|via|out of|service|train|bus|ferry|flight|departure|sailing|Eurostar|kick-?off|start)\b| at [A-Z]"
 )
@@ -60,10 +63,16 @@ _MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?![\w:]|[.,
 # Before a moment of the day, where elsewhere hours, minutes and seconds are how long something took.
 _MOMENTS: Final = frozenset("at by until till since from after before around to between and".split())
 _SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
-_BEFORE_RATIO: Final = frozenset("grade gradient incline pitch slope ratio dilute diluted scale odds proportion mixed".split())
+_BEFORE_RATIO: Final = frozenset(
+    "grade gradient incline pitch slope ratio dilute diluted scale odds proportion mixed".split()
+)
 _BEHIND_RATIO: Final = frozenset("ratio scale dilution mix mixture odds blend".split())
-_JOURNEYS: Final = frozenset("boat briefing bus call crossing departure ferry flight sailing service shift start train tram".split())
-_BEFORE_JOURNEY: Final = frozenset("arr arrive arrived arrives arriving dep depart departed departs departing in left leaving leaves".split())
+_JOURNEYS: Final = frozenset(
+    "boat briefing bus call crossing departure ferry flight sailing service shift start train tram".split()
+)
+_BEFORE_JOURNEY: Final = frozenset(
+    "arr arrive arrived arrives arriving dep depart departed departs departing in left leaving leaves".split()
+)
 _ZONES: Final = frozenset("UTC GMT CET CEST BST IST EST EDT PST PDT JST Uhr".split())
 _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
@@ -79,7 +88,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SHORT_HOUR, _short_hour)
     if "noon" in text.text or "midnight" in text.text:
         text = text.sub(_UNTIL_NOON, _until_noon).sub(_FROM_NOON, " to ")
-    if "." in text.text:
+    if _POINT.search(text.text):
         text = _pointed(text)
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
@@ -224,7 +233,9 @@ def _military(match: re.Match[str]) -> str | None:
     journey = early and (following in _JOURNEYS or word_before(match).lower().rstrip(".") in _BEFORE_JOURNEY)
     if not (
         journey
-        or following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")
+        or following == "hrs"
+        or (early and (at_moment or following == "hours"))
+        or (at_moment and following == "hours")
     ):
         return None
     return _on_the_radio(match.group())

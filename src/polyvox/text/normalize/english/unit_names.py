@@ -324,7 +324,8 @@ UNITS: Final = {
 }
 # Typed without regard to capitals, save where that makes another unit or a word.
 _CASE_MATTERS: Final = frozenset(
-    "ac ah ast atm bq btu cal cap deg dz ea eb ej ev fs ga gi gpa gt gy ha hl hr hrs in iu js ka ki kn ku kt kts ly ma mci mf mgy mh mi min mn mo mol mp ms mt mu mv na nl nv nf ng nh "
+    "ac ah ast atm bq btu cal cap deg dz ea eb ej ev fs ga gi gpa gt gy ha hl hr hrs in iu js ka ki kn ku kt "
+    "kts ly ma mci mf mgy mh mi min mn mo mol mp ms mt mu mv na nl nv nf ng nh "
     "ns pa pc pcs pf pg pj pr prs ps pt reb sec sf stl sv tab ti tj va zb".split()
 )
 AS_TYPED: Final = {
@@ -383,6 +384,4 @@ RATES: Final = {
     "GBps": ("gigabyte", "per second"),
 }
 _AS_DEFINED: Final = frozenset("ach apg rpg kBps KBps MBps GBps".split())
-RATES_AS_TYPED: Final = {
-    symbol.lower(): rate for symbol, rate in RATES.items() if symbol not in _AS_DEFINED
-}
+RATES_AS_TYPED: Final = {symbol.lower(): rate for symbol, rate in RATES.items() if symbol not in _AS_DEFINED}

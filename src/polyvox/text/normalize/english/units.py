@@ -23,7 +23,9 @@ from polyvox.text.normalize.english.unit_names import AS_TYPED, PLURALS, RATES, 
 from polyvox.text.tracked import TrackedText
 
 # What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
-_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz g kg lb".split())
+_PER_SEVERAL: Final = frozenset(
+    "mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz g kg lb".split()
+)
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
 _PER_ALONE: Final = frozenset("ha d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
@@ -120,7 +122,6 @@ _RATE: Final = re.compile(
 _NAMES: Final = frozenset(UNITS.values())
 _DISSOLVED: Final = re.compile(r"(?:grams?|liters?|(?:tea|table)spoons?|ounces?|pounds?) (?:of )?\Z")
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
-_INCHES_TO: Final = re.compile(r"(?<=\d)[\"″] ?[-–] ?(?=\d{1,3}(?:\.\d{1,2})?[\"″])")
 _SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
 _SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
 _BY: Final = re.compile(r"(?<=wide|deep|high|long) ?[x×] ?(?=\d)")
@@ -140,7 +141,6 @@ _TALL: Final = re.compile(r"(?<![\w.,])(?P<feet>[4-7]) ?ft\.? (?P<inches>\d|1[01
 _DAYS_HOURS: Final = re.compile(r"(?<![\w.,:])(?P<days>\d{1,4}) ?d,? ?(?=\d{1,2} ?h)")
 _DAYS: Final = re.compile(r"\d ?d(?![a-z])")
 _WEEKS_DAYS: Final = re.compile(r"(?<![\w.,:])(?P<weeks>\d{1,2}) ?w(?:k|ks)? ?\+? ?(?P<days>[0-6]) ?d(?!\w)")
-_HIGH_AND_LOW: Final = re.compile(r"(?<=\d)/(?=-?\d{1,3} ?°)|(?<=\d°)/(?=-?\d{1,3})|(?<=\d°[CF])/(?=-?\d{1,3})")
 _LED_DEGREES: Final = re.compile(r"(?<![\w.])(?P<side>[NSEW]) ?(?=\d{1,3}(?:\.\d{1,6})?°)")
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
@@ -149,25 +149,25 @@ _AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?
 _OWNERS_OF_CHILDREN: Final = frozenset("a an another any each every her his my our that the their this your".split())
 _PATIENTS: Final = frozenset("F M male female man woman boy girl patient pt gentleman lady infant child".split())
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>(?:\d{{1,3}} )?[1-7]/[248](?!\d)|{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>(?:\d{{1,3}} )?[1-7]/[248](?!\d)|{NUMBER})(?: ?°[CF]?)?(?:{DASH}"
+    rf"(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
 _LONE_DEGREES: Final = re.compile(r"(?<![\d ])°(?P<letter>[CF])(?!\w)|(?<=[a-z(] )°(?P<other>[CF])(?!\w)")
 _BARE_DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?:[-–](?P<upto>\d{{1,3}}))?(?P<sign>) ?(?P<letter>[CFcf])"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?:[-–](?P<upto>\d{{1,3}}))?(?P<sign>) ?"
+    rf"(?P<letter>[CFcf])"
     r"(?!\w|['’.-]\w)"
 )
 _THERMAL: Final = re.compile(
-    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?|freez\w+|rain|showers?|sun(?:ny|shine)?|pollen|UV|winds?|"
+    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?"
+    r"|freez\w+|rain|showers?|sun(?:ny|shine)?|pollen|UV|winds?|"
     r"degrees|cool(?:ed)?|warm(?:ed)?|hot|cold|outside|feels like)\b",
     re.IGNORECASE,
 )
 _NEAR: Final = 40
 _SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
-_PERCENTILE: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?-?%-?(?P<tile>ile|tile)?(?P<many>s)?(?!\w)")
-_SHARE_OF: Final = re.compile(r"(?<=\d) ?(?P<of>wt|vol|mol)\.? ?%")
-_SHARES: Final = {"wt": "weight", "vol": "volume", "mol": "mole"}
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
 )
@@ -183,11 +183,8 @@ _FEET: Final = re.compile(
     r"beams?|boards?|cable|ceilings?|cord|hose|rope|rug|tree|walls?|of|above|below|elevation|drop|"
     r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
-_DEEP: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?['’](?=[\s,;).]|$)(?! ?\d)"
-)
+_DEEP: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?['’](?=[\s,;).]|$)(?! ?\d)")
 _WATER: Final = _cue("crest(?:s|ed|ing)?|draft|flood|river|seas|snow|stage|surf|swells?|tides?|visibility|waves?")
-_USED: Final = re.compile(r"(?<=\d\.\d)/(?=\d{1,4}(?:\.\d)? ?[KMGTP]i?B\b)")
 _SIDE: Final = re.compile(rf"(?<=by )(?P<amount>{NUMBER})['’′](?!\w| ?\d)")
 _INCHES: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d±]|[.,;)/-]|$))"
@@ -201,14 +198,10 @@ _SPOONS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
 )
 _COOKING: Final = re.compile(
-    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend"
+    r"|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
-# Sizes and heats of a recipe: "2 lg eggs", "med-high".
-_SIZES: Final = re.compile(
-    r"(?:(?<=\d )(?P<size>lg|sm|med|xl|lge)|(?<=\b[Aa] )(?P<one>lge?|sm))\.? (?=[a-z]{3})|(?<![\w-])(?P<heat>[Mm]ed)\.?(?P<joint>[- ])(?=(?:high|low|heat|hot|rare|well|bowl)\b)"
-)
-_SIZE_NAMES: Final = {"lg": "large", "lge": "large", "sm": "small", "med": "medium", "xl": "extra large"}
 _BEHIND_LENGTH: Final = NOT_NOUNS | frozenset(
     "across ahead clear deep diameter farther further high larger longer no o per plus proud square shorter "
     "smaller thick total wider x".split()
@@ -221,8 +214,6 @@ _PER_UNIT: Final = re.compile(
     r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
 )
 _FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
-_CARBON: Final = re.compile(r"(?<=\d) ?(?P<scale>[kMG])?t ?CO2(?P<equal>e|eq)?(?!\w)")
-_TONS: Final = {"k": "thousand ", "M": "million ", "G": "billion ", None: ""}
 _BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
@@ -244,8 +235,6 @@ def _parts(text: TrackedText) -> TrackedText:
         text = text.sub(_INVERSE, lambda match: f"/{match['unit']}{'²' if match['power'] == '²' else ''}")
     if _PRODUCT_SIGN.search(text.text):
         text = text.sub(_UNIT_PRODUCT, r"\g<gap>\g<first>\g<last>")
-    if "CO2" in text.text:
-        text = text.sub(_CARBON, _carbon)
     if _DAYS.search(text.text):
         text = text.sub(_DAYS_HOURS, lambda match: f"{_counted_days(match['days'])} ").sub(_WEEKS_DAYS, _weeks_days)
     if "/" in text.text:
@@ -262,18 +251,12 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
     if "ind" in text.text:
         text = text.sub(_WIND, lambda match: " ".join(_WINDS[letter] for letter in match["from"]))
     if '"' in text.text or "″" in text.text:
-        text = text.sub(_INCHES_TO, "-")
         text = text.sub(_SIDES_OF_BOX, lambda match: f" inches {_SIDE_NAMES[match['side']]}").sub(_BY, " by ")
     if "°" in text.text:
-        text = text.sub(_HIGH_AND_LOW, ", ")
         text = text.sub(_LED_DEGREES, lambda match: f"{_SIDES[match['side']]} ")
         text = text.sub(_LONE_DEGREES, lambda match: f"degrees {_SCALES[match['letter'] or match['other']]}")
-    if "%" in text.text:
-        text = text.sub(_PERCENTILE, " percentile\\g<many>").sub(_SHARE_OF, lambda match: f" {_SHARES[match['of']]} percent")
     if _COOKING.search(text.text):
         text = text.sub(_SPOONS, _spoons)
-    if " lg" in text.text or "med" in text.text or " sm" in text.text or "Med" in text.text:
-        text = text.sub(_SIZES, _size)
     text = (
         text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_TALL, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     )
@@ -282,7 +265,7 @@ def _degrees_and_sides(text: TrackedText) -> TrackedText:
 
 def _measures(text: TrackedText) -> TrackedText:
     if "/" in text.text:
-        text = text.sub(_PRESSURE, _pressure).sub(_USED, " of ")
+        text = text.sub(_PRESSURE, _pressure)
     if "'" in text.text or "’" in text.text or "′" in text.text:
         text = text.sub(_SIDE, _side)
         text = text.sub(_DEEP, _deep) if _WATER.search(text.text) else text
@@ -290,11 +273,6 @@ def _measures(text: TrackedText) -> TrackedText:
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
     return text.sub(_MEASURE, _measure)
-
-
-def _carbon(match: re.Match[str]) -> str:
-    """ "384 MtCO2e"."""
-    return f" {_TONS[match['scale']]}tons C.O two{' E' if match['equal'] else ''}"
 
 
 def _per_unit(match: re.Match[str]) -> str | None:
@@ -339,10 +317,6 @@ def _spoons(match: re.Match[str]) -> str:
     return _counted(match, "tablespoon" if match["unit"] == "T" else "teaspoon")
 
 
-def _size(match: re.Match[str]) -> str:
-    return f"{match['heat']}ium{match['joint']}" if match["heat"] else f"{_SIZE_NAMES[match['size'] or match['one']]} "
-
-
 def _unit(symbol: str) -> str | None:
     """The name of a unit, written as it should be or with other capitals."""
     symbol = symbol.translate(_LOOKALIKES)
@@ -385,7 +359,11 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return True
     if symbol == "g" and match["gap"]:
         return _GRAVITY.search(_around(match)) is not None
-    if symbol == "BPs" or (symbol in _BINARY and match["gap"]) or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start())):
+    if (
+        symbol == "BPs"
+        or (symbol in _BINARY and match["gap"])
+        or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start()))
+    ):
         return True
     if symbol == "HP":
         return _GAME.search(_around(match)) is not None

@@ -11,15 +11,20 @@ _POINT: Final = rf"(?:{_FINE}|[NS][EW]|[NESW])"
 _ANY: Final = re.compile(rf"(?<![A-Za-z]){_POINT}(?![A-Za-z])")
 _WIND: Final = re.compile(
     rf"(?<![\w.'&/-])(?P<point>{_POINT})(?P<joint>[-–/](?P<other>{_POINT}))?"
-    rf"(?= (?:winds?|gusts?|gales?|breezes?|swells?|flow|airflow|\d{{1,3}}(?:[-–]\d{{1,3}})? ?(?:mph|kts?|kn|knots|km/?h|kph|m/s)\b"
+    rf"(?= (?:winds?|gusts?|gales?|breezes?|swells?|flow|airflow|\d{{1,3}}(?:[-–]\d{{1,3}})? ?(?:mph|kts?|kn|knots"
+    rf"|km/?h|kph|m/s)\b"
     r"|(?:at|@) \d))"
 )
 _FORCE: Final = re.compile(
-    rf"(?<![\w.'&/-])(?P<point>[NS][EW]|{_FINE})(?= \d{{1,2}}(?:[-–]\d{{1,2}})?(?: to (?:\d|gale|severe|storm)| or \d|[,.;]|$))"
+    rf"(?<![\w.'&/-])(?P<point>[NS][EW]|{_FINE})(?= \d{{1,2}}(?:[-–]\d{{1,2}})?(?: to (?:\d|gale|severe|storm)| or \d"
+    rf"|[,.;]|$))"
 )
-_GALE: Final = re.compile(r"\b(?:[Gg]ales?|[Ss]eas?|[Ww]inds?|[Ff]orecast|[Ss]torms?|[Bb]acking|[Vv]eering|[Gg]usting|[Rr]ough)\b")
+_GALE: Final = re.compile(
+    r"\b(?:[Gg]ales?|[Ss]eas?|[Ww]inds?|[Ff]orecast|[Ss]torms?|[Bb]acking|[Vv]eering|[Gg]usting|[Rr]ough)\b"
+)
 _MOVING: Final = re.compile(
-    r"(?P<lead>\b(?:[Mm]ov(?:e[ds]?|ing)|[Tt]rack(?:s|ed|ing)|[Bb]low(?:s|ing)|[Bb]lew|[Hh]ead(?:s|ed|ing)|[Dd]rift(?:s|ed|ing)"
+    r"(?P<lead>\b(?:[Mm]ov(?:e[ds]?|ing)|[Tt]rack(?:s|ed|ing)|[Bb]low(?:s|ing)|[Bb]lew|[Hh]ead(?:s|ed|ing)|[Dd]rift"
+    r"(?:s|ed|ing)"
     r"|[Vv]eer(?:s|ed|ing)|[Bb]ack(?:s|ed|ing)|[Ss]hift(?:s|ed|ing)|[Ww]inds?|[Gg]usts?|[Ff]ac(?:es|ing)|[Bb]earing)"
     rf"(?: from the| to the| from| to|,|:)? )(?P<point>{_POINT})(?![\w'’&.-])"
 )
@@ -29,9 +34,12 @@ _HIGH_LOW: Final = re.compile(
     r"(?P<high>-?\d{1,3})/(?P<low>-?\d{1,2})(?![\w/]|[.,]\d)"
 )
 _FORECAST: Final = re.compile(
-    r"\b(?:cloud\w*|forecast|humid\w*|pollen|precip|rain|RH|showers?|snow|storms?|sun(?:ny|rise|set)|t-storms?|UV|wind\w*)\b"
+    r"\b(?:cloud\w*|forecast|humid\w*|pollen|precip|rain|RH|showers?|snow|storms?|sun(?:ny|rise|set)|t-storms?|UV"
+    r"|wind\w*)\b"
 )
-_FAR: Final = re.compile(rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])")
+_FAR: Final = re.compile(
+    rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])"
+)
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -48,7 +56,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def _point(letters: str) -> str:
     """ "southwest", "south southwest"."""
-    *first, last = (letters[0], letters[1:]) if len(letters) == 3 else (letters,)  # noqa: PLR2004
+    *first, last = (letters[0], letters[1:]) if len(letters) == 3 else (letters,)
     words = [_NAMES[letter] for letter in first]
     return " ".join([*words, "".join(_NAMES[letter] for letter in last)])
 

@@ -7,7 +7,8 @@ from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_START, amount,
 from polyvox.text.tracked import TrackedText
 
 _STONES: Final = re.compile(
-    r"(?<![\w.,])(?P<stones>[2-9]|[1-9]\d) ?st(?:\.(?= ?[\da-z,;)]))?(?: ?(?P<pounds>1[0-3]|\d)(?: ?lbs?(?:\.(?= [a-z]|[,;)]))?|(?!\w|[.,]\d)))?"
+    r"(?<![\w.,])(?P<stones>[2-9]|[1-9]\d) ?st(?:\.(?= ?[\da-z,;)]))?(?: ?(?P<pounds>1[0-3]|\d)(?: ?lbs?(?:\."
+    r"(?= [a-z]|[,;)]))?|(?!\w|[.,]\d)))?"
     r"(?![\w'])"
 )
 _DIGIT_ST: Final = re.compile(r"\d ?st(?![a-z])")
@@ -15,7 +16,8 @@ _DIGIT_CARAT: Final = re.compile(r"\d[ -]?(?:ct|k|K)")
 _ALONE: Final = re.compile(r"\b(?:weigh(?:s|ed|t|ing)?|lost|gained|lighter|heavier|dropped|overweight|jockey|boxer)\b")
 _CARATS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{NUMBER})(?P<gap>[ -]?)(?P<unit>cts?|kt?|K)(?:\.(?= [a-z]))?(?= (?:[a-z-]{{3,12}} )?"
-    r"(?:gold|diamonds?|emeralds?|rub(?:y|ies)|sapphires?|solitaire|ring|stones?|bracelet|necklace|earrings|chain|pendant|"
+    r"(?:gold|diamonds?|emeralds?|rub(?:y|ies)|sapphires?|solitaire|ring|stones?|bracelet|necklace|earrings|chain"
+    r"|pendant|"
     r"tanzanite|gem(?:stone)?s?)\b)"
 )
 _NEAR: Final = 48

@@ -196,7 +196,8 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec"
+    r"(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
 _COUNTED_PARTS: Final = re.compile(
@@ -221,7 +222,10 @@ _PARTS: Final = {
     "pp": "pages",
     "Qs": "questions",
 }
-_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?(?=[\s:,;])")
+_POINT: Final = re.compile(
+    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?"
+    r"(?=[\s:,;])"
+)
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.

@@ -65,7 +65,8 @@ _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
 _REFERENCE: Final = re.compile(
     r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)|"
-    r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub|[Cc]trl)\.?"
+    r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub"
+    r"|[Cc]trl)\.?"
     r"(?= (?:no|num|number|code|id)\b)"
 )
 _REFERENCES: Final = {
