@@ -71,7 +71,7 @@ _MEASURED: Final = frozenset(
         "stones "
         "tumor tumors tumour copay deductible deposit deposits discount fee fees fine fines rebate surcharge "
         "voucher vouchers "
-        "bike bikes bird blade blades bore carry clearance coil crane cutter detour disc discs displacement "
+        "cord cords strap bike bikes bird blade blades bore carry clearance coil crane cutter detour disc discs displacement "
         "filter filters flange gap gaps girder hdd hdds hole holes kerb knife ladder ladders loaf loop loss mattress "
         "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
         "stroke "

@@ -103,6 +103,7 @@ _PART_OF_DAY: Final = re.compile(
     r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
     r"was|is|sounds|looks|at \d|@ ?\d)\b"
 )
+_SCORED: Final = re.compile(r"\d \Z")
 _SCORE: Final = re.compile(r" 1?\d{3}(?!\d)")
 _TYPED_SATURDAY: Final = re.compile(
     r"(?<=\b(?:free|this|next) )sat(?=[?!,]| (?:\d|at\b|night\b|morning\b|afternoon\b|evening\b)|$)"
@@ -201,7 +202,9 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 
 def _weekday(match: re.Match[str]) -> str | None:
-    if match[1] == "SAT" and _SCORE.match(match.string, match.end()):
+    if match[1] == "SAT" and (
+        _SCORE.match(match.string, match.end()) or _SCORED.search(match.string, 0, match.start())
+    ):
         return None
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None
 

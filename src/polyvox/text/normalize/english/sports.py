@@ -29,7 +29,7 @@ _GAME: Final = re.compile(
     r"|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?"
     r"|starts?|"
-    r"ATS|O/U|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
+    r"ATS|O/U|batting|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
     r"coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
@@ -45,7 +45,7 @@ _TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)
 _LED: Final = re.compile(
     r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
     r"fell to|fall(?:s|ing)? to|"
-    r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
+    r"(?:club|side|team)'s|they're|we're|drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
 )
 _OPENING: Final = re.compile(r"(?:\A|[;,.:] )[Aa]t \Z")
 _TEAM_BEHIND: Final = re.compile(",? (?:he|it|she|the|they|we|you) ")

@@ -252,6 +252,8 @@ UNITS: Final = {
     "GeV": "giga electron volt",
     "TeV": "tera electron volt",
     "ly": "light year",
+    "arcsec": "arcsecond",
+    "arcmin": "arcminute",
     "kbit": "kilobit",
     "Mbit": "megabit",
     "Gbit": "gigabit",
