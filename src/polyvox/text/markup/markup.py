@@ -214,6 +214,7 @@ _STRIKES: Final = re.compile(r"~~+")
 _STARS: Final = re.compile(
     r"(?<![\w*\\])\*{1,3}(?=[^\s*=/])(?!(?<=[a-z] \*)\d{2,4}(?!\w|[^\n*]{0,60}\*))|(?<=[^\s*\\])\*{1,3}(?![\w*])"
 )
+_TOP_GRADE: Final = re.compile(r"(?<![A-Za-z0-9*])A\*")
 _UNDERSCORES: Final = re.compile(r"(?<![^\s(\"'“‘*~—])_{1,3}(?=[^\s_])|(?<=[^\s_\\])_{1,3}(?![^\s.,;:!?)\"'”’*~—])")
 _ESCAPE: Final = re.compile(r"\\(?=[\\`*_{}\[\]()#+.!|~>-])")
 _SPACES: Final = re.compile(r" {2,}")
@@ -237,9 +238,21 @@ def _plain(text: TrackedText, code: str | None) -> TrackedText:
     text = text.sub(_ITEM_BRACKET, ".")
     for pattern in (_IMAGE, _LINK, _AUTOLINK):
         text = text.keep(pattern, "text")
-    for pattern in (_TICKS, _STRIKES, _STARS, _UNDERSCORES, _ESCAPE):
+    for pattern in (_TICKS, _STRIKES):
+        text = text.sub(pattern, "")
+    text = text.sub(_STARS, _without_star)
+    for pattern in (_UNDERSCORES, _ESCAPE):
         text = text.sub(pattern, "")
     return text.sub(_SPACES, " ").sub(_LINE_EDGE, "").sub(_BLANK_LINES, "\n\n")
+
+
+def _without_star(match: re.Match[str]) -> str | None:
+    """Nothing; a star that closes no emphasis says something of a figure or a grade: "72*", "a 3* hotel", "A*"."""
+    text, start = match.string, match.start()
+    line = text.rfind("\n", 0, start) + 1
+    marked = text[start - 1 : start].isdigit() or _TOP_GRADE.match(text, max(0, start - 1)) is not None
+    opened = "*" in _TOP_GRADE.sub("", text[line:start])
+    return None if marked and not opened and match.group() == "*" else ""
 
 
 def _without_fences(text: TrackedText) -> TrackedText:

@@ -13,6 +13,7 @@ from polyvox.text.normalize.english import (
     codes,
     dates,
     designations,
+    durations,
     figures,
     flags,
     formulas,
@@ -23,11 +24,14 @@ from polyvox.text.normalize.english import (
     phones,
     roman,
     scripture,
+    shorthand,
     sports,
     symbols,
     times,
     units,
+    weather,
     web,
+    weights,
 )
 from polyvox.text.normalize.english.abbreviations import before_figures, courts
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
@@ -45,6 +49,7 @@ class Variant(Enum):
 
 _DIGIT: Final = re.compile(r"\d")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
+_GROUPED_BY_LINE: Final = re.compile(r"(?<![\w.-])\d{1,3}(?:_\d{3})+(?![\w.-]\w|_)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
@@ -71,7 +76,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
-    text = addresses.read(airports.read(courts.read_districts(text)))
+    text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
     if _DIGIT.search(text.text):
         text = _quantities(courts.read_files(text), options, variant)
     if options.unit_normalization:
@@ -91,6 +96,8 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
 def _folded(text: TrackedText) -> TrackedText:
     """One form for each character, and double quotes where single ones quote."""
     text = fold(flags.read(text))
+    if "_" in text.text:
+        text = text.sub(_GROUPED_BY_LINE, lambda match: match.group().replace("_", ","))
     return text.sub(_QUOTED, r"“\g<item>”") if "'" in text.text or "‘" in text.text else text
 
 
@@ -104,7 +111,7 @@ def _quantities(text: TrackedText, options: NormalizationOptions, variant: Varia
     text = labels.read(text)
     text = money.read(symbols.read_ratings(text))
     if options.unit_normalization:
-        text = units.read(text)
+        text = units.read(shorthand.read(weights.read(durations.read(text))))
     return figures.read_ordinals(text)
 
 
@@ -119,4 +126,4 @@ def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 def _fraction_in_figures(match: re.Match[str]) -> str:
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
     fraction = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
-    return (" " if before.isalnum() else "") + fraction + (" " if after.isdigit() else "")
+    return (" " if before.isalnum() else "") + fraction + (" " if after.isalnum() else "")

@@ -67,7 +67,7 @@ _BEFORE_FIGURES: Final = (
     frozenset(BEFORE_FIGURES)
     | frozenset(scripture.SHORT)
     | frozenset(
-        "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
+        "b d r rr l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
         "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र दि मो जन फ़र फर अप्रै जुला अग सित सितं "
@@ -75,7 +75,7 @@ _BEFORE_FIGURES: Final = (
     )
 )
 # Before a sum, where the sign of a currency follows and no word.
-_PRICED: Final = frozenset("mo reg Reg sugg Sugg".split())
+_PRICED: Final = frozenset("mo reg Reg sugg Sugg sh fr ea nt".split())
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (
@@ -88,7 +88,7 @@ _PAIRS: Final = frozenset(
         "Conf no", "conf no", "ref no", "Ref no", "Mech Eng", "Chem Eng", "Elec Eng", "Civ Eng", "Comp Sci", "Comp Eng",
         "Poli Sci", "Pol Sci", "Phys Ed", "Bus Admin", "Cal Penal", "Cal Civ", "Cal Code", "Veh Code", "Civ Code",
         "Super Ct", "Sup Ct", "Dist Ct", "Pen Code", "Lab Code", "Fam Code", "D C", "C Cir",
-        "c de", "c sopa", "c chá", "d háb", "d corr",
+        "sat fat", "c de", "c sopa", "c chá", "d háb", "d corr",
     )
 )  # fmt: skip
 # Words that end a number of the Romance languages, behind which a letter is part of a code.
@@ -165,10 +165,14 @@ _ROMANCE_NAMES: Final = frozenset(
     "amm Amm Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
     "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
 )
-_UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
+_UNITS: Final = frozenset(
+    "oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs nt nts lin".split()
+)
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
-_BEFORE_LETTERS: Final = frozenset("Lamp art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp".split())
+_BEFORE_LETTERS: Final = frozenset(
+    "Lamp app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp".split()
+)
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES
@@ -253,8 +257,8 @@ def _leads_to(word: str, following: str) -> bool:
         return True
     if len(word) == 1 and word.isupper() and english.SPECIES.fullmatch(following):
         return True
-    if word == "s":  # a century
-        return _ROMAN.fullmatch(following) is not None
+    if word == "s":  # a century or a section
+        return following[0].isdigit() or _ROMAN.fullmatch(following) is not None
     if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
         return following not in STARTERS
     return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
@@ -270,4 +274,5 @@ def _is_figure(word: str) -> bool:
 
 def _is_measured(text: str, stop: int, word: str) -> bool:
     """Return whether a word is the unit of a figure before it."""
-    return (word in _UNITS or word == "c") and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()
+    counted = text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isnumeric()
+    return counted and (word in _UNITS or word in ("c", "t", "T"))

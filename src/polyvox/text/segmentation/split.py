@@ -24,7 +24,7 @@ _LINE_END: Final = re.compile(r"[^\S\n]*\n")
 
 _REACH: Final = 32
 _WIDE_DECIMAL: Final = re.compile(r"\d．\d")
-_SIGN: Final = re.compile(r" [$€£¥₹#~<>=+±≈≤≥§]")
+_SIGN: Final = re.compile(r" [@$€£¥₹#~<>=+±≈≤≥§]")
 _FACTORIAL: Final = re.compile(r"\d! [=+×*/-]")
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
 

@@ -7,12 +7,28 @@ from polyvox.text.normalize.english.numbers import cardinal, code
 from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|"
-    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b"
+    r"\b(?:\w*grams?|mg|mcg|mEq|ml|mL|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO"
+    r"|[Tt]ake|"
+    r"[Gg]ive|[Aa]pply|cream|ointment|[Ll]abs?|[Hh]x|sats|BID|TID|QID|QD|TDS|QDS|WBC|BP|HR|BUN|Hgb|Hb|prn|PRN|[Pp]ts?"
+    r"|[Pp]atients?|[Ii]nsulin|[Hh]eparin|Rx|Dx|dx|ER|ED|ICU|d/c|s/p|U/mL|[qQ]\d{1,2}h?)\b|\dm(?:g|cg|[lL])\b"
 )
-_DOSING: Final = re.compile(r"(?<![\w.])(?:BID|TID|QID|QHS|PO|PRN|QD)(?!\w)")
+_DOSING: Final = re.compile(
+    r"(?<![\w.])(?:BID|TID|QID|[qQ]HS|qAM|qPM|QAM|QPM|QOD|PO|PRN|QD|SL|SC|SQ|BD|OD|TDS|QDS|qds|tds|tid|qid|qhs|qam"
+    r"|qpm|qod|qd|prn|po"
+    r"|(?<=[a-z\d)] )(?:bid|bd|od)(?=[,;.)]|$| (?:x|×|for|prn|PRN|with|and|until|mane|nocte|after|before|po|if)\b| w/"
+    r"| \d))"
+    r"(?!\w|\.\w)"
+)
+# British shares of a week, a month or a year: "for 7/7", "in 2/52", "x 3/12".
+_SPAN: Final = re.compile(
+    r"(?P<lead>(?:\b(?:[Ff]or|[Ii]n|[Rr]eview|[Aa]fter|[Ee]very|[Ll]ast|[Pp]ast|[Oo]ver|next|then|F/U|f/u) |[x×] ?))"
+    r"(?P<count>[1-9]\d?)/(?P<of>7|52|12)(?![\w/]|[.,]\d)"
+    r"|(?<![\w./-])(?P<long>[1-9]\d?)/(?P<ago>7|52|12)(?= (?:hx|Hx|history|h/o|ago|duration)\b)"
+)
+_SPANS: Final = {"7": "day", "52": "week", "12": "month"}
 _DOSE: Final = re.compile(
-    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO|[Tt]ake|[Gg]ive|[Aa]pply|cream|ointment)\b"
+    r"\b(?:\w*grams?|mg|mcg|ml|milliliters?|tab(?:let)?s?|cap(?:sule)?s?|pills?|units?|puffs?|drops?|doses?|PO"
+    r"|[Tt]ake|[Tt]akes|[Gg]ive|[Aa]pply|cream|ointment|inhalers?|sprays?)\b"
 )
 _EVERY: Final = re.compile(
     r"(?<![\w.])[qQ] ?(?P<first>\d{1,2})(?:[-–](?P<last>\d{1,2}))?"
@@ -42,11 +58,10 @@ _UNITS: Final = re.compile(r"(?<=\d )U(?= |[.,;)/]|$)|(?<=\d)U(?= (?:of|insulin|
 _MEDICINE: Final = re.compile(r"\b(?:insulin|heparin|glargine|lispro|penicillin|botox)\b", re.IGNORECASE)
 _DISCHARGED: Final = re.compile(r"(?<![\w/])(?P<word>[dD]/[cC])(?P<past>'?e?d)?(?![\w/])")
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
-_SIGHT: Final = re.compile(r"(?<![\w./])20/(?P<far>\d{2,3})(?![\w/]|[.,]\d)")
-_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen)\b")
-_DAYS: Final = re.compile(
-    r"(?<=[x×] \d )d(?=[.,;]|$)|(?<=[x×] \d\d )d(?=[.,;]|$)|(?<=for \d )d(?=[.,;]|$)|(?<=for \d\d )d(?=[.,;]|$)"
-)
+_SIGHT: Final = re.compile(r"(?<![\w./])(?P<near>20|6)/(?P<far>\d{1,3})(?![\w/]|[.,]\d)")
+_GASES: Final = re.compile(r"(?<![\w.])(?P<of>Fi|Sp|Sa|Pa|Pv|Sv|Sc?v|Et|ET|V)(?P<gas>C?O)[2₂](?!\w)")
+_EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen|IOP)\b")
+_DAYS: Final = re.compile(r"(?P<lead>(?:(?<=[\w),;] )[x×] ?|\bfor ))(?P<count>\d{1,3}) ?d(?=[.,;) ]|$)")
 _PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
 _PATIENT: Final = re.compile(
@@ -63,7 +78,8 @@ _STRENGTH: Final = re.compile(
     r"/(?=\d{1,4}(?:\.\d)? ?(?:m[Ll]|L|hr?|actuation|dose)\b)"
 )
 _SLASHED: Final = re.compile(
-    r"(?<![\w/])(?P<short>[fF]/[uU]|[hH]/[oO]|[sS]/[pP]|[rR]/[oO]|[pP]/[wW]|w/u|[bB]/[lL]|[cC]/[oOwW]|u/s|h/a|N/V(?:/D)?)"
+    r"(?<![\w/])(?P<short>[fF]/[uU]|[hH]/[oO]|[sS]/[pP]|[rR]/[oO]|[pP]/[wW]|w/u|[bB]/[lL]|[cC]/[oOwW]|u/s|h/a|N/V"
+    r"(?:/D)?)"
     r"(?P<past>'?e?d)?(?![\w/])"
 )
 _SLASHED_WORDS: Final = {
@@ -97,15 +113,19 @@ _SEXES: Final = {"M": "male", "F": "female", "": ""}
 
 def read(text: TrackedText) -> TrackedText:
     """Values and intervals, which a figure belongs to."""
-    if "20/" in text.text and _EYES.search(text.text):
-        text = text.sub(_SIGHT, lambda match: f"twenty {code(match['far'])}")
+    if ("20/" in text.text or "6/" in text.text) and _EYES.search(text.text):
+        text = text.sub(_SIGHT, lambda match: f"{cardinal(match['near'])} {code(match['far'])}")
     if "y" in text.text or "YO" in text.text:
         text = text.sub(_AGED, lambda match: f"-year-old {_SEXES[match['sex']]}")
     if "% of pts" in text.text:
         text = text.sub(_PATIENTS, "patients")
+    if "O2" in text.text:
+        text = text.sub(_GASES, lambda match: f"{'.'.join((match['of'] + match['gas']).upper())} two")
     if _CHART.search(text.text) is None:
         return text
-    text = text.sub(_DAYS, "days").sub(_THOUSANDS, " thousand per microliter")
+    if "/" in text.text:
+        text = text.sub(_SPAN, _span)
+    text = text.sub(_DAYS, _days).sub(_THOUSANDS, " thousand per microliter")
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
         text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")
@@ -123,6 +143,19 @@ def read_notes(text: TrackedText) -> TrackedText:
         text = text.sub(_PATIENT, lambda match: f"{match['p']}atient{' complains of' if match['of'] else ''}")
     text = text.sub(_THE_PATIENT, "patient") if " pt" in text.text else text
     return text.sub(_DOSING, _dosing) if _DOSE.search(text.text) else text
+
+
+def _span(match: re.Match[str]) -> str:
+    """ "for 7/7": days of a week, weeks of a year, months of one."""
+    if match["long"]:
+        return f"{cardinal(match['long'])} {_SPANS[match['ago']]}{'' if match['long'] == '1' else 's'}"
+    lead = "for " if match["lead"][0] in "x×" else match["lead"]
+    return f"{lead}{cardinal(match['count'])} {_SPANS[match['of']]}{'' if match['count'] == '1' else 's'}"
+
+
+def _days(match: re.Match[str]) -> str:
+    lead = match["lead"] if match["lead"] == "for " else "times "
+    return f"{lead}{cardinal(match['count'])} day{'' if match['count'] == '1' else 's'}"
 
 
 def _every(match: re.Match[str]) -> str:
@@ -151,4 +184,4 @@ def _discharged(match: re.Match[str]) -> str:
 def _dosing(match: re.Match[str]) -> str | None:
     """The initials of "twice a day", where a dose stands before them."""
     before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    return ".".join(match.group()) if _DOSE.search(before) else None
+    return ".".join(match.group().upper()) if _DOSE.search(before) else None

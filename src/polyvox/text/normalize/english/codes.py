@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english import groups
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import (
@@ -46,11 +47,18 @@ _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]\+?(-?)(\d{{1,3}}
 _SUPERSCRIPTS: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _OIL: Final = re.compile(r"(?<![\w.])(\d{1,2})W-?(\d\d)(?![\w-])")
 _SCALED_MEASURE: Final = re.compile(
-    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?)\b)"
+    r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?"
+    r"|reqs?|tok|rows|msgs|yds|kcal|psi|rpm|ppm)\b)"
 )
+_SCALED_NAME: Final = re.compile(
+    r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person"
+    r"|strong|member|seat|word)\b"
+)
+_OF_SCALED: Final = {"yr": "year", "mi": "mile", "ft": "foot"}
 _MULTIPLES: Final = re.compile(r"(?<=\d)x(?= ?[-–] ?\d+(?:\.\d)?x(?!\w))")
 _SEVERAL: Final = re.compile(
-    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb)\b)"
+    r"(?<=\d) ?[x×] ?(?=[A-Z]{1,3}\d|[A-Z]{2,3}(?!\w)|\d+V(?!\w))|(?<=\d)x (?=\d+ ?(?:GB|TB|MB|oz|m[lL]|W|ft|k?g|lb|h"
+    r"|hrs?|min|mins)\b)"
 )
 _REGION: Final = re.compile(
     r"(?<![\w-])(?:us|eu|ap|ca|sa|af|me|uk)(?=-(?:gov-)?(?:north|south|east|west|central)[a-z]*-\d)"
@@ -59,17 +67,22 @@ _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
-_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
+_DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])(?:\d++(?:\.\d++)++|\d{1,3}(?:,\d{3})++)(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
+    r"(?<=\dlbs )x ?(?=\d{1,2}\b)|(?<=\d lbs )x ?(?=\d{1,2}\b)|(?<=\dkg )x ?(?=\d{1,2} (?:for|on|reps|sets|at)\b)|"
     r"(?<=[A-Za-z.)] )x ?(?=[1-9]\d?(?:[.,;)](?!\d)|$))|(?<=\d )x(?=[1-9](?:[.,;)](?!\d)|$))"
-    r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2} (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
+    r"|(?<=[A-Za-z\d.)] )x ?(?=\d{1,2}(?:[-–]\d{1,2})? (?:days?|wks?|weeks?|mos?|months?|doses?|yrs?|years?)\b)"
 )
-_RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_RESOLUTION: Final = re.compile(
+    r"(?<![\w.,])(?<!\d [x×] )(?<!\d[x×])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d| ?[x×] ?\d| ?(?:mm|cm|m|ft|in)\b)"
+)
 _GARMENT: Final = re.compile(r"(?<![\w.])(?P<waist>\d\d)W? ?[x×] ?(?P<length>\d\d)L(?!\w)")
 _BOEING: Final = re.compile(
     r"(?<![\w.,/-])(?P<model>7[0-8]7|A[23]\d\d)-(?P<version>\d{1,4})(?P<kind>ER|LR|F|neo)?(?![\w-]|[.,]\d)"
 )
-_TIMES_TEN: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d]) x (?=[$€£]\d)")
+_TIMES_TEN: Final = re.compile(
+    r"(?<=\d) ?[xX×] ?(?=10(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]))|(?<=[a-z\d.)]) x (?=[$€£]\d|\d{1,3}(?:\.\d{1,2})?p\b)"
+)
 _DIMENSION: Final = re.compile(
     r"(?<=\d)x(?=\d)|(?<=\d) x (?=\d)"
     r"|(?<=\d m) [x×] (?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
@@ -100,11 +113,18 @@ _PROGRAMS: Final = frozenset(
     "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
     "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
     "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
-    "npm pip pnpm python tvOS watchOS webpack yarn node java "
-    "nginx postgres redis mysql alpine".split()
+    "npm pip pnpm python tvOS watchOS webpack yarn node "
+    "nginx postgres redis mysql alpine py php go ruby gcc clang cuda rhel ubuntu pg java lua julia".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
+)
+# Parts that are numbered by their chapter or floor: "Table 2.10", "Room 4.12".
+_NUMBERED_PART: Final = re.compile(
+    r"\b(?:[Rr]ooms?|[Ss]ections?|[Ff]igures?|[Tt]ables?|[Ee]quations?|[Ee]xercises?|[Ee]xamples?|[Cc]lauses?"
+    r"|[Tt]heorem|[Ll]emma|"
+    r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and "
+    r"| to ))*\(?\Z"
 )
 _PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
 _SERIAL_RUNS: Final = 5
@@ -129,7 +149,8 @@ _COMPARED: Final = frozenset(
     "a around as back better bigger cheaper daily denser each every faster fewer greater heavier higher larger less "
     "lighter longer lower monthly more per platinum in on over shorter slower smaller stronger taller the thicker "
     "weekly wider worse yearly "
-    "earnings ebitda forward fwd leverage revenue revenues sales trailing".split()
+    "earnings ebitda forward its his her their our my your that what "
+    "fwd leverage revenue revenues sales trailing".split()
 )
 
 
@@ -141,6 +162,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_FLEET, _fleet)
     text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "-" in text.text:
+        text = text.sub(_SCALED_NAME, _scaled_name)
     if "x" in text.text or "×" in text.text:
         text = text.sub(_MULTIPLES, "").sub(_SEVERAL, " ")
     if "W" in text.text:
@@ -161,7 +184,9 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
+    text = groups.read(text)
     if "-" in text.text or "–" in text.text:
+        text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
     if "/" in text.text:
         text = text.sub(_CENTRAL, r"\g<eastern>, \g<central> central")
@@ -178,7 +203,7 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_HYPHENED, " ")
     )
     text = text.sub(_SCALED, _scaled).sub(_TIMES, _times)
-    if "." in text.text:
+    if "." in text.text or "," in text.text:
         text = text.sub(_DECIMAL_NAME, _decimal_name)
     return text.sub(_MIXED, _mixed)
 
@@ -253,6 +278,8 @@ def _dotted(match: re.Match[str]) -> str | None:
 
 def _is_version(match: re.Match[str]) -> bool:
     """Return whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
+    if _NUMBERED_PART.search(match.string, max(0, match.start() - _NEAR), match.start()):
+        return True
     before, following = word_before(match), word_after(match)
     pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
     if pinned is not None:
@@ -269,6 +296,8 @@ def _dashed(match: re.Match[str]) -> str:
     groups = match.group().split("-")
     if all(len(group) <= 2 for group in groups):
         return " ".join(cardinal(group) for group in groups)
+    if all(len(group) <= 3 and group[0] != "0" for group in groups):
+        return ", ".join(code(group) for group in groups)
     return ", ".join(spelled(group) for group in groups)
 
 
@@ -279,6 +308,12 @@ def _scientific(match: re.Match[str]) -> str:
 
 def _scaled_measure(match: re.Match[str]) -> str:
     return f" {_SCALES[match['scale']]} "
+
+
+def _scaled_name(match: re.Match[str]) -> str:
+    """ "13.5bn-yr-old"."""
+    scale = "million" if match["scale"] == "m" else _SCALES[match["scale"]]
+    return f" {scale} {_OF_SCALED.get(match['of'], match['of'])}"
 
 
 def _decimal_name(match: re.Match[str]) -> str:
@@ -317,7 +352,11 @@ def _times(match: re.Match[str]) -> str:
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
     compared = (
-        ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
+        word_after(match).endswith("'s")
+        or ending
+        or "." in match["amount"]
+        or word_after(match) in _COMPARED
+        or match.string.startswith("/", match.end())
     )
     return f"{number(match['amount'])}{upto} {'times' if compared else 'X'}"
 

@@ -42,7 +42,7 @@ _OWNERS: Final = frozenset("the my this your our their his her its that every an
 
 _COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
 _NOT_PLURAL: Final = frozenset(
-    "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
+    "was is has vs as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
     "says marks starts brings remains allows comes costs draws equals gets gives goes leads leaves looks lets lasts "
     "makes means needs offers reads requires runs seems shows supports takes uses weighs works".split()
 )
@@ -66,7 +66,17 @@ _MEASURED: Final = frozenset(
         "sachet sachets screen screens serving servings session sessions sheets shift shifts slice slices "
         "speakers sprint sprints steak steaks sticks swim tab tablet tablets tabs tank tanks tape tiles track "
         "trip trips tube tubes tv tvs version versions vial vials video videos walk walks wall walls warranties "
-        "warranty waves weights wire wires chunks clusters files modules partitions process"
+        "warranty waves weights wire wires chunks clusters files modules partitions process "
+        "calculus catheter cyst cysts incision lesion lesions mass masses needle nodule nodules polyp polyps stone "
+        "stones "
+        "tumor tumors tumour copay deductible deposit deposits discount fee fees fine fines rebate surcharge "
+        "voucher vouchers "
+        "cord cords strap bike bikes bird blade blades bore carry clearance coil crane cutter detour disc discs "
+        "displacement "
+        "filter filters flange gap gaps girder hdd hdds hole holes kerb knife ladder ladders loaf loop loss mattress "
+        "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
+        "stroke "
+        "tent thread threads tin tins tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.

@@ -29,7 +29,7 @@ _CASE: Final = re.compile(
 )
 _TYRE: Final = re.compile(
     r"(?<![\w/.])(?P<kind>P|LT|ST)?(?P<width>[1-3]\d[05])/(?P<profile>[2-9][05]) ?(?P<radial>Z?R)[ -]?(?P<rim>[12]\d)"
-    r"(?!\d|\.\d)"
+    r"(?: (?P<load>\d{2,3})(?P<speed>[H-WYZ])(?!\w))?(?!\d|\.\d)"
 )
 _CANDIDATE: Final = re.compile(
     r"(?<=\d)-(?P<stage>rc|alpha|beta|dev|pre|preview|snapshot|canary|nightly|next|build|hotfix|SNAPSHOT|RC)"
@@ -52,6 +52,13 @@ _SUTURE: Final = re.compile(
 _HOME: Final = re.compile(
     r"(?<![\w.])(?P<bedrooms>\d{1,2}) ?(?:BR|BD|br|bd|bdr?m)\.? ?[/,]? ?(?P<baths>\d{1,2}(?:\.5)?) ?(?:BA|ba|bth)\b"
 )
+_CALIBER: Final = re.compile(
+    r"(?<![\w.])\.(?P<bore>17|22|25|30|32|38|40|44|45|50|223|243|270|308|357|380|410|454|460|500)"
+    r"(?=[ -](?:cal(?:iber|ibre)?\b|ACP|Auto|Colt|Magnum|Rem|Ruger|S&W|Smith|Special|Win|ammo|ammunition|bullets?"
+    r"|casings?|gun|"
+    r"handguns?|pistols?|revolvers?|rifles?|rounds?|shotgun))"
+)
+_ROOMS_OF_HOME: Final = re.compile(r"(?<![\w.,$])(?P<count>\d(?:\.5)?) ?(?P<room>BR|BA|BDRM|Bdrm)(?:s)?(?![\w-])")
 _FISCAL: Final = re.compile(
     r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
 )
@@ -85,7 +92,9 @@ def read(text: TrackedText) -> TrackedText:
     if _LONG.search(text.text):
         text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
-        text = text.sub(_HOME, _home)
+        text = text.sub(_HOME, _home).sub(_ROOMS_OF_HOME, _room_of_home)
+    if " ." in text.text:
+        text = text.sub(_CALIBER, lambda match: code(match["bore"]))
     if "/" in text.text:
         text = text.sub(_TYRE, _tyre).sub(_WIRE, _two)
     if "x" in text.text:
@@ -149,10 +158,15 @@ def _home(match: re.Match[str]) -> str:
     return f"{cardinal(match['bedrooms'])} bedroom, {number(match['baths'])} bath"
 
 
+def _room_of_home(match: re.Match[str]) -> str:
+    return f"{number(match['count'])} {'bath' if match['room'] == 'BA' else 'bedroom'}"
+
+
 def _tyre(match: re.Match[str]) -> str:
     """ "225/65R17": width, profile, radial, rim."""
     kind = f"{match['kind']} " if match["kind"] else ""
-    return f"{kind}{code(match['width'])} {cardinal(match['profile'])} {match['radial']} {cardinal(match['rim'])}"
+    load = f", {code(match['load'])} {match['speed']}" if match["load"] else ""
+    return f"{kind}{code(match['width'])} {cardinal(match['profile'])} {match['radial']} {cardinal(match['rim'])}{load}"
 
 
 def _candidate(match: re.Match[str]) -> str:

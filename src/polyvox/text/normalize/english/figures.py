@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence, is_plural, word_after, word_before
+from polyvox.text.normalize.english.month_days import COUNTED_PARTS
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,
@@ -25,15 +26,34 @@ from polyvox.text.tracked import TrackedText
 _DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
 _DECADES: Final = re.compile(r"(?<=\d0s)(?: ?[-–—] ?)(?=['’]?\d0s\b)|(?<=\d0s)(?: (?:and|or|to) )(?=\d0s\b)")
 _SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
+# What a bond of ten years yields above one of two: "2s10s".
+_BONDS: Final = re.compile(
+    r"(?<![\w.$€£-])(?P<years>2|3|5|7|10|20|30)s(?=,? (?:at |to |yield(?:ing|ed)? )?\d\.\d{1,3}%)"
+)
+_AGES: Final = re.compile(
+    r"(?P<lead>\b(?:for|aged|ages|among|of|the|by) )(?P<first>\d{1,2})[-–](?P<last>\d{1,2})s(?!\w)"
+)
+_WINNERS: Final = re.compile(r"(?<![\w.-])1[-–]2(?P<third>[-–]3)?(?= (?:came|combo|finish|punch|result|sweep)\b)")
+_YEARS_OF_SCHOOL: Final = re.compile(r"(?P<lead>\b(?:Years?|year|Form|Grade|Group) )(?P<year>\d{1,2})s(?!\w)")
+_SPREAD: Final = re.compile(r"(?<![\w.])(?P<short>[2357])s/?(?P<long>5|7|10|20|30)s(?!\w)")
+_FIGURES_PLURAL: Final = re.compile(r"\ds\b")
+_PRESSURES: Final = re.compile(r"(?<![\w.])(?P<top>1\d|2[0-2]|[89])0s/(?P<bottom>1[0-3]|[4-9])0s(?!\w)")
 _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
 )
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
+_ERA_TO_ERA: Final = re.compile(
+    r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE)|(?<=\dBC)|(?<=\dAD))(?: ?[-–—] ?)(?=(?:AD|CE)? ?\d)"
+)
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
 )
-_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
+_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401(?:\(k\)|[kK])|403(?:\(b\)|b))(?![\w/]|[.,]\d)")
+_ORDINALS: Final = re.compile(r"(?<=\d(?:st|nd|rd|th)) ?[-–—] ?(?=\d{1,3}(?:st|nd|rd|th)(?!\w))", re.IGNORECASE)
+_ORDINAL_PARTS: Final = re.compile(
+    r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)"
+)
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
@@ -41,13 +61,17 @@ _FRACTION: Final = re.compile(
 )
 _FRACTIONS: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d)")
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_QUARTERS: Final = re.compile(r"(?P<first>\b[QH][1-4](?:['’]\d\d| \d{4})) ?[-–—] ?(?=[QH][1-4]\b)")
 _QUARTER_YEAR: Final = re.compile(r"(?<=\b[QH][1-4])['’](?=\d\d(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
 _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}(?<!\^)({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _SET: Final = r"[0-7][-–][0-7](?: ?\(\d{1,2}(?:[-–]\d{1,2})?\))?"
-_SETS: Final = re.compile(rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?![\w-]|[.,]\d)")
+_SETS: Final = re.compile(
+    rf"(?<![\w.,/-]){_SET}(?:(?:,| and|, and) {_SET})+(?P<deciding>, \[?1\d-\d{{1,2}}\]?)?(?![\w-]|[.,]\d)"
+)
 _POINTS: Final = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_JOINED: Final = re.compile(r"(?<=[\da-z])-(?P<word>and|by|for|in|of|on|to|up)-(?=\d)")
 _RATIOS: Final = re.compile(r"(?<![\w:.,])\d{1,3}(?::\d{1,3}){2,3}(?![\w:]|\.\d)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
@@ -58,8 +82,8 @@ _FIXED_READINGS: Final = {
     "9/11": "nine eleven",
     "50/50": "fifty fifty",
     "20/20": "twenty twenty",
-    "401(k)": "four oh one K",
-    "403(b)": "four oh three B",
+    "401k": "four oh one K",
+    "403b": "four oh three B",
 }
 _DECADE_WORDS: Final = frozenset("the early mid late low high lower upper his her their my your our".split())
 _DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
@@ -79,7 +103,9 @@ _PARTS_OF: Final = frozenset("of cup degree inch mile point second".split())
 _LONGEST_END: Final = 4
 """Digits without a comma that a range may end with; a longer one is the second part of a number."""
 _COUNTED_PARTS: Final = frozenset(
-    "chapter day episode lap level page part photo question round slide stage step track week".split()
+    (
+        "chapter day episode grade lap lesson level page part photo question round sheet slide stage step track week"
+    ).split()
 )
 _DONE: Final = frozenset(
     "ready done complete completed passed passing failed healthy running available correct".split()
@@ -92,25 +118,39 @@ _OF_YEARS: Final = frozenset(
     "primaries profits protests rates resolutions results returns revenues riots sales standings statistics targets "
     "taxes totals trends wildfires".split()
 )
+_NEAR: Final = 48
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
 
 def read_marked(text: TrackedText) -> TrackedText:
     """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()])
+    if "1-2" in text.text or "1–2" in text.text:
+        text = text.sub(_WINNERS, lambda match: f"one two{' three' if match['third'] else ''}")
+    if "-" in text.text:
+        text = text.sub(_JOINED, r" \g<word> ")
+    if "/" in text.text:
+        text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
+    if _FIGURES_PLURAL.search(text.text):
+        text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_AGES, _ages).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:
+        text = text.sub(_PRESSURES, _pressures) if "0s/" in text.text else text
         text = text.sub(_DECADES, _decades)
         text = text.sub(_TENS_BESIDE, _tens_beside)
     text = text.sub(_DECADE, _decade)
     text = (
         text.sub(_SHORT_DECADE, _short_decade)
+        .sub(_QUARTERS, r"\g<first> to ")
         .sub(_QUARTER_YEAR, " '")
         .sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
     )
+    text = text.sub(_ERA_TO_ERA, " to ") if "BC" in text.text or "AD" in text.text or "CE" in text.text else text
     return text.sub(_ERA, _era)
 
 
 def read_ordinals(text: TrackedText) -> TrackedText:
+    if any(dash in text.text for dash in "-–—"):
+        text = text.sub(_ORDINALS, " to ")
     return text.sub(_ORDINAL, lambda match: ordinal(match[1].replace(",", "")))
 
 
@@ -128,12 +168,47 @@ def _tens_plural(tens: int) -> str:
     return TENS[tens][:-1] + "ies"
 
 
+def _spread(match: re.Match[str]) -> str:
+    long = cardinal(match["long"])
+    return f"{cardinal(match['short'])}s {_tens_plural(int(match['long'][0])) if long.endswith('y') else long + 's'}"
+
+
+def _bonds(match: re.Match[str]) -> str:
+    """ "2s at 4.69%": the bonds of so many years."""
+    years = int(match["years"])
+    return _tens_plural(years // 10) if years > 10 else cardinal(match["years"]) + "s"
+
+
+def _ages(match: re.Match[str]) -> str | None:
+    """ "for 12-25s": everybody of these ages."""
+    first, last = int(match["first"]), int(match["last"])
+    if first >= last:
+        return None
+    words = cardinal(match["last"])
+    plural = _tens_plural(last // 10) if words.endswith("ty") else f"{words}{'es' if words.endswith('x') else 's'}"
+    return f"{match['lead']}{cardinal(match['first'])} to {plural}"
+
+
+def _years_of_school(match: re.Match[str]) -> str:
+    """ "Year 11s": those who are in it."""
+    year_name = cardinal(match["year"])
+    return f"{match['lead']}{year_name}{'es' if year_name.endswith('x') else 's'}"
+
+
+def _pressures(match: re.Match[str]) -> str:
+    """ "150s/90s": blood pressure by its tens."""
+    return f"{_tens_of(match['top'])} over {_tens_of(match['bottom'])}"
+
+
+def _tens_of(figures: str) -> str:
+    hundreds, tens = divmod(int(figures), 10)
+    name = ("hundreds", "tens")[tens] if tens < 2 else _tens_plural(tens)
+    return f"{cardinal(str(hundreds))} {name}" if hundreds else name
+
+
 def _tens_beside(match: re.Match[str]) -> str:
     """ "in the 140s": figures of three digits, by their tens."""
-    tens = int(match["tens"])
-    if tens < 2:
-        return f"{match['lead']}{cardinal(match['hundreds'])} {'tens' if tens else 'hundreds'}"
-    return f"{match['lead']}{cardinal(match['hundreds'])} {_tens_plural(tens)}"
+    return match["lead"] + _tens_of(match["hundreds"] + match["tens"])
 
 
 def _decade(match: re.Match[str]) -> str:
@@ -173,7 +248,10 @@ def _fraction(match: re.Match[str]) -> str:
         return f"{cardinal(top)} {cardinal(bottom)}"
     if len(top) == len(bottom) == 2 and int(top) + int(bottom) == 100:
         return f"{cardinal(top)} {cardinal(bottom)}"
-    if word_before(match).lower() in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
+    part = COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start())
+    if part and part["of"] in ("Apgars", "apgars"):
+        return f"{cardinal(top)} and {cardinal(bottom)}"
+    if part and part["of"].lower().rstrip("s") in _COUNTED_PARTS and 0 < int(top) <= int(bottom):
         return f"{cardinal(top)} of {cardinal(bottom)}"
     if _is_rating(match):
         return f"{cardinal(top)} out of {cardinal(bottom)}"
@@ -245,7 +323,8 @@ def _is_split(first: str, last: str) -> bool:
 
 def _sets(match: re.Match[str]) -> str | None:
     """The sets of a tennis match, "6-4, 7-6 (7-5)": in each, somebody has won six or seven games."""
-    sets = _POINTS.findall(re.sub(r"\(.*?\)", "", match.group()))
+    played = match.group().removesuffix(match["deciding"] or "")
+    sets = _POINTS.findall(re.sub(r"\(.*?\)", "", played))
     if any(max(games) not in ("6", "7") for games in sets):
         return None
     return _POINTS.sub(lambda games: f"{cardinal(games[1])} {cardinal(games[2])}", match.group())

@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.normalize.english.numbers import cardinal, code, spelled
+from polyvox.text.normalize.english.unit_names import RATES, UNITS
 from polyvox.text.tracked import TrackedText
 
 _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![\w%°/]|[.,:-]\d)")
@@ -31,22 +33,28 @@ _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(
 _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
-_MEASURED: Final = re.compile(
-    r" ?(?:mg|mcg|g|ng|mmol|mEq|IU|ms|mm|cm|mL|mmHg|bpm|ml|L|kg|lbs?|dpi|fps|Hz|[kMG]Hz|[KMGT]B|[kMG]?W|k?V|hp|mph|psi)"
-    r"(?:/|(?!\w))"
-)
+_ALSO_WORDS: Final = frozenset("in min pt cap tab".split())
+_SYMBOLS: Final = any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in _ALSO_WORDS)
+_MEASURED: Final = re.compile(rf" ?(?:{_SYMBOLS}|[gLWV])(?:/|(?!\w))")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
+_SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
-_ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
+_ANSWER: Final = re.compile(
+    r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b"
+)
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
+_STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
+_PORTS: Final = re.compile(r"(?P<lead>\b[Pp]orts? )(?P<first>\d{2,5})/(?P<last>\d{2,5})(?![\w/]|[.,]\d)")
+_GRID: Final = re.compile(r"(?<=\b[A-Z]{2} )(?P<east>\d{3,5}) (?P<north>\d{3,5})(?!\w|[.,]\d)")
+_PARAGRAPH: Final = re.compile(r"(?P<lead>\b[Ss]ection )(?P<title>\d{1,3})-(?P<part>\d{2,5})(?![\w-])")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
-    "Amtrak Cabin Carriage Coach Eurostar cabin coach "
+    "Amtrak Section section Sections sections Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
@@ -58,6 +66,10 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
+    if "ort" in text.text and "/" in text.text:
+        text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
+    if "§" in text.text:
+        text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
         text = text.sub(_CODED, _coded)
     if "umber " in text.text:
@@ -69,7 +81,12 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_GROUPED, _grouped)
         .sub(_STATUS, _status)
     )
+    if "grid" in text.text or "OS " in text.text:
+        text = text.sub(_GRID, lambda match: f"{spelled(match['east'])}, {spelled(match['north'])}")
+    if "ection " in text.text and "-" in text.text:
+        text = text.sub(_PARAGRAPH, lambda match: f"{match['lead']}{code(match['title'])} {code(match['part'])}")
     if _ANSWER.search(text.text):
+        text = text.sub(_STATUSES, _statuses)
         text = text.sub(_LATER_STATUS, _later_status)
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
@@ -116,6 +133,11 @@ def _status(match: re.Match[str]) -> str | None:
     return None if is_plural(word_after(match)) and match.group() not in _WELL_KNOWN else code(match.group())
 
 
+def _statuses(match: re.Match[str]) -> str:
+    """The status of several answers: "503s"; its "s" stays behind the words."""
+    return code(match.group())
+
+
 def _later_status(match: re.Match[str]) -> str | None:
     """A well-known status behind another one: "HTTP 404, then 503"."""
     near = _ANSWER.search(match.string, max(0, match.start() - _NEAR), match.start())
@@ -138,4 +160,5 @@ def _named(match: re.Match[str]) -> str | None:
     if initials and _MEASURED.match(match.string, match.end()):
         return None
     named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
-    return code(match.group()) if named and not (is_plural(word_after(match)) and label.islower()) else None
+    counted = is_plural(word_after(match)) and label.islower() and not label.startswith("section")
+    return code(match.group()) if named and not counted else None

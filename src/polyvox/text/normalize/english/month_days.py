@@ -13,8 +13,12 @@ MONTHS: Final = {
     for name in ("January February March April May June July August September October November December".split())
 }
 BEFORE_DATE: Final = frozenset(
-    "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
-    "effective eff rsvp eod cob eob am pm a.m p.m noon midnight".split()
+    (
+        "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
+        "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
+        "exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon "
+        "midnight"
+    ).split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -23,6 +27,9 @@ _END: Final = r"(?![\w/%]|[.,:]\d| of\b)"
 _DAY: Final = re.compile(rf"{_START}(?P<first>\d{{1,2}})/(?P<last>\d{{1,2}})(?:[-–](?P<upto>\d{{1,2}}))?{_END}")
 _SPAN: Final = re.compile(
     rf"{_START}(\d{{1,2}})/(\d{{1,2}})(?: ?[-–—] ?| (?P<joint>to|through|thru|until|and) )(\d{{1,2}})/(\d{{1,2}}){_END}"
+)
+_TO_YEAR: Final = re.compile(
+    rf"{_START}(?P<first>\d{{1,2}})/(?P<last>\d{{1,2}}) ?[-–—] ?(?=\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d\d)(?!\d))"
 )
 _MONTH: Final = re.compile(r"(?<![\w/.,$-])(?P<month>0?[1-9]|1[0-2])/(?P<year>20\d\d)(?![\w/%]|[.,]\d)")
 _MONTH_IN: Final = re.compile(
@@ -36,13 +43,16 @@ _LISTED: Final = re.compile(r"(?:, |; |[(&/] ?|[-–—] )\Z")
 _WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s) of \Z")
 _DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \(?\Z")
 _PERIOD: Final = re.compile(
-    r"\b(?:away|billing|break|closed|closure|cycle|dates?|from|off|office|period|runs?|sale|service|stay|stmt|statement|travel|"
+    r"\b(?:away|billing|break|closed|closure|cycle|dates?|from|off|office|period|runs?|sale|service|stay|stmt"
+    r"|statement|travel|"
     r"trip|usage|vacation|visit|window)\b[^\n]{0,16}\Z",
     re.IGNORECASE,
 )
 _DEADLINE: Final = re.compile(
-    r"\b(?:apply|arrives?|back|book|complete|confirm|deliver(?:ed)?|done|due|enroll|finish(?:ed)?|here|mailed|need(?:ed)?|"
-    r"order|paid|pay|postmarked|ready|receive[ds]?|register|renew|reply|respond|return(?:ed)?|rsvp|send|sent|ships?|sign|"
+    r"\b(?:apply|arrives?|back|book|complete|confirm|deliver(?:ed)?|done|due|enroll|finish(?:ed)?|here|mailed|need"
+    r"(?:ed)?|"
+    r"order|paid|pay|postmarked|ready|receive[ds]?|register|renew|reply|respond|return(?:ed)?|rsvp|send|sent|ships?"
+    r"|sign|"
     r"submit(?:ted)?|vote)\b[^.;\n]{0,32} by \Z",
     re.IGNORECASE,
 )
@@ -54,6 +64,13 @@ _MEASURED: Final = re.compile(
     r"[-\"”″]| ?(?:cups?|c\.|in\b|inch|lbs?|mi\b|miles?|oz|qts?\b|pts?\b|gal|yards?|yds?\b|tb?sp|share|split|scale|"
     r"right\b|correct|passed|done\b|[+=*×-] )"
 )
+_OWNERS: Final = frozenset("a her his my our the their your".split())
+_EVENT: Final = re.compile(
+    r" (?:agenda|appointment|call|class|concert|deadline|deploy|deposit|exam|e-?mail|event|flight|game|hearing"
+    r"|invoice|lab|launch|lecture|letter|match|meeting|memo|"
+    r"message|minutes|note|order|outage|party|payment|post|practice|quiz|release|report|reservation|sale|seminar"
+    r"|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
+)
 # Days that no common fraction is counted by.
 _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))
 _SELDOM_PARTS: Final = frozenset((7, 9, 11, *_DAYS_ONLY))
@@ -62,6 +79,14 @@ _PLAIN: Final = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 _AROUND_DATE: Final = frozenset(
     "is was by before after from since through thru till start starts started starting begin begins beginning end ends "
     "ending expires renews closes closed opens opened moved posted updated launches launched ships arrives".split()
+)
+# What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
+COUNTED_PARTS: Final = re.compile(
+    r"\b(?P<of>[Aa]pgars?|APGARs?|[Gg]rade|[Ss]lides?|[Pp]ages?|[Pp]arts?|[Ee]pisodes?|[Ll]essons?|[Qq]uestions?"
+    r"|[Ss]heets?|[Ss]teps?|"
+    r"[Tt]racks?|[Ll]evels?|[Pp]hotos?|[Ll]aps?|[Cc]hapters?|[Dd]ays?|[Rr]ounds?|[Ss]tages?|[Ww]eeks?|[Ss]core[ds]?"
+    r"|[Pp]ain|GCS|[Pp]ower|[Ss]trength)"
+    r"(?: of)?:? (?:\d{1,2}/\d{1,2}(?:,|,? and|,? &|,? or| ?[-–]|,? then|,? to) ?)*\Z"
 )
 _JOINING: Final = frozenset("and or not but then again back to through thru until till by on for plus between".split())
 _NEAR: Final = 48
@@ -79,6 +104,8 @@ class _Days:
 
     def is_certain(self, match: re.Match[str]) -> bool:
         """Return whether the figures must be a day: by themselves, or by what stands beside them."""
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
+            return False
         month, day = self.order(match["first"], match["last"])
         if not is_day(month, day):
             return False
@@ -89,6 +116,8 @@ class _Days:
         lead = _LEAD.search(before)
         word = lead["word"].lower() if lead else ""
         padded = match["last"][0] == "0" and match["last"] != "0"
+        if word in _OWNERS and _EVENT.match(match.string, match.end()):
+            return True
         if padded or word in BEFORE_DATE or _HOUR_BEHIND.match(match.string, match.end()) is not None:
             return True
         if _DAY_BEFORE.search(before) or (word == "of" and _WEEK_OF.search(before)):
@@ -111,6 +140,8 @@ class _Days:
         return odd and is_day(*self.order(first, last)) and not is_plural(word_after(match))
 
     def day(self, match: re.Match[str]) -> str | None:
+        if self._is_turned(match):
+            return day_words(int(match["last"]), int(match["first"]))
         if not self.is_certain(match) and not (self.known and self._goes_along(match)):
             return None
         month, day = self.order(match["first"], match["last"])
@@ -126,6 +157,8 @@ class _Days:
         first, last = int(match["first"]), int(match["last"])
         if not is_day(*self.order(match["first"], match["last"])) or _MEASURED.match(match.string, match.end()):
             return False
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
+            return False
         following = word_after(match)
         if following and following not in NOT_NOUNS and (first, last) in _PLAIN:
             return False
@@ -136,11 +169,21 @@ class _Days:
             return True
         return first >= last or last in _SELDOM_PARTS or last > 10
 
+    def _is_turned(self, match: re.Match[str]) -> bool:
+        """Return whether a day that no month can be stands in front, where a word asks for a date: "due 17/10"."""
+        if self.day_first or match["upto"] or is_day(*self.order(match["first"], match["last"])):
+            return False
+        lead = _LEAD.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+        asked = lead is not None and lead["word"].lower() in BEFORE_DATE
+        return asked and is_day(int(match["last"]), int(match["first"]))
+
     def span(self, match: re.Match[str]) -> str | None:
         """Two days and what lies between; one of them must be no common fraction, or the text must ask for days."""
         pairs = [(int(match[1]), int(match[2])), (int(match[4]), int(match[5]))]
         months = [self.order(match[1], match[2]), self.order(match[4], match[5])]
         if not all(is_day(month, day) for month, day in months) or _MEASURED.match(match.string, match.end()):
+            return None
+        if COUNTED_PARTS.search(match.string, max(0, match.start() - _NEAR), match.start()):
             return None
         padded = any(match[group][0] == "0" for group in (1, 2, 4, 5))
         unlike = any(first >= last or last in _SELDOM_PARTS or last > 16 for first, last in pairs)
@@ -165,6 +208,17 @@ def read(text: TrackedText, *, day_first: bool = False) -> TrackedText:
     spans = text.sub(_SPAN, known.span)
     known = known if spans is text else _Days(day_first, known=True)
     return spans.sub(_DAY, known.day).sub(_MONTH, _month)
+
+
+def read_openings(text: TrackedText, *, day_first: bool = False) -> TrackedText:
+    """The first day of a span whose last one has a year: "1/1-3/31/25"."""
+    days = _Days(day_first)
+
+    def opening(match: re.Match[str]) -> str | None:
+        month, day = days.order(match["first"], match["last"])
+        return f"{day_words(month, day)} to " if is_day(month, day) else None
+
+    return text.sub(_TO_YEAR, opening)
 
 
 def is_day(month: int, day: int) -> bool:

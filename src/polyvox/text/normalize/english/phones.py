@@ -20,7 +20,8 @@ _VANITY: Final = re.compile(
     r"(?:-[A-Z0-9]{1,12}){0,3}(?![\w-])"
 )
 _SERVICE: Final = re.compile(r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988)(?![\w%:/-]|[.,]\d)")
-_TEXT_TO: Final = re.compile(r"(?<= to )\d{5,6}(?!\w|[.,:]\d)")
+_TEXT_TO: Final = re.compile(r"(?:(?<= to )|(?<=\b[Tt]ext ))\d{5,6}(?!\w|[.,:]\d)")
+_FIVE_DIGITS: Final = re.compile(r"\d{5}")
 _ASKED: Final = re.compile(
     r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
 )
@@ -28,6 +29,13 @@ _TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
+# British numbers, which begin with a zero: "07700 900123", "020 7946 0018", "0800 1111".
+_BRITISH: Final = re.compile(
+    rf"{_START}0(?:\d{{4}} \d{{6}}|\d{{4}} \d{{3}} \d{{3}}|\d{{4}} \d{{2}} \d{{2}} \d{{2}}|\d{{3}} \d{{3}} \d{{4}}"
+    rf"|\d{{3}} \d{{7}}"
+    rf"|\d{{2}} \d{{4}} \d{{4}}|\d{{2}} \d{{8}}|(?:800|500) \d{{4,6}}|\d{{3}} \d{{3}} \d{{3}}"
+    rf"|\d{{3}} \d{{3}} \d{{2}} \d{{2}}|[1-9]\d{{8,9}}){_END}"
+)
 _PHONE: Final = re.compile(r"(?<!\w)Ph(?=[:.] ?[+(\d])\.?")
 _EXTENSION: Final = re.compile(r"(?<=\d{4}),? (?:x\.?|[Ee]xt\.?) ?(?=\d{1,5}(?!\w))")
 _DIGITS: Final = re.compile(r"\d+")
@@ -43,11 +51,13 @@ def read(text: TrackedText) -> TrackedText:
     text = (
         text.sub(_EXTENSION, ", extension ")
         .sub(_CARD, _groups)
+        .sub(_BRITISH, _groups)
         .sub(_AMERICAN, _groups)
         .sub(_INTERNATIONAL, _international)
         .sub(_LOCAL, _groups)
     )
-    text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service).sub(_TEXT_TO, _texted)
+    text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service)
+    text = text.sub(_TEXT_TO, _texted) if _FIVE_DIGITS.search(text.text) else text
     return text.sub(_SHORT, _short)
 
 
@@ -72,19 +82,27 @@ def _service(match: re.Match[str]) -> str | None:
 
 
 def _texted(match: re.Match[str]) -> str | None:
-    asked = _TEXTED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    asked = not is_plural(word_after(match)) and _TEXTED.search(
+        match.string[max(0, match.start() - _NEAR) : match.start()]
+    )
     return spelled(match.group()) if asked else None
 
 
 def _groups(match: re.Match[str]) -> str:
-    groups = [_group(digits) for digits in _DIGITS.findall(match.group())]
+    found = _DIGITS.findall(match.group())
+    first = 1 if found[0] == "1" else 0
+    groups = [_group(digits) if place == first else _digits(digits) for place, digits in enumerate(found)]
     return ("plus " if match.group()[0] == "+" else "") + ", ".join(groups)
 
 
 def _group(digits: str) -> str:
-    """One group; the round ones of toll-free numbers are hundreds."""
-    if digits in ("800", "900"):
-        return f"{spelled(digits[0])} hundred"
+    """The first group; the round ones of toll-free numbers are hundreds."""
+    if digits in ("800", "900", "0800", "0300", "0500"):
+        return f"{'oh ' if digits[0] == '0' else ''}{spelled(digits.lstrip('0')[0])} hundred"
+    return _digits(digits)
+
+
+def _digits(digits: str) -> str:
     return spelled_in_groups(digits) if len(digits) > 4 else spelled(digits)
 
 

@@ -26,13 +26,22 @@ _LOWER: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )", re.MULTILINE)
 _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
+# A part of a part, in brackets behind another one or its figure: "7(ii)", "3(a)(iv)".
+_BRACKETED: Final = re.compile(r"(?<=[\d)])\((?P<numeral>i{2,3}|i[vx]|vi{1,3}|xi{1,3}|xi?v|(?<=\)\()[ivx])\)")
+# What is given into a vein, "IV".
+_DRIPPED: Final = frozenset(
+    "access antibiotics bag bolus contrast drip drugs fluid fluids infusion iron lidocaine line lines "
+    "medication meds over "
+    "pole push saline site steroids therapy x".split()
+)
+_DOSED: Final = re.compile(r"\d ?(?:mg|mcg|g|m[Ll]|mEq|units?|L|\w*grams?|\w*liters?|milliequivalents) (?:\w+ )?\Z")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "SB Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
     "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
     "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
     "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "
@@ -78,6 +87,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LETTERED, " ")
     if "tage " in text.text:
         text = text.sub(_STAGE, _stage)
+    if ")(" in text.text or "(i" in text.text:
+        text = text.sub(_BRACKETED, lambda match: f" ({cardinal(_digits(match['numeral'].upper()))})")
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 
@@ -132,6 +143,10 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
+    if numeral == "IV" and (
+        word_after(match) in _DRIPPED or _DOSED.search(match.string, max(0, match.start() - 24), match.start())
+    ):
+        return None
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
     if before in _LABELS and not (before == "Series" and len(numeral) == 1):

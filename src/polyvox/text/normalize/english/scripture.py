@@ -65,7 +65,7 @@ _NUMBERED: Final = re.compile(
     r"(?<![\w.,:$€£-])(?P<number>[123]) (?=(?:Samuel|Kings|Chronicles|Corinthians|Thessalonians|Timothy|Peter|John) \d)"
 )
 _ORDINALS: Final = {"1": "First", "2": "Second", "3": "Third"}
-_VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")
+_VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(?:(\d{{1,3}}):)?(\d{{1,3}}))?(?![\w:]|\.\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -80,4 +80,5 @@ def _verse(match: re.Match[str]) -> str | None:
     if word_before(match) not in _BOOKS:
         return None
     words = f"{cardinal(match[1])} {cardinal(match[2])}"
-    return f"{words} to {cardinal(match[3])}" if match[3] else words
+    chapter = f"{cardinal(match[3])} " if match[3] else ""
+    return f"{words} to {chapter}{cardinal(match[4])}" if match[4] else words

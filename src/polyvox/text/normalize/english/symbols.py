@@ -110,8 +110,19 @@ _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
 _DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z](?=--[\s;,.)]|--$)|[a-z]\w{0,31}(?=--[;)]))--")
 _GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
-_RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)")
+_RATING: Final = re.compile(
+    r"(?<![\w./])(\d{1,2}\.\d{1,2})/((?:4|5|10)\.0|[1-9]\d{0,2})(?![\w/%]|[.,]\d| ?(?:mg|mcg|m[lL]|k?g|[cm]m|V|A|W|Hz"
+    r"|ft)\b)"
+)
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
+_CENTERS: Final = re.compile(
+    r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])"
+)
+_TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
+_GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
+_HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
+_AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
+_BECOMES: Final = re.compile(r"(?<=[\w%°)])(?: ?-{1,2}> ?)(?=[$€£]?-?\.?\d)")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
@@ -129,8 +140,10 @@ _SHORT_FORM: Final = re.compile(
     r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
 )
 _PER: Final = re.compile(
-    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user|head|"
-    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce|share|"
+    r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"
+    r"|head|"
+    r"piece|unit|acre|game|household|guest|customer|student|pupil|employee|member|patient|mile|gallon|pound|ounce"
+    r"|share|"
     r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
     r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
 )
@@ -139,9 +152,12 @@ _COUNTED_PER: Final = re.compile(
 )
 _LIMIT: Final = re.compile(r"(?<=\d)/(?=[a-z]{3,16}(?![\w/(]))")
 _CONTRAST: Final = re.compile(
-    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page|word|item|side|"
-    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer|employee|patient|"
-    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right|line|menu|vendor|"
+    r"(?:day|night|week|month|year|hour|minute|second|head|person|user|group|guest|student|member|class|call|page"
+    r"|word|item|side|"
+    r"set|room|seat|trip|session|visit|order|request|and|or|he|she|his|her|pound|mile|gallon|ounce|barrel|customer"
+    r"|employee|patient|"
+    r"game|team|client|friend|staff|faculty|text|chat|email|phone|video|file|parent|teacher|front|back|left|right"
+    r"|line|menu|vendor|"
     r"product|service|style|brand|color|size|list|post|comment|section|chapter|char|character|term|phrase|date|time|one)",
     re.IGNORECASE,
 )
@@ -236,6 +252,10 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "->" in text.text:
+        text = text.sub(_BECOMES, " to ")
+    if "A*" in text.text:
+        text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
@@ -288,7 +308,11 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_ratings(text: TrackedText) -> TrackedText:
     """ "4.7/5": to be read before the decimals lose their point."""
-    return text.sub(_RATING, lambda match: f"{number(match[1])} out of {number(match[2])}")
+    return text.sub(_RATING, _rating)
+
+
+def _rating(match: re.Match[str]) -> str | None:
+    return f"{number(match[1])} out of {number(match[2])}" if float(match[1]) <= float(match[2]) else None
 
 
 def _menu(match: re.Match[str]) -> str | None:
@@ -327,6 +351,7 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
+    text = text.sub(_HALF_TIME, "half time").sub(_AIR, "A.C").sub(_CENTERS, r"\g<unit> on center")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")

@@ -24,7 +24,7 @@ _PACE: Final = re.compile(
 _UNDER: Final = re.compile(r"(?<=\b[Ss]ub)-(?P<time>\d{1,2}(?=:[0-5]\d(?!\d)))(?::00)?(?![\d:]\d{3})")
 _LISTED: Final = re.compile(r"(?<=\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d(?!\d))")
 _SHORT_HOUR: Final = re.compile(r"(?P<hour>[1-9](?<![\w.,:/$-].)[0-2]?)(?P<half>[ap])(?!\w|\.\w)")
-_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@) ?\Z")
+_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@|:\d\d ?[-–]) ?\Z")
 _LENGTHS: Final = {"mi": "mile", "km": "kilometer", "k": "kilometer", "y": "yards", "yd": "yards", "m": "meters"}
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[apAP](?!\w|\.\w)")
@@ -32,6 +32,22 @@ _SHORT_HALVES: Final = re.compile(
     rf"{_START}(?P<first>\d{{1,2}}(?::\d\d)?)(?P<from>[ap]) ?[-–] ?(?P<last>\d{{1,2}}(?::\d\d)?)(?P<to>[ap])(?!\w)"
 )
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
+# Hours and minutes with a point, where a journey, a day or a door shows that they are no decimal.
+_POINTED: Final = re.compile(
+    r"(?:(?<=\b[Tt]he )|(?P<lead>\b(?:arr(?:iv(?:es?|ing|al))?|dep(?:art(?:s|ing|ure)?)?|leav(?:es?|ing)|[Kk]ick-?off"
+    r"|[Kk]icks? off|KO|"
+    r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?"
+    r"|Fri|Satur|Sun)"
+    r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?))"
+    r"(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\w%]|[.,:/]\d)"
+)
+_POINT: Final = re.compile(r"\d\.[0-5]\d(?!\d)")
+_JOURNEY: Final = re.compile(
+    r" (?:to|from|for|via|out of|service|train|bus|ferry|flight|departure|sailing|Eurostar|kick-?off|start)\b| at [A-Z]"
+)
+_POINTED_TO: Final = re.compile(
+    r"(?<=\d:\d\d)(?P<dash> ?[-–—] ?| to )(?P<hour>[01]?\d|2[0-3])(?:\.(?P<minute>[0-5]\d))?(?![\w%]|[.,:/]\d)"
+)
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.(?P<part>\d++))?)?"
     rf"(?P<zone>Z|[+-]\d\d:?\d\d)?"
@@ -47,8 +63,16 @@ _MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?![\w:]|[.,
 # Before a moment of the day, where elsewhere hours, minutes and seconds are how long something took.
 _MOMENTS: Final = frozenset("at by until till since from after before around to between and".split())
 _SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
-_BEFORE_RATIO: Final = frozenset("ratio dilute diluted scale odds proportion mixed".split())
+_BEFORE_RATIO: Final = frozenset(
+    "grade gradient incline pitch slope ratio dilute diluted scale odds proportion mixed".split()
+)
 _BEHIND_RATIO: Final = frozenset("ratio scale dilution mix mixture odds blend".split())
+_JOURNEYS: Final = frozenset(
+    "boat briefing bus call crossing departure ferry flight sailing service shift start train tram".split()
+)
+_BEFORE_JOURNEY: Final = frozenset(
+    "arr arrive arrived arrives arriving dep depart departed departs departing in left leaving leaves".split()
+)
 _ZONES: Final = frozenset("UTC GMT CET CEST BST IST EST EDT PST PDT JST Uhr".split())
 _DATED: Final = re.compile(r"(?:\d|T|\d,|th,?|st,?|nd,?|rd,?|\[) ?$")
 
@@ -64,11 +88,29 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_SHORT_HOUR, _short_hour)
     if "noon" in text.text or "midnight" in text.text:
         text = text.sub(_UNTIL_NOON, _until_noon).sub(_FROM_NOON, " to ")
+    if _POINT.search(text.text):
+        text = _pointed(text)
     text = text.sub(_SHORT_HALVES, r"\g<first>\g<from>m-\g<last>\g<to>m")
     text = text.sub(_SHORT_HALF, lambda match: match.group() + "m").sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+
+
+def _pointed(text: TrackedText) -> TrackedText:
+    """ "The 17.42 to Leeds", "Mon-Fri 8.30-5" with colons."""
+    pointed = text.sub(_POINTED, _with_colon)
+    return text if pointed is text else pointed.sub(_POINTED_TO, _ending_with_colon)
+
+
+def _with_colon(match: re.Match[str]) -> str | None:
+    if match["lead"] is None and _JOURNEY.match(match.string, match.end()) is None:
+        return None
+    return f"{match['lead'] or ''}{match['hour']}:{match['minute']}"
+
+
+def _ending_with_colon(match: re.Match[str]) -> str:
+    return f"{match['dash']}{match['hour']}" + (f":{match['minute']}" if match["minute"] else "")
 
 
 def _pace(match: re.Match[str]) -> str:
@@ -188,8 +230,12 @@ def _military(match: re.Match[str]) -> str | None:
     signed = match.string.endswith("@ ", 0, match.start())
     at_moment = signed or word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
     early = match[1][0] == "0"
+    journey = early and (following in _JOURNEYS or word_before(match).lower().rstrip(".") in _BEFORE_JOURNEY)
     if not (
-        following == "hrs" or (early and (at_moment or following == "hours")) or (at_moment and following == "hours")
+        journey
+        or following == "hrs"
+        or (early and (at_moment or following == "hours"))
+        or (at_moment and following == "hours")
     ):
         return None
     return _on_the_radio(match.group())

@@ -23,9 +23,11 @@ from polyvox.text.normalize.english.unit_names import AS_TYPED, PLURALS, RATES, 
 from polyvox.text.tracked import TrackedText
 
 # What other things are dosed, taken or measured by in figures: "400 mg/5 mL", "90 km/2 h".
-_PER_SEVERAL: Final = frozenset("mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz".split())
+_PER_SEVERAL: Final = frozenset(
+    "mL ml dL L l cc µL d h hr hrs min s sec wk mo kg km m gal cm ft mi yr oz g kg lb".split()
+)
 # What figures may be counted by without a unit of their own: "60/min", "10⁹/L", "1.5%/mo."
-_PER_ALONE: Final = frozenset("d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
+_PER_ALONE: Final = frozenset("ha d s sec min h hr hrs wk mo yr kg L mL dL µL Mpc".split())
 _OF_DATA: Final = re.compile(
     r"\b(?:audio|baud|bitrate|bits?|channel|codec|connection|data|line|link|modem|network|port|rs-?232|serial|stream|uart)\b",
     re.IGNORECASE,
@@ -42,10 +44,17 @@ _GAME: Final = _cue(
     "armou?r|boss|cooldown|crits?|damage|dmg|enemy|gold|heals?|level|lvl|mana|mp|player|potion|quest|raid|xp"
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
+_WEATHER: Final = _cue(
+    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|mph|storms?|pressure|typhoon|winds?"
+)
+_BINARY: Final = frozenset(("Ki", "Mi", "Gi", "Ti"))
+_CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _GEOLOGY: Final = _cue(
     "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
 )
+_TYPED_PLURALS: Final = frozenset("hrs kgs kms mins mos secs wks yds yrs".split())
+_USUAL_PARTS: Final = frozenset((12, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000))
 _PAIRED: Final = frozenset(("mmHg", "mpg"))
 # Symbols that are letters, names or points of the compass elsewhere, with what shows the unit.
 _SHOWN: Final = {
@@ -60,7 +69,7 @@ _SHOWN: Final = {
         "kelvin",
         _cue(
             r"[kM]J/mol|(?:at|below|above) (?:27|29|30)\d K|absolute|boils?|cooled|cools|cryo\w*|degrees|heated|kelvin|"
-            r"melts?|temperatures?|zero"
+            r"melts?|superconduct\w*|magnets?|temperatures?|zero"
         ),
     ),
     "Ga": ("billion year", _GEOLOGY),
@@ -74,7 +83,7 @@ _SEATS: Final = frozenset(
     "section stall stand suite door deck floor cell terminal track unit".split()
 )
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
-_PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid", "lin": "linear"}
 # What "3m" of can only be millions.
 _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
@@ -90,24 +99,28 @@ _SAME: Final = (
     frozenset(("kg", "g", "lb", "lbs", "oz")),
     frozenset(("m", "cm", "mm", "km", "ft", "in", "mi", "yd")),
     frozenset(("ml", "mL", "l", "L", "gal", "oz", "qt", "pt")),
+    frozenset(("kg", "lb", "lbs", "cm", "in", "ft")),
 )
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
-_SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,6}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<more>\+)?(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
-    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}"
+    rf"(?:(?P<prefix>sq|cu|fl|lin)(?:\.[ -]?|[ -]))?{_SYMBOL.format('unit')}"
     rf"(?:\.?/(?:(?P<each>\d{{1,4}}(?:\.\d{{1,2}})?) ?)?{_SYMBOL.format('per')})?"
+    r"(?:[·⋅*]?(?P<kelvin>K)(?!\w))?"
     r"(?P<dot>\.(?:(?= [a-z(=+@&]| [A-Z]{2,4} [a-z]|-[a-z]|[,;)]|[-–]\d| [NESW]{1,3} of\b"
     r"| \d+(?:[./]\d+)? ?(?:in|oz|mins?|secs?|cm)\b)|(?<=-[a-z]{2}\.)(?= )))?+(?!\w|'\w)"
 )
 _RATE: Final = re.compile(
-    r"(?P<left>\d[x×]?|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,})/"
+    r"(?P<left>\d[x×]?|[⁰¹²³⁴⁵⁶⁷⁸⁹]|\b[A-Za-z]{3,}|(?<=[a-z]s )[A-Z][a-z]?)/"
     r"(?:(?P<each>\d{1,4}(?:\.\d{1,2})?) ?)?(?P<per>[A-Za-z\u00b5\u03bc]{1,3}+)"
     r"(?!\w|['/]\w)(?:\.(?=[),;]| [a-z(]))?"
 )
+_NAMES: Final = frozenset(UNITS.values())
+_DISSOLVED: Final = re.compile(r"(?:grams?|liters?|(?:tea|table)spoons?|ounces?|pounds?) (?:of )?\Z")
 _POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?!\w|'\w)")
 _SIDES_OF_BOX: Final = re.compile(r"(?<=\d) ?[\"″] ?(?P<side>[WDHL])(?!\w)")
 _SIDE_NAMES: Final = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
@@ -132,20 +145,24 @@ _LED_DEGREES: Final = re.compile(r"(?<![\w.])(?P<side>[NSEW]) ?(?=\d{1,3}(?:\.\d
 _MINUTES_SECONDS: Final = re.compile(
     r"(?<![\w.,:])(?P<minutes>\d{1,3}) ?m(?:ins?)? ?(?P<seconds>[0-5]?\d(?:\.\d{1,3})?) ?s(?:ecs?)?(?![\w])"
 )
-_AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?![\w])")
+_AGED: Final = re.compile(r"(?<![\w.,])(?P<amount>\d{1,3})[ -]?(?:y/o|yo|y\.o\.?)(?P<many>s)?(?![\w])")
+_OWNERS_OF_CHILDREN: Final = frozenset("a an another any each every her his my our that the their this your".split())
 _PATIENTS: Final = frozenset("F M male female man woman boy girl patient pt gentleman lady infant child".split())
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>(?:\d{{1,3}} )?[1-7]/[248](?!\d)|{NUMBER})(?: ?°[CF]?)?(?:{DASH}"
+    rf"(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:°(?: ?(?P<letter>[CFKcf](?![A-Za-z]))| ?(?P<side>[NESW](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 # Without the degree sign: a decimal that thermometers show, or any figure where a temperature is told of.
 _LONE_DEGREES: Final = re.compile(r"(?<![\d ])°(?P<letter>[CF])(?!\w)|(?<=[a-z(] )°(?P<other>[CF])(?!\w)")
 _BARE_DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?P<upto>)(?P<sign>) ?(?P<letter>[CFcf])"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>\d{{1,3}}(?P<decimals>\.\d)?)(?:[-–](?P<upto>\d{{1,3}}))?(?P<sign>) ?"
+    rf"(?P<letter>[CFcf])"
     r"(?!\w|['’.-]\w)"
 )
 _THERMAL: Final = re.compile(
-    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?|freez\w+|"
+    r"\b(?:temp|temps|temperatures?|fever|weather|highs?|lows?|oven|bake[ds]?|preheat|heat(?:ed)?|boil(?:s|ed)?"
+    r"|freez\w+|rain|showers?|sun(?:ny|shine)?|pollen|UV|winds?|"
     r"degrees|cool(?:ed)?|warm(?:ed)?|hot|cold|outside|feels like)\b",
     re.IGNORECASE,
 )
@@ -157,7 +174,7 @@ _PERCENT: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(?<![\w./-])(?P<top>\d{2,3})/(?P<bottom>\d{2,3})(?P<unit> ?mmHg)?(?![\w/]|[.,]\d)")
 _PRESSURE_CUE: Final = re.compile(r"\b(?:BP|bp|blood pressure|pressure)\b")
 _HEIGHT: Final = re.compile(
-    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?)"
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: [1-7]/[248]|\.\d{1,2})?)"
     r" ?(?:[\"”″]|''|’’|in\b(?:\.(?=[,;)]| [a-z]))?)"
 )
 _FEET: Final = re.compile(
@@ -166,11 +183,13 @@ _FEET: Final = re.compile(
     r"beams?|boards?|cable|ceilings?|cord|hose|rope|rug|tree|walls?|of|above|below|elevation|drop|"
     r"gain|climb|summit|peak|cliff|ladder|boat|fence|wall|pool|tree)\b)|(?<=,\d\d\d)['’](?!\w))"
 )
+_DEEP: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?['’](?=[\s,;).]|$)(?! ?\d)")
+_WATER: Final = _cue("crest(?:s|ed|ing)?|draft|flood|river|seas|snow|stage|surf|swells?|tides?|visibility|waves?")
 _SIDE: Final = re.compile(rf"(?<=by )(?P<amount>{NUMBER})['’′](?!\w| ?\d)")
 _INCHES: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d]|[.,;)/-]|$))"
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?(?:″|\"(?= [A-Za-z\d±]|[.,;)/-]|$))"
 )
-_OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
+_QUOTE: Final = re.compile(r"(?P<digit>(?<=\d))?\"")
 _ARC: Final = re.compile(
     r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
@@ -179,10 +198,14 @@ _SPOONS: Final = re.compile(
     rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
 )
 _COOKING: Final = re.compile(
-    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend|vanilla|nutmeg|"
+    r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend"
+    r"|vanilla|nutmeg|"
     r"sauce|ginger|garlic|pepper|vinegar|cinnamon|honey|noodles|eggs?|yeast)\b"
 )
-_BEHIND_LENGTH: Final = NOT_NOUNS | {"deep", "high", "larger", "longer", "shorter", "smaller", "thick", "wider"}
+_BEHIND_LENGTH: Final = NOT_NOUNS | frozenset(
+    "across ahead clear deep diameter farther further high larger longer no o per plus proud square shorter "
+    "smaller thick total wider x".split()
+)
 _SIZE: Final = re.compile(r"\b[Aa]n? [\d.]+[\"″]? by (?:[\d.]+[\"″]? by )?$")
 _BY_MORE: Final = re.compile(r"(?: by [\d. /-]{1,10}[\"″]){1,2}(?: (?P<noun>[a-z]{2,24}))?")
 _SHOE: Final = re.compile(r"\b(?:[Ss]ize|[Ss]z|[Ww]idth)\b\.? \Z")
@@ -245,6 +268,7 @@ def _measures(text: TrackedText) -> TrackedText:
         text = text.sub(_PRESSURE, _pressure)
     if "'" in text.text or "’" in text.text or "′" in text.text:
         text = text.sub(_SIDE, _side)
+        text = text.sub(_DEEP, _deep) if _WATER.search(text.text) else text
     text = text.sub(_FEET, _feet).sub(_INCHES, _inches)
     if "lb" in text.text:
         text = text.sub(_TORQUE, _torque)
@@ -260,13 +284,19 @@ def _per_unit(match: re.Match[str]) -> str | None:
 
 def _aged(match: re.Match[str]) -> str:
     """ "58 y/o F": before whom it describes, the year stays singular."""
-    if word_after(match).rstrip(".") in _PATIENTS:
+    if word_after(match).rstrip(".") in _PATIENTS or word_before(match).lower() in _OWNERS_OF_CHILDREN:
         return f"{cardinal(match['amount'])} year old"
+    if match["many"]:
+        return f"{cardinal(match['amount'])} year olds"
     return _counted(match, "year", "old")
 
 
 def _feet(match: re.Match[str]) -> str:
     return f"{number(match['amount'])} foot" if is_plural(word_after(match)) else _counted(match, "foot")
+
+
+def _deep(match: re.Match[str]) -> str | None:
+    return _counted(match, "foot") if _WATER.search(_around(match)) else None
 
 
 def _side(match: re.Match[str]) -> str:
@@ -295,7 +325,7 @@ def _unit(symbol: str) -> str | None:
 
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
-    if _is_letter(match, symbol):
+    if match["per"] == "p" or _is_letter(match, symbol):
         return None
     rate = _rate_name(match, symbol)
     if rate and not match["per"]:
@@ -325,14 +355,28 @@ def _is_letter(match: re.Match[str], symbol: str) -> bool:
         return True
     if len(symbol) == 1 and symbol.isupper() and word_after(match) in ("St", "Ave", "Street", "Avenue"):
         return True
+    if symbol == "L" and _is_lost_or_level(match):
+        return True
     if symbol == "g" and match["gap"]:
         return _GRAVITY.search(_around(match)) is not None
+    if (
+        symbol == "BPs"
+        or (symbol in _BINARY and match["gap"])
+        or (symbol == "m" and _CPU.search(match.string, max(0, match.start() - 8), match.start()))
+    ):
+        return True
     if symbol == "HP":
         return _GAME.search(_around(match)) is not None
     if len(symbol) > 1 or symbol.islower() or match["gap"]:
         return False
     before = word_before(match)
     return before.lower().rstrip(".") in _SEATS or (before.isupper() and len(before) > 1 and symbol == "L")
+
+
+def _is_lost_or_level(match: re.Match[str]) -> bool:
+    """Return whether "L" stands for a loss behind its score, or for how hard a text is: "41-33 L", "lexile 820L"."""
+    lost = match["upto"] is not None and float(match["upto"].replace(",", "")) < float(match["amount"].replace(",", ""))
+    return lost or word_before(match).lower().rstrip(":") in ("lexile", "lexiles", "ar")
 
 
 def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
@@ -344,8 +388,12 @@ def _rate_name(match: re.Match[str], symbol: str) -> tuple[str, str] | None:
 def _unit_name(match: re.Match[str], symbol: str) -> str | None:
     """The name of the unit, where its neighbours decide between two."""
     abbreviated = match["gap"] == " " and match["dot"]
+    if symbol == "mb" and _WEATHER.search(_around(match)):
+        return "millibar"
     if symbol in _SHOWN:
         return _SHOWN[symbol][0]
+    if symbol == "cd" and match["per"]:
+        return "candela"
     if symbol == "d" and match["per"] in ("yr", "wk", "mo"):
         return "day"
     if symbol == "c" and abbreviated:
@@ -441,8 +489,12 @@ def _power(match: re.Match[str], name: str) -> str | None:
 def _per(match: re.Match[str]) -> str:
     if match["per"] is None:
         return ""
-    shown = ("day",) if match["per"] == "d" else _SHOWN.get(match["per"])
-    name = shown[0] if shown else _unit(match["per"]) or UNITS.get(match["per"].lower(), match["per"])
+    symbol = match["per"]
+    kelvin = " kelvin" if match.groupdict().get("kelvin") else ""
+    if len(symbol) > 1 and symbol.endswith("K") and symbol[:-1] in UNITS:
+        symbol, kelvin = symbol[:-1], " kelvin"
+    shown = ("day",) if symbol == "d" else _SHOWN.get(symbol)
+    name = shown[0] if shown else _unit(symbol) or UNITS.get(symbol.lower(), symbol)
     power = match["per_power"]
     each = match.groupdict().get("each")
     if each and (match["per"] not in _PER_SEVERAL or any({match["unit"], match["per"]} <= pair for pair in _SAME)):
@@ -450,10 +502,10 @@ def _per(match: re.Match[str]) -> str:
     if each:
         return _per_several(each, match["per"])
     if power is None:
-        return f"per {name}"
+        return f"per {name}{kelvin}"
     word = _POWERS[power]
     if match["per"] in _POWERED:
-        return f"per {word} {name}"
+        return f"per {word} {name}{kelvin}"
     return f"per {name} {'squared' if word == 'square' else 'cubed'}"
 
 
@@ -485,7 +537,7 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
         if scale:
             words.append(scale.strip())
         engine = unit == "liter" and _ENGINE.match(match.string, match.end()) is not None
-        attribute = (
+        attribute = not _is_typed_plural(match) and (
             engine
             or groups.get("gap") == "-"
             or is_adjective(match)
@@ -498,16 +550,26 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
     return " ".join((*words, rest)).rstrip()
 
 
+def _is_typed_plural(match: re.Match[str]) -> bool:
+    """Return whether a unit is written as a plural without an article before it: "5 mins walk"."""
+    groups = match.groupdict()
+    plural = groups.get("unit") in _TYPED_PLURALS and groups.get("gap") != "-"
+    return plural and word_before(match).lower() not in ("a", "an", "the", "each", "every", "per")
+
+
 def _is_pair(fraction: str) -> bool:
     """Return whether a stroke parts two figures and no fraction's: "500/20 Mbps"."""
     top, _, bottom = fraction.partition("/")
-    return int(top) > int(bottom) and len(top) > 1
+    return len(top) > 1 and (int(top) > int(bottom) or int(bottom) not in _USUAL_PARTS)
 
 
 def _is_before_figure(match: re.Match[str]) -> bool:
     """Return whether a measure is of what another one names: "a 9.58s 100m dash"."""
-    following = match.string[match.end() : match.end() + 2].strip()
-    return word_before(match) in ("a", "A") and (following.isdigit() or following == "(")
+    if word_before(match) not in ("a", "A", "an", "An"):
+        return False
+    following = match.string[match.end() : match.end() + 3].lstrip(" ,")[:1]
+    listed = match.string.startswith(", ", match.end())
+    return following.isdigit() if listed else following.isdigit() or following in ("(", "±")
 
 
 def _is_size_before_noun(match: re.Match[str]) -> bool:
@@ -537,7 +599,8 @@ def _rate(match: re.Match[str]) -> str | None:
     """ "60/min", "10⁹/L", "tokens/s": only units that something is counted by, behind a figure or a longer word."""
     if match["per"].translate(_LOOKALIKES) not in _PER_ALONE:
         return None
-    if match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h") and not match["each"]:
+    doubtful = match["left"].isalpha() and match["left"] != "percent" and match["per"] in ("L", "h")
+    if doubtful and not (match["each"] or match["left"] in _NAMES or _DISSOLVED.search(match.string, 0, match.start())):
         return None
     if match["each"]:
         return None if match["left"].isdigit() else f"{match['left']} {_per_several(match['each'], match['per'])}"
@@ -547,8 +610,9 @@ def _rate(match: re.Match[str]) -> str | None:
 def _bare_degrees(match: re.Match[str]) -> str | None:
     if match["letter"].islower() and not match["decimals"]:
         return None
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    if not (match["decimals"] and match["letter"] in "cCF") and _THERMAL.search(before) is None:
+    near = match.string[max(0, match.start() - _NEAR) : match.end() + (_NEAR if match["upto"] else 0)]
+    shown = (match["decimals"] or match["minus"]) and match["letter"] in "cCF"
+    if not shown and _THERMAL.search(near) is None:
         return None
     return _degrees(match)
 
@@ -567,10 +631,11 @@ def _degrees(match: re.Match[str]) -> str:
     letter = match["letter"] or match["sign"] or ""
     upto = match["upto"] or ""
     words = ["minus"] if match["minus"] else []
-    words.append(number(match["amount"]))
+    words.append(amount(match["amount"]))
     if upto:
         words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
-    single = (is_one(match["amount"]) and not upto) or is_adjective(match)
+    one = is_one(match["amount"]) and not upto and not match.string.endswith(" to ", 0, match.start())
+    single = one or is_adjective(match)
     side = _SIDES.get(match.groupdict().get("side") or "", "")
     words += ("degree" if single else "degrees", _SCALES.get(letter.upper(), side))
     return " ".join(words).rstrip()
@@ -591,7 +656,7 @@ def _height(match: re.Match[str]) -> str:
 def _inches(match: re.Match[str]) -> str | None:
     """Inches, unless the straight quote closes a quotation that began earlier on."""
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
-    if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
+    if match.group().endswith('"') and _is_quoting(before):
         return None
     more = _BY_MORE.match(match.string, match.end())
     if more and (
@@ -601,10 +666,19 @@ def _inches(match: re.Match[str]) -> str | None:
     named = match.string[match.end() + 1 : match.end() + 2].isdigit() or word_after(match)[:1].isupper()
     side = match.string.endswith(" by ", 0, match.start())
     named = named or (("/" in match["amount"] or side) and is_plural(word_after(match)))
+    following = word_after(match)
     named = named or (
-        "/" in match["amount"] and word_after(match).islower() and word_after(match) not in _BEHIND_LENGTH
+        following.islower() and following not in _BEHIND_LENGTH and not following.endswith(("er", "ly", "ing", "ed"))
     )
     return f"{amount(match['amount'])} inch" if named and not match["upto"] else _counted(match, "inch")
+
+
+def _is_quoting(before: str) -> bool:
+    """Return whether a straight quote is open; one behind a figure closes it, or else stands for inches."""
+    opened = False
+    for mark in _QUOTE.finditer(before):
+        opened = not opened and mark["digit"] is None
+    return opened
 
 
 def _arc(match: re.Match[str]) -> str:

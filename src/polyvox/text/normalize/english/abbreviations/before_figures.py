@@ -91,6 +91,7 @@ BEFORE_FIGURES: Final = {
     "ref": "reference",
     "Amend": "Amendment",
     "App": "Appendix",
+    "app": "appendix",
     "Att": "Attendance",
     "att": "attendance",
     "agg": "aggregate",
@@ -98,15 +99,20 @@ BEFORE_FIGURES: Final = {
     "bk": "book",
     "Blk": "Block",
     "Div": "Division",
+    "div": "division",
     "Dk": "Deck",
     "Ex": "Exhibit",
     "Exh": "Exhibit",
     "Fl": "Floor",
     "fl": "floor",
     "Gr": "Grade",
+    "gr": "grade",
     "Grp": "Group",
+    "Inv": "Invoice",
+    "inv": "invoice",
     "Iss": "Issue",
     "iss": "issue",
+    "mi": "mile",
     "mvt": "movement",
     "Op": "Opus",
     "op": "opus",
@@ -114,6 +120,10 @@ BEFORE_FIGURES: Final = {
     "Ph": "Phone",
     "ph": "phone",
     "pl": "plate",
+    "Mob": "Mobile",
+    "mob": "mobile",
+    "Mk": "Mark",
+    "mk": "mark",
     "Prop": "Proposition",
     "Rd": "Round",
     "rd": "round",
@@ -121,6 +131,10 @@ BEFORE_FIGURES: Final = {
     "Res": "Resolution",
     "Sc": "Scene",
     "sc": "scene",
+    "Sch": "Schedule",
+    "sch": "schedule",
+    "Sched": "Schedule",
+    "sched": "schedule",
     "Sem": "Semester",
     "Sta": "Station",
     "Trk": "Track",
@@ -155,6 +169,7 @@ BEFORE_FIGURES: Final = {
     "Rwy": "Runway",
     "rwy": "runway",
     "Ctrm": "Courtroom",
+    "Tab": "Table",
     "Tbl": "Table",
     "tbl": "table",
 }
@@ -170,20 +185,23 @@ BEHIND_COMMA: Final = {
     "mm": "measures",
     "s": "section",
     "ss": "sections",
+    "r": "rule",
+    "rr": "rules",
 }
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
     r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
     r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
-    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
+    r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|[Aa]pp|[Pp]t|Sect?|[Tt]bl|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl)"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec"
+    r"(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
 _COUNTED_PARTS: Final = re.compile(
-    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz))"
+    r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav|cl)"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
     r"(?:\.(?=[,;:)]| [a-z(&])|(?![\w']))"
 )
@@ -191,13 +209,23 @@ _PARTS: Final = {
     "dr": "door",
     "spd": "speed",
     "cyl": "cylinder",
+    "cl": "class",
     "gr": "grade",
+    "Bn": "Battalion",
+    "Bde": "Brigade",
+    "Regt": "Regiment",
+    "Sqn": "Squadron",
+    "Inf": "Infantry",
+    "Cav": "Cavalry",
     "pd": "period",
     "fl": "floor",
     "pp": "pages",
     "Qs": "questions",
 }
-_POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
+_POINT: Final = re.compile(
+    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?"
+    r"(?=[\s:,;])"
+)
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -242,7 +270,9 @@ _LIFE: Final = re.compile(
 )
 _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "fl": "flourished "}
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
-_BEHIND_COMMA: Final = re.compile(r"(?:(?<=[,(;] )|(?<=\())(KV?|D|S|RV|ll?|mm|ss?)\.(?= ?\d{1,4}(?!\d))")
+_BEHIND_COMMA: Final = re.compile(r"(?<![\w.'])(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))")
+_PAID: Final = re.compile(r" ?[$€£]?\d+(?:\.\d+)? ?(?:[pc]\b|[%¢]|per\b|a\b)| ?[$€£]")
+_LEADS_PART: Final = re.compile(r"(?:[,(;] |\(|\b(?:under|per|[Ss]ee|by|of|in|with) )\Z")
 _RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
 _KINDS: Final = {
     "Civ": "Civil",
@@ -262,7 +292,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
-        text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]])
+        text = text.sub(_BEHIND_COMMA, _behind_comma)
     if "st" in text.text:
         text = text.sub(_ESTABLISHED, r"\1stablished")
     if ". " in text.text:
@@ -283,12 +313,21 @@ def read_lettered(text: TrackedText) -> TrackedText:
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
 
 
+def _behind_comma(match: re.Match[str]) -> str | None:
+    led = _LEADS_PART.search(match.string, max(0, match.start() - 8), match.start())
+    return BEHIND_COMMA[match[1]] if led else None
+
+
 def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "mi" and match.string[max(0, match.start() - 2) : match.start()].strip().isdigit():
+        return None
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
+    if word in ("Div", "div") and _PAID.match(match.string, match.end()):
+        return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
     return BEFORE_FIGURES.get(word)

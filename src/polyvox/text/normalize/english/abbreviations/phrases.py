@@ -17,15 +17,17 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=percent )(?P<discount>disc)\.(?=\s)"
     r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"
     r"|\b(?P<resp>[Rr])esp\. (?=rate\b)|\b(?P<law>Pub\. L\.)|\b(?P<conf>[Cc])onf\. (?=[Rr]oom|[Cc]all)"
-    r"|(?<=\w(?:st|nd|rd|th) )(?P<minute>min|pt)\.?(?!\w)"
-    r"|(?<=[a-zA-Z] )(?P<estimate>est)\.(?= (?:to|of|for|is|was)\b)"
+    r"|(?<=\w(?:st|nd|rd|th)[ -])(?P<minute>min|pt|hr|wk|mo|yr|qtr|mi)\.?(?!\w)"
+    r"|(?:(?<=[a-zA-Z] )|(?<=\d[a-z]{2} )|(?<=[12]\d{3} ))(?P<estimate>est)\.(?=$| (?:to|of|for|is|was|shows?|showed"
+    r"|puts?|said|came|and|or|at)\b)"
     r"|\b(?P<tone>[A-G](?:[♯♭#]|[ -](?:flat|sharp))?)[ -](?P<key>min|maj)(?:\.|(?=[ ,;)]|$))"
     r"|(?<=[A-Za-z] )(?P<beat>def)\.(?= (?:No\. |number )?(?:[A-Z][a-z]|[A-Z]{2,3}\b))"
     r"|\b(?P<revised>[Rr]ev)\. (?P<enlarged>and (?:enl|exp)|ed)\b\.?"
     r"|(?<![\w.])(?P<assorted>[Aa])ss?t\. "
     r"(?=(?:colou?rs|styles|sizes|flavou?rs|varieties|patterns|designs|brands|fruits?|nuts|cheeses)\b)"
     r"|\b(?P<exclusions>[Ee])xcl\. (?=apply|may)"
-    r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board|class|exam|"
+    r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board"
+    r"|class|exam|"
     r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
     r"|(?<![\w.])(?P<class>Fr|So)\. (?=(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
     r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
@@ -36,6 +38,8 @@ _IN_PHRASE: Final = re.compile(
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
+    "t hr", "d hr", "h hr", "t wk", "d wk", "h wk", "t mo", "d mo", "h mo", "t yr", "d yr", "h yr", " qtr",
+    "t mi", "d mi", "h mi",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
     " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
@@ -65,6 +69,16 @@ _STUDIES: Final = {
     "Admin": "Administration",
     "Bio": "Biology",
 }
+_ORDINAL_UNITS: Final = {
+    "min": "minute",
+    "pt": "point",
+    "hr": "hour",
+    "wk": "week",
+    "mo": "month",
+    "yr": "year",
+    "qtr": "quarter",
+    "mi": "mile",
+}
 _PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espiratory", "conf": "onference"}
 
 
@@ -81,7 +95,7 @@ def _in_phrase(match: re.Match[str]) -> str | None:
     if match["med"]:
         return match["med"] + ("edical " if match["medical"] else "edium ")
     if match["minute"]:
-        return ("minute" if match["minute"] == "min" else "point") + stop
+        return _ORDINAL_UNITS[match["minute"]] + stop
     if match["key"]:
         return match["tone"] + (" minor" if match["key"] == "min" else " major") + stop
     if match["class"] or match["field"] or match["engineering"] or match["machine"]:

@@ -65,7 +65,8 @@ _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
 _REFERENCE: Final = re.compile(
     r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)|"
-    r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub|[Cc]trl)\.?"
+    r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub"
+    r"|[Cc]trl)\.?"
     r"(?= (?:no|num|number|code|id)\b)"
 )
 _REFERENCES: Final = {
@@ -107,7 +108,8 @@ _BEFORE_NUMERAL: Final = re.compile(
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")
 _JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
-_GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&]|[A-Z](?![A-Za-z]))")
+_GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&@+=~<>$£€–-]|[A-Z](?![A-Za-z]))")
+_AIRPORT: Final = 3
 _COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred)[ -]\Z")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _ROAD: Final = re.compile(
@@ -242,7 +244,7 @@ def _saint_or_street(match: re.Match[str]) -> str:
 
 def _with_stop(match: re.Match[str]) -> str | None:
     word = match[1]
-    if word in TITLES and (word in _ALWAYS or _before_name(match)):
+    if word in TITLES and (word in _ALWAYS or _before_name(match)) and not _departs(match, word):
         return TITLES[word]
     if word in RANKS and word_before(match).rstrip(".") in BEFORE_RANKS and _GOES_ON.match(match.string, match.end()):
         return TITLES[word]
@@ -260,6 +262,12 @@ def _with_stop(match: re.Match[str]) -> str | None:
     if word in GOING_ON and _GOES_ON.match(match.string, match.end()):
         return GOING_ON[word]
     return _with_final_stop(match, word)
+
+
+def _departs(match: re.Match[str], word: str) -> bool:
+    """Return whether "Dep." stands before the code of an airport, and not before a name."""
+    following = word_after(match)
+    return word == "Dep" and len(following) == _AIRPORT and following.isupper()
 
 
 def _labelled_or_counted(match: re.Match[str], word: str) -> str | None:

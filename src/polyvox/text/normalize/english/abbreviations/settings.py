@@ -25,9 +25,11 @@ class Setting:
 
 _CHART: Final = Setting(
     re.compile(
-        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|"
+        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam"
+        r"|[Ll]ungs|"
         r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
-        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
+        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever"
+        r"|lesion|"
         r"[Bb]x|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
     ),
     setting_words.CHART,
@@ -36,7 +38,8 @@ _CHART: Final = Setting(
 _FILE: Final = Setting(
     re.compile(
         r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Attys?|USC|ECF|"
-        r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s|ed)?|"
+        r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s"
+        r"|ed)?|"
         r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
         r"[Dd]ocket|settlement)|§"
     ),
@@ -55,7 +58,8 @@ _LISTING: Final = Setting(
 )
 _RECIPE: Final = Setting(
     re.compile(
-        r"\b(?:cups?|tsp|[Tt]bsp|(?:tea|table)spoons?|[Bb]ake|oven|[Ss]tir|flour|sugar|onions?|garlic|butter|simmer|[Ss]erves|"
+        r"\b(?:cups?|tsp|[Tt]bsp|(?:tea|table)spoons?|[Bb]ake|oven|[Ss]tir|flour|sugar|onions?|garlic|butter|simmer"
+        r"|[Ss]erves|"
         r"preheat|[Pp]reheat|eggs?)\b"
     ),
     setting_words.RECIPE,
@@ -63,7 +67,8 @@ _RECIPE: Final = Setting(
 )
 _JOB: Final = Setting(
     re.compile(
-        r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
+        r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?"
+        r"|[Aa]pply|"
         r"[Ww]anted|[Ee]xp\.|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
@@ -96,6 +101,8 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
+    if short.lower() == "sat" and word_after(match) in ("fat", "fats"):
+        word = "saturated"
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"
     if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":

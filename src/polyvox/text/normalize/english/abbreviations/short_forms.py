@@ -35,6 +35,8 @@ SHORTENED: Final = {
     "brkfst": "breakfast",
     "btwn": "between",
     "batt": "battery",
+    "btl": "bottle",
+    "btls": "bottles",
     "btn": "button",
     "btns": "buttons",
     "cmd": "command",
@@ -121,12 +123,15 @@ SHORTENED: Final = {
 # The same; in capitals they may be initials.
 SMALL: Final = {
     "addl": "additional",
+    "avg": "average",
+    "avgs": "averages",
     "bcuz": "because",
     "bkgd": "background",
     "bldr": "builder",
     "bldrs": "builders",
     "brthdy": "birthday",
     "bsmt": "basement",
+    "btm": "bottom",
     "cld": "could",
     "clng": "ceiling",
     "cmte": "committee",
@@ -145,12 +150,16 @@ SMALL: Final = {
     "ctrms": "courtrooms",
     "cxl": "cancel",
     "cxld": "canceled",
+    "dmgd": "damaged",
     "dtd": "dated",
+    "fcst": "forecast",
+    "fcsts": "forecasts",
     "flrs": "floors",
     "fncd": "fenced",
     "fplc": "fireplace",
     "frplc": "fireplace",
     "gnd": "ground",
+    "grd": "ground",
     "grp": "group",
     "grps": "groups",
     "grt": "great",
@@ -188,6 +197,8 @@ SMALL: Final = {
     "nonsmkr": "nonsmoker",
     "ntwk": "network",
     "nxt": "next",
+    "pctile": "percentile",
+    "pctl": "percentile",
     "pgm": "program",
     "pkt": "packet",
     "pkts": "packets",
@@ -217,11 +228,14 @@ SMALL: Final = {
     "shpmts": "shipments",
     "sprvsr": "supervisor",
     "stmt": "statement",
+    "stn": "station",
+    "stns": "stations",
     "stmts": "statements",
     "strt": "start",
     "svcs": "services",
     "sz": "size",
     "szs": "sizes",
+    "thk": "thick",
     "tchr": "teacher",
     "tchrs": "teachers",
     "tgthr": "together",
@@ -235,6 +249,8 @@ SMALL: Final = {
     "whse": "warehouse",
     "wht": "white",
     "wkday": "weekday",
+    "wkend": "weekend",
+    "wkends": "weekends",
     "wkdays": "weekdays",
     "wknds": "weekends",
     "wld": "would",
@@ -242,6 +258,8 @@ SMALL: Final = {
     "xfer": "transfer",
     "xfers": "transfers",
     "xtra": "extra",
+    "yld": "yield",
+    "ylds": "yields",
     "yrly": "yearly",
 }
 # Those of a chat, where a full stop behind them ends what is said.
@@ -367,9 +385,10 @@ MIXED_CASE: Final = {
     "TL;DR": "TLDR",
     "tl;dr": "TLDR",
 }
+_OF_LOANS: Final = frozenset("year yr fixed jumbo mo month home refi arm first second".split())
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
-"""With a capital, a name, a title or a firm."""
+_NAMES: Final = frozenset(("ty", "fr", "fri", "gm", "b4", "l8", "m8", "w8"))
+"""With a capital, a name, a title, a firm, or the size of a screw."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
     + any_of((*TYPED, *(word.capitalize() for word in TYPED if word not in _NAMES), *MIXED_CASE))
@@ -400,6 +419,8 @@ def _shortened(match: re.Match[str]) -> str | None:
     if not (short.islower() or short.istitle() or shouted):
         return None
     word = SHORTENED.get(lower) or SMALL[lower]
+    if lower == "mtg" and word_before(match).lower().rstrip(".") in _OF_LOANS:
+        word = "mortgage"
     if short == "Pct" and word_before(match).islower():
         word = "precinct"
     stop = match.group()[len(short) :] if lower in CHATTED else final_stop(match)
