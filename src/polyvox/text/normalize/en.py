@@ -29,7 +29,7 @@ from polyvox.text.normalize.english import (
     units,
     web,
 )
-from polyvox.text.normalize.english.abbreviations import before_figures, courts
+from polyvox.text.normalize.english.abbreviations import before_figures, courts, ranks
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
@@ -70,6 +70,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
+    text = ranks.read(text)
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
     text = addresses.read(airports.read(courts.read_districts(text)))
     if _DIGIT.search(text.text):

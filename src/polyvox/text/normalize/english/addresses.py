@@ -145,7 +145,7 @@ _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, ke
     "W\\.V", "W\\. ?V"
 )
 
-_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.")
+_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.|[A-Z][a-z]{1,4}\.(?=[ ,/)]|$)")
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -192,7 +192,7 @@ _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
 )
 _CORNER: Final = re.compile(
-    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:corner|cor\.|side|end|entrance|bank|exit|wing|coast|of [A-Z])\b)"
+    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:cor\.|(?:corner|side|end|entrance|bank|exit|wing|coast|of [A-Z])\b))"
 )
 _POSTCODE: Final = re.compile(
     r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
@@ -203,6 +203,19 @@ _PART: Final = re.compile(
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
 )
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
+# Elsewhere: beside another state, behind what leads to a place, and before what a state has.
+_STATE_NAMES: Final = "|".join(_STATES.values())
+_ANY_SHORT_STATE: Final = re.compile(
+    rf"(?<![\w.'-])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|,|/| &)? ?(?:{_SHORT})\.)?"
+    r"(?P<noun> [a-z]{3})?)"
+)
+_STATE_LED: Final = re.compile(
+    r"\b(?:(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
+    r"[Cc]entral|[Rr]ural|[Uu]pstate|[Nn]ortheast|[Nn]orthwest|[Ss]outheast|[Ss]outhwest|[NS][EW])|[Tt]o|[Oo]f|[Ff]or|[Bb]etween"
+    rf"|(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/]| &)?) ?\Z"
+)
+_NOT_LED: Final = frozenset("Mass Miss Ill Del Ark Pa Me Mo".split())
+"""Words and names of their own, which "to" and "of" do not make a state."""
 _COUNTY: Final = re.compile(r"\b(?:Co|Cnty)\.? (?:Rd|Road)\b\.?(?= \d)")
 # Places whose postal codes have six figures.
 _SIX_FIGURES: Final = re.compile(
@@ -216,7 +229,7 @@ _BEHIND_STREET: Final = re.compile(
 )
 _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:(?:I|US|SR|CA|NY|TX|FL|OR|WA|AZ|UT|NV|PA|OH|MI|NJ|VA|GA|NC)-|Interstate |Highway |Hwy\.? |Route |"
-    r"Rte?\.? )\d{1,3} )(?P<point>[NESW])(?![\w'’&-]|\.\w)"
+    r"Rte?\.? |(?:FM|RM|CR|SR|US) )\d{1,4} )(?P<point>[NESW])(?![\w'’&-]|\.\w)(?:\.(?=[,;)]| &| and| at))?"
 )
 _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
@@ -231,6 +244,30 @@ _HEADED: Final = re.compile(
 )
 
 
+# Points between two of four letters, which are nothing else; the others beside what lies or blows there.
+_FINEST: Final = re.compile(
+    r"(?<![\w.'/-])(?:NNE|ENE|SSW|WSW|WNW|NNW|(?:SSE|ESE)(?= (?:winds?|of|at|\d|swells?|gusts?)))(?![\w'/-])"
+)
+_BEFORE_PLACE: Final = re.compile(
+    r"(?<![\w.'/-])(?P<point>[NS][EW])(?= (?:"
+    + _STATE_NAMES
+    + r"|Africa|America|Asia|Atlantic|Australia|Brazil|Canada|China|England|Europe|France|Germany|India|"
+    r"Ireland|Italy|London|Mexico|Nigeria|Ontario|Pacific|Portland|Quebec|Scotland|Spain|Syria|Turkey|Wales|Washington|"
+    r"bank|bay|beach|border|breeze|coast|corner|cove|entrance|exit|face|flow|gales?|gusts?|gust|harbou?r|headlands?|"
+    r"monsoon|quadrant|quarter|ridge|sector|shore|side|slopes?|suburbs?|swells?|trades?|tip|wall|winds?|wing)\b)"
+)
+_BOUND: Final = re.compile(
+    r"(?P<lead>\b(?:[Gg]o|[Cc]ontinue|[Hh]ead|[Dd]rive|[Ww]alk|[Rr]ide|[Tt]urn|[Pp]roceed|[Tt]ravel|[Rr]un|then|facing) )"
+    r"(?P<point>[NESW])\.?(?= (?:on|onto|along|to|toward|towards|for|past|until|via|up|down|\d)\b|[,;)]|\.?$)"
+)
+_ROAD_BOUND: Final = re.compile(
+    r"(?P<lead>(?:\b(?:I|US|SR|CA|NY|TX|FL)-?\d{1,3}|\b(?:Hwy|Highway|Route|Rte)\.? \d{1,3}|\b[AM]\d{1,3}) )"
+    r"(?P<point>[NESW])B(?!\w)"
+)
+_QUEENS: Final = re.compile(rf"(?<![\w.,:/$#-])(?P<block>\d{{2,3}})-(?P<house>\d\d)(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
+_FLAT: Final = re.compile(r"(?<=\b[Ff]lat )(?P<floor>\d{1,2})/(?P<door>\d)(?!\d)")
+
+
 def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
     if _ANY.search(text.text) is None:
@@ -241,17 +278,25 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_SEAT, lambda match: f"{'.'.join(match['state'])} {cardinal(match['seat'])}")
     if ", " in text.text and "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state)
+    if "." in text.text:
+        text = text.sub(_ANY_SHORT_STATE, _any_short_state)
     if ". " in text.text:
         text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
+    text = text.sub(_QUEENS, lambda match: f"{code(match['block'])} {code(match['house'])}")
+    text = text.sub(_FLAT, r"\g<floor> \g<door>")
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
     for pattern in (_FAR, _HEADED, _CORNER):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
+    text = text.sub(_BOUND, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
+    text = text.sub(_ROAD_BOUND, lambda match: f"{match['lead']}{_COMPASS[match['point']].lower()}bound")
+    text = text.sub(_FINEST, lambda match: _COMPASS[match.group()].lower())
+    text = text.sub(_BEFORE_PLACE, lambda match: _COMPASS[match["point"]].lower())
     text = text.sub(_FLOOR, "floor")
     if " of " not in text.text:
         return text
@@ -285,6 +330,19 @@ def _party(match: re.Match[str]) -> str | None:
 
 def _short_state(match: re.Match[str]) -> str | None:
     if _CITY.search(match.string[max(0, match.start() - _NEAR) : match.start()]) is None:
+        return None
+    return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
+
+
+def _any_short_state(match: re.Match[str]) -> str | None:
+    """A state in a list of several, behind "in" or "northern", and before its noun: "Fla. voters"."""
+    led = _STATE_LED.search(match.string, max(0, match.start() - 24), match.start())
+    following = match.string[match.end() : match.end() + 2].strip()
+    named = match["noun"] and not match["behind"] and match["state"] not in _NOT_LED
+    if led is None and not match["behind"] and not named:
+        return None
+    alone = led is not None and not led["beside"] and not match["behind"]
+    if alone and (following[:1].isupper() or (not led["sure"] and match["state"] in _NOT_LED)):
         return None
     return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
 

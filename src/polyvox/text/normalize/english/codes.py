@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
-from polyvox.text.normalize.english.letters import initials_as_capitals
+from polyvox.text.normalize.english.letters import initials_as_capitals, spelled_pair
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,
@@ -20,6 +20,8 @@ from polyvox.text.tracked import TrackedText
 
 _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
+# Two letters that may be a word, before the figures of a type: "UH-60".
+_PAIR: Final = re.compile(r"(?<![\w.'/-])[A-Z]{2}(?=-\d)")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _SAME_LETTER: Final = re.compile(
     r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
@@ -160,6 +162,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
+    if "-" in text.text:
+        text = text.sub(_PAIR, lambda match: spelled_pair(match.group()))
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     if "-" in text.text or "–" in text.text:
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")

@@ -83,6 +83,7 @@ _PART_OF_DAY: Final = re.compile(
     r"was|is|sounds|looks|at \d|@ ?\d)\b"
 )
 _SCORE: Final = re.compile(r" 1?\d{3}(?!\d)")
+_BEFORE_TEST: Final = frozenset("the an her his my their your our SAT PSAT ACT".split())
 _TYPED_SATURDAY: Final = re.compile(
     r"(?<=\b(?:free|this|next) )sat(?=[?!,]| (?:\d|at\b|night\b|morning\b|afternoon\b|evening\b)|$)"
     r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)"
@@ -161,7 +162,7 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 
 def _weekday(match: re.Match[str]) -> str | None:
-    if match[1] == "SAT" and _SCORE.match(match.string, match.end()):
+    if match[1] == "SAT" and (_SCORE.match(match.string, match.end()) or word_before(match) in _BEFORE_TEST):
         return None
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None
 

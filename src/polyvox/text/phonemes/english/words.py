@@ -76,6 +76,8 @@ class WordPhonemizer:
             return None
         if word.isupper() and len(word) > 1:
             return self._capitals(word, setting)
+        if _INITIALS_WITH_LINK.fullmatch(word) and word not in self.lexicon.gold:
+            return spelled(word, self.lexicon)
         form = _ACRONYM_FORM.fullmatch(word) if word not in self.lexicon.gold else None
         if form:
             return self._acronym_form(form, setting)
@@ -138,8 +140,6 @@ class WordPhonemizer:
         if word.endswith("'s"):
             return self._possessive(word, setting)
         letters = word.replace("'", "")
-        if _INITIALS_WITH_LINK.fullmatch(letters):
-            return spelled(letters, self.lexicon)
         if letters.islower() and letters.upper() in self.lexicon.gold:
             return self.read(letters.upper(), setting)
         parts = camel_parts(letters)

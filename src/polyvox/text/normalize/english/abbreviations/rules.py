@@ -60,6 +60,7 @@ _STREET_BEFORE: Final = re.compile(
     r"|eleven|hundred) (?:[A-Z][a-z]*\.? )?(?:[A-Z][a-z]+|\d{1,3}(?:st|nd|rd|th)) \Z"
 )
 _POINTS: Final = frozenset("North South East West Northeast Northwest Southeast Southwest".split())
+_ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|\d+(?:st|nd|rd|th))\Z")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 # "Serial no." and "ref. no.", with a word behind it that is no figure.
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
@@ -226,7 +227,7 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 
 
 def _saint_or_street(match: re.Match[str]) -> str:
-    if word_after(match) in _POINTS and word_before(match)[:1].isupper():
+    if word_after(match) in _POINTS and (word_before(match)[:1].isupper() or _ORDINAL.match(word_before(match))):
         return "Street"
     before, following = word_before(match), word_after(match)
     if before[:1].isupper() and before.rstrip(".") not in _SAINTED:

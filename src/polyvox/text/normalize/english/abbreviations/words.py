@@ -382,6 +382,7 @@ BEHIND_NAMES: Final = {
     "Cl": "Close",
     "Pk": "Park",
     "Cem": "Cemetery",
+    "Ch": "Church",
     "Cir": "Circle",
     "Cres": "Crescent",
     "Ct": "Court",
