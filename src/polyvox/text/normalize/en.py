@@ -20,6 +20,7 @@ from polyvox.text.normalize.english import (
     labels,
     money,
     music,
+    names,
     phones,
     roman,
     scripture,
@@ -70,7 +71,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
-    text = ranks.read(text)
+    text = names.read(ranks.read(text))
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
     text = addresses.read(airports.read(courts.read_districts(text)))
     if _DIGIT.search(text.text):

@@ -125,14 +125,14 @@ _COMPASS: Final = {
     "NW": "Northwest",
     "SE": "Southeast",
     "SW": "Southwest",
-    "NNE": "North-northeast",
-    "ENE": "East-northeast",
-    "ESE": "East-southeast",
-    "SSE": "South-southeast",
-    "SSW": "South-southwest",
-    "WSW": "West-southwest",
-    "WNW": "West-northwest",
-    "NNW": "North-northwest",
+    "NNE": "North northeast",
+    "ENE": "East northeast",
+    "ESE": "East southeast",
+    "SSE": "South southeast",
+    "SSW": "South southwest",
+    "WSW": "West southwest",
+    "WNW": "West northwest",
+    "NNW": "North northwest",
 }
 _SUFFIX: Final = (
     r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
@@ -172,8 +172,9 @@ _BEFORE_POINT: Final = (
     "off ",
     "corner ",
 )
+_SEATED: Final = _STATES | {"DC": "D.C.", "GU": "Guam", "PR": "Puerto Rico"}
 _PARTY: Final = re.compile(
-    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_STATES)})(?=[),])|(?P<short>{_SHORT})\."
+    rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_SEATED)})(?=[),])|(?P<short>{_SHORT})\."
     rf"|(?P<full>{'|'.join(_STATES.values())})(?=[),]))"
     r"|(?<=\()(?P<member>[DR])-(?P<home>[A-Z]{2})-(?P<district>\d{1,2})(?=\))"
 )
@@ -324,7 +325,7 @@ def _party(match: re.Match[str]) -> str | None:
     if match["member"]:
         home = _STATES.get(match["home"])
         return f"{match['member']}, {home} {match['district']}" if home else None
-    state = _STATES[match["state"]] if match["state"] else match["full"] or _state_by_stop(match["short"])
+    state = _SEATED[match["state"]] if match["state"] else match["full"] or _state_by_stop(match["short"])
     return f"{match['party']}, {state}"
 
 

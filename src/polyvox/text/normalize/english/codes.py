@@ -22,6 +22,7 @@ _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
 # Two letters that may be a word, before the figures of a type: "UH-60".
 _PAIR: Final = re.compile(r"(?<![\w.'/-])[A-Z]{2}(?=-\d)")
+_TRIM: Final = re.compile(r"(?<![\w.'/-])[A-Z]{2}(?=-[A-Z](?![\w'-]))")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _SAME_LETTER: Final = re.compile(
     r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
@@ -60,6 +61,7 @@ _REGION: Final = re.compile(
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
+_OPERATED: Final = re.compile(r"[-−+=*^(][ ]?\Z")
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
@@ -164,6 +166,7 @@ def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
     if "-" in text.text:
         text = text.sub(_PAIR, lambda match: spelled_pair(match.group()))
+        text = text.sub(_TRIM, lambda match: spelled_pair(match.group()))
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     if "-" in text.text or "–" in text.text:
         text = text.sub(_SAME_LETTER, _same_letter).sub(_ROW, r"\g<first> to ").sub(_LETTERS, " to ")
@@ -320,6 +323,8 @@ def _times(match: re.Match[str]) -> str:
         return "once"
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
+    if _OPERATED.search(match.string, max(0, match.start() - 3), match.start()):
+        return f"{number(match['amount'])}{upto} X"
     compared = (
         ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
     )

@@ -48,6 +48,21 @@ _DOTTED: Final = re.compile(
 )
 _SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
 _CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
+# Errors and signals of Unix, as programmers call them.
+_ERRORS: Final = {
+    "EACCES": "E access", "EADDRINUSE": "E addr in use", "EADDRNOTAVAIL": "E addr not avail", "EAGAIN": "E again",
+    "EBADF": "E bad F", "EBUSY": "E busy", "ECONNABORTED": "E conn aborted", "ECONNREFUSED": "E conn refused",
+    "ECONNRESET": "E conn reset", "EEXIST": "E exist", "EHOSTUNREACH": "E host unreach", "EINTR": "E inter",
+    "EINVAL": "E in val", "EISDIR": "E is dir", "EMFILE": "E M file", "ENETUNREACH": "E net unreach",
+    "ENODEV": "E no dev", "ENOENT": "E no ent", "ENOMEM": "E no mem", "ENOSPC": "E no space", "ENOTDIR": "E not dir",
+    "ENOTEMPTY": "E not empty", "ENOTFOUND": "E not found", "EPERM": "E perm", "EPIPE": "E pipe", "EROFS": "E R O F S",
+    "ETIMEDOUT": "E timed out", "SIGABRT": "sig abort", "SIGALRM": "sig alarm", "SIGBUS": "sig bus",
+    "SIGCHLD": "sig child", "SIGCONT": "sig cont", "SIGHUP": "sig hup", "SIGILL": "sig ill", "SIGINT": "sig int",
+    "SIGKILL": "sig kill", "SIGPIPE": "sig pipe", "SIGQUIT": "sig quit", "SIGSEGV": "sig seg V",
+    "SIGSTOP": "sig stop", "SIGTERM": "sig term", "SIGUSR1": "sig user one",
+}  # fmt: skip
+_ERROR: Final = re.compile(r"(?<![\w.])(?:" + "|".join(_ERRORS) + r")(?!\w)")
+_GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|\\+|[~./:_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash", ":": "colon", "\\": "backslash", "\\\\": "backslash backslash"}
@@ -59,8 +74,12 @@ def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
     if "* " in text.text:
         text = text.sub(_CRON, _cron)
+    if "SIG" in text.text or "E" in text.text:
+        text = text.sub(_ERROR, lambda match: _ERRORS[match.group()])
     if _ANY.search(text.text) is None:
         return text
+    if "*" in text.text:
+        text = text.sub(_GLOB, r"\g<option>star")
     text = text.sub(_LITERAL, _literal)
     if "\\" in text.text:
         text = text.sub(_WINDOWS, _windows).sub(_FOLDED, _windows)

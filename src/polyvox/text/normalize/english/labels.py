@@ -30,7 +30,7 @@ _GIVEN: Final = re.compile(
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
 _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-](?![B-Z](?!\w))\w)")
 _MEASURED: Final = re.compile(
     r" ?(?:mg|mcg|g|ng|mmol|mEq|IU|ms|mm|cm|mL|mmHg|bpm|ml|L|kg|lbs?|dpi|fps|Hz|[kMG]Hz|[KMGT]B|[kMG]?W|k?V|hp|mph|psi)"
     r"(?:/|(?!\w))"
@@ -46,6 +46,8 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
+    "Algebra Biology Bio Calculus Chemistry Chem Economics Econ Engineering English History Math Physics Phys Psychology "
+    "Psych Sociology Spanish Stats Statistics FM "
     "Amtrak Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "

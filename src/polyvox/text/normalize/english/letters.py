@@ -21,7 +21,7 @@ def initials_as_capitals(word: str) -> str:
     if lower in _INITIALISMS:
         return lower[:-1].upper() + "s" if lower.endswith("s") and lower[:-1] in _INITIALISMS else lower.upper()
     if _PLURAL_LETTER.fullmatch(word):
-        return word
+        return f"{word[0]}'s"
     unsayable = len(word) <= _LONGEST_INITIALS and not _VOWEL.search(word)
     return word.upper() if len(word) == 1 or unsayable else word
 

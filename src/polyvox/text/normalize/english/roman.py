@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import word_after, word_before
-from polyvox.text.normalize.english.numbers import cardinal, ordinal
+from polyvox.text.normalize.english.numbers import cardinal, ordinal, year
 from polyvox.text.tracked import TrackedText
 
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -20,13 +20,17 @@ _LETTERED: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
-_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-C])(?P<digit>[1-3])?(?!\w)")
+_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-Ca-c])(?P<digit>[1-3])?(?!\w)")
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
 _ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )", re.MULTILINE)
 _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_COUNTED: Final = frozenset(
+    "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic Amendment".split()
+)
+_YEAR: Final = re.compile(r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
     "section sections step stanza table vol volume".split()
@@ -41,6 +45,12 @@ _LABELS: Final = frozenset(
 )
 # Games, films and phones whose fifth or tenth is written with one letter.
 _SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
+_SUBJECTS: Final = frozenset(
+    "Algebra Anatomy Art Biology Calculus Calc Chemistry Chem Economics Econ Engineering English French Geography Geology "
+    "Geometry German Government History Italian Latin Math Mathematics Mechanics Music Philosophy Physics Physiology "
+    "Psychology Psych Sociology Spanish Statistics Stats Trigonometry Accounting Finance Analysis Composition".split()
+)
+_BEHIND_COURSE: Final = frozenset("and or meets meet class classes exam final lab teacher starts on at syllabus".split())
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -78,6 +88,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LETTERED, " ")
     if "tage " in text.text:
         text = text.sub(_STAGE, _stage)
+    if "M" in text.text:
+        text = text.sub(_YEAR, lambda match: year(int(_digits(match.group()))))
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
 
 
@@ -86,14 +98,16 @@ def _war(numeral: str) -> str:
 
 
 def _stage(match: re.Match[str]) -> str:
-    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"], match["digit"])))
+    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"].upper(), match["digit"])))
 
 
 def _span(match: re.Match[str]) -> str | None:
     """Two numerals behind a word that is numbered, and what lies between: "Chapters XII-XV"."""
     first, last = match["first"], match["last"]
     shaped = all(_NUMERAL_SHAPE.fullmatch(numeral.lower()) for numeral in (first, last))
-    if not shaped or word_before(match).rstrip(".") not in _LABELS:
+    before = word_before(match).rstrip(".")
+    clear = before[:1].isupper() and _CLEAR.fullmatch(first) and _CLEAR.fullmatch(last)
+    if not shaped or not (before in _LABELS or clear):
         return None
     joint = match.group()[len(first) : -len(last)].strip(" -–—")
     word = {"": " to ", "&": " and ", ",": ", "}.get(joint, f" {joint} ")
@@ -132,8 +146,12 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
+    if before == "the" and len(numeral) > 1 and word_after(match) in _COUNTED:
+        return ordinal(_digits(numeral))
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
+    if before in _SUBJECTS and (numeral != "I" or _is_course(match)):
+        return cardinal(_digits(numeral))
     if before in _LABELS and not (before == "Series" and len(numeral) == 1):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
@@ -145,6 +163,12 @@ def _numeral(match: re.Match[str]) -> str | None:
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
     return None
+
+
+def _is_course(match: re.Match[str]) -> bool:
+    """Return whether the "I" behind a subject numbers a course and is not the pupil."""
+    behind = match.string[match.end() : match.end() + 1]
+    return not behind or behind in ",.;:)!?" or word_after(match) in _BEHIND_COURSE
 
 
 def _is_ruler(match: re.Match[str], name: str) -> bool:

@@ -48,6 +48,9 @@ _WORDS: Final = {
     "∂": "partial",
     "∆": "delta",
     "∇": "nabla",
+    "∧": "and",
+    "∨": "or",
+    "¬": "not",
     "∈": "in",
     "∉": "not in",
     "∀": "for all",
@@ -56,6 +59,16 @@ _WORDS: Final = {
     "∴": "therefore",
     "→": "to",
     "⇒": "implies",
+    "⟹": "implies",
+    "⇔": "if and only if",
+    "⟺": "if and only if",
+    "∥": "parallel to",
+    "⊥": "perpendicular to",
+    "∠": "angle",
+    "△": "triangle",
+    "⊃": "contains",
+    "⊕": "plus",
+    "∵": "because",
     "↔": "to and from",
     "°": "degrees",
     "©": "copyright",
@@ -134,6 +147,10 @@ _PER: Final = re.compile(
     r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
     r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
 )
+_ACCOUNT: Final = re.compile(
+    r"(?<![\w/])(?P<first>a)/c(?![\w/])|(?<![\w/])(?P<capital>A)/[cC](?= (?:no|number|name|holder|payee|payable)\b)"
+)
+_LETTERS: Final = re.compile(r"(?<![\w/])(?P<first>[A-Z])/(?P<last>[A-Z])(?![\w/])")
 _COUNTED_PER: Final = re.compile(
     r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
 )
@@ -148,6 +165,7 @@ _CONTRAST: Final = re.compile(
 _BELOW: Final = re.compile(
     r"(?<=[a-z]\d)/(?=[a-z]²)|(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)"
 )
+_QUOTIENT: Final = re.compile(r"(?<![A-Za-z/][A-Za-z])(?<=[A-Za-z])/(?=[A-Za-z](?![\w/]))")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
@@ -162,6 +180,7 @@ _POWER: Final = re.compile(
     r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
 )
 _VARIABLE_SIGN: Final = re.compile(r"\$(?=[{(]?[A-Za-z_])")
+_HIDDEN_SHARE: Final = re.compile(r"(?<=[a-z]{2})\$(?!\w)")
 _NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
@@ -189,7 +208,7 @@ _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
 _PRESSED: Final = re.compile(
     r"(?:(?<=[\w:,] )|(?<=[(“\"])|^)(?P<first>\*#|[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])"
 )
-_NUMBER_WORD: Final = re.compile(r"(?<=[a-z.] )#(?=[.,;:)]?(?:\s|$))")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z./] )#(?=[.,;:)]?(?:\s|$))")
 _POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
 _KEY: Final = re.compile(
@@ -208,6 +227,12 @@ _KEYS: Final = {
 }
 _ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
 _ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+# "COUNT(*)", and the best mark of a British school.
+_ARGUMENT_STAR: Final = re.compile(r"(?<=\w)\(\*\)")
+_STARRED: Final = re.compile(r"(?<![\w*])A\*(?P<many>s)?(?![\w*(]|\*)")
+_GRADED: Final = re.compile(
+    r"\b(?:GCSEs?|A[- ][Ll]evels?|grades?|graded|[Mm]aths|predicted|exams?|pupils?|students?|results|UCAS|sixth)\b"
+)
 _ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
 # A spaced hyphen subtracts between single letters and figures, and between words where the sum is told behind them.
@@ -236,6 +261,10 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
+    if "*" in text.text:
+        text = text.sub(_ARGUMENT_STAR, " star")
+        if _GRADED.search(text.text):
+            text = text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
@@ -277,7 +306,7 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_DIFFERENCE, _difference)
     )
     if "$" in text.text:
-        text = text.sub(_VARIABLE_SIGN, "dollar ")
+        text = text.sub(_VARIABLE_SIGN, "dollar ").sub(_HIDDEN_SHARE, " dollar")
     text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     if not text.text.isascii():
         text = text.sub(_STANDARD, " naught").sub(_GREEK_BESIDE, _greek_beside)
@@ -327,9 +356,17 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
+    text = text.sub(_QUOTIENT, _quotient)
+    text = text.sub(_ACCOUNT, lambda match: f"{match['first'] or match['capital']}ccount").sub(_LETTERS, r"\g<first>.\g<last>")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _quotient(match: re.Match[str]) -> str | None:
+    """ "x/n" in a formula; two letters elsewhere stand side by side."""
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    return " over " if any(sign in around for sign in ("=", "≈", "equals", "→", "√")) else None
 
 
 def _greek_beside(match: re.Match[str]) -> str | None:

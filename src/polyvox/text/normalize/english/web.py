@@ -30,8 +30,10 @@ _COLOR: Final = re.compile(
     r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
 )
 _DIRECTIVE: Final = re.compile(r"(?<![\w#&/])#(?=(?:define|include|ifn?def|endif|pragma)\b)")
-_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
+_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_]|\d{1,4}(?!st\b|nd\b|rd\b|th\b)[A-Za-z]{3})([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
+_FORUM: Final = re.compile(r"(?<![\w/.])(?P<kind>[ru])/(?=[A-Za-z]\w{2})(?!\w+/)")
+_RANDOM: Final = re.compile(r"[a-z][A-Z]")
 _DOT_NET: Final = re.compile(r"(?<!\w)\.NET(?!\w)")
 _FILE: Final = re.compile(
     rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)(?P<line>:\d{{1,5}})?(?P<column>:\d{{1,4}})?"
@@ -46,6 +48,8 @@ _HEADQUARTERS: Final = re.compile(r"(?<=[a-z]{3})hq\Z")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
+_SHORTEST_NAME: Final = 5
+"""Letters of mixed case beside figures, from which on they may be words: "gpt4oMini"."""
 _MARKS: Final = {
     ".": "dot",
     "/": "slash",
@@ -89,6 +93,8 @@ def read_urls(text: TrackedText) -> TrackedText:
 
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
+    if "r/" in text.text or "u/" in text.text:
+        text = text.sub(_FORUM, lambda match: f"{match['kind'].upper()} slash ")
     if "@" in text.text:
         text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
     if "#" in text.text:
@@ -127,9 +133,12 @@ def _aloud(address: str) -> str:
 
 def _pieces(part: str) -> list[str]:
     words = []
+    random = any(char.isdigit() for char in part)
     for piece in _PIECE.findall(part):
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
+        elif random and len(piece) < _SHORTEST_NAME and _RANDOM.search(piece):
+            words.append(" ".join(piece.upper()))
         elif piece[0].isalnum():
             words.append("W W W" if piece == "www" else initials_as_capitals(_HEADQUARTERS.sub(" HQ", piece)))
         elif piece in _MARKS:

@@ -51,6 +51,10 @@ _OF_READING: Final = frozenset(
     "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west "
     "terminal railroad phillies gaol berks line eagles".split()
 )
+_CONTENTED: Final = frozenset(
+    "crowd man woman baby cat dog child children couple people person customer customers employee employees smile sigh "
+    "look life heart workforce citizens retirees".split()
+)
 _FILED: Final = frozenset("pdf doc docx pdfs attached attachment".split())
 _OF_CLOSERS: Final = frozenset("bullpen deal new star former as trusted elite".split())
 _DEER: Final = frozenset("buck bucks deer doe fawn fawns elk stag stags hunters hunt antlered antlerless".split())
@@ -314,6 +318,8 @@ def _dove(words: Sequence[str], index: int) -> Role:
     """Dived, against the bird."""
     left, following = left_of(words, index), at(words, index + 1)
     moved = following in ("into", "in", "down", "under", "off", "for", "deep", "headfirst", "straight", "right", "from")
+    if left == "dove":
+        return Role.VERB
     if left in DETERMINERS or is_break(left):
         return Role.NOUN
     return Role.VERB if moved and not has_other_verb(words, index) else general(words, index)
@@ -322,6 +328,8 @@ def _dove(words: Sequence[str], index: int) -> Role:
 def _content(words: Sequence[str], index: int) -> Role:
     """Content as a state, against content as matter."""
     left, following = left_of(words, index), at(words, index + 1)
+    if following in _CONTENTED:
+        return Role.ADJECTIVE
     if left in BE or following in ("with", "to"):
         return Role.NOUN if left in DETERMINERS else Role.ADJECTIVE
     return Role.NOUN

@@ -174,7 +174,7 @@ BEHIND_COMMA: Final = {
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
     r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
-    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
+    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt|[Ff]igs?|[Ee]qs?|Ch|[Ss]ec)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
     r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
@@ -231,6 +231,14 @@ _EACH_UNITS: Final = {
 _BEFORE_LETTER: Final = re.compile(
     r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
 )
+_LABEL_LETTER: Final = re.compile(
+    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach)\."
+    r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
+)
+_LABELLED: Final = {
+    "rm": "room", "apt": "apartment", "ste": "suite", "bldg": "building", "app": "appendix", "exh": "exhibit",
+    "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment",
+}  # fmt: skip
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
@@ -278,6 +286,8 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_lettered(text: TrackedText) -> TrackedText:
     """Short forms before a letter: "rev. C", "Ex. B"."""
+    text = text.sub(_LABEL_LETTER, lambda match: _LABELLED[match[1].lower()].title() if match[1][0].isupper()
+                    else _LABELLED[match[1].lower()])
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])

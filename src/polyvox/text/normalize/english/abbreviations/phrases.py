@@ -31,6 +31,10 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
     r"(?P<study>Eng|Sci|Ed|Admin|Bio)\b\.?"
     r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
+    r"|(?<=\byears )(?P<years>exp)\b\.?(?!\w)|\b(?P<temp>[Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)|\b(?P<duty>[Rr])esp\. (?=for\b)"
+    r"|\b(?P<yours>[Yy])rs\.? (?=sincerely|faithfully|truly|ever\b|affectionately|respectfully)"
+    r"|\b(?P<honor>[Hh])on\. (?=Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D)"
+    r"|\b(?P<mail>Gen\. Del\.)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
@@ -38,7 +42,7 @@ _PHRASED: Final = (
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
     " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
-    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
+    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
@@ -88,6 +92,8 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return _studied(match, stop)
     if match["beat"] or match["revised"] or match["assorted"] or match["exclusions"] or match["room"]:
         return _sold_or_won(match, stop)
+    if match["years"] or match["temp"] or match["duty"] or match["yours"] or match["honor"] or match["mail"]:
+        return _of_letters(match, stop)
     if match["ship"]:
         return "shipping" + stop
     if match["according"]:
@@ -109,6 +115,19 @@ def _of_book(match: re.Match[str], stop: str) -> str:
         return f"{match['editors'][0]}ditors"
     done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
     return done.capitalize() if match["edited"][0].isupper() else done
+
+
+def _of_letters(match: re.Match[str], stop: str) -> str:
+    """Words of applications and of letters."""
+    if match["years"]:
+        return "experience" + stop
+    if match["temp"]:
+        return f"{match['temp']}emporary to permanent{stop}"
+    if match["duty"]:
+        return f"{match['duty']}esponsible "
+    if match["yours"]:
+        return f"{match['yours']}ours "
+    return f"{match['honor']}onorary " if match["honor"] else "General Delivery" + stop
 
 
 def _studied(match: re.Match[str], stop: str) -> str:

@@ -36,7 +36,7 @@ FILE: Final = _table(
     "trib tribunal,arb arbitration,litig litigation,pros prosecution,wit witness,jgmt judgment,judg judgment",
     "jur jury",
 )
-LISTING_BARE: Final = _table("sf square feet,smkg smoking,obo or best offer")
+LISTING_BARE: Final = _table("fp fireplace,fpl fireplace,sf square feet,smkg smoking,obo or best offer")
 LISTING: Final = LISTING_BARE | _table(
     "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished,unfin unfinished,gar garage,appl appliances",
     "appls appliances,priv private,ent entrance,furn furnished,unfurn unfurnished,yd yard,hw hot water,ht heat",
@@ -60,16 +60,26 @@ JOB: Final = _table(
     "emp employees,emps employees,pref preferred,exp experience,dir director,supv supervisor,sched schedule",
     "quals qualifications,sal salary,comm commission,ops operations,refs references,admin administrative,bene benefits",
     "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
+    "eng engineer,engs engineers,dev developer,devs developers,acctg accounting,maint maintenance,tech technician",
     "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",
+)
+SCHOOL: Final = _table(
+    "alg algebra,anat anatomy,anth anthropology,anthro anthropology,astr astronomy,astron astronomy,bio biology",
+    "biol biology,bot botany,calc calculus,chem chemistry,comm communications,econ economics,engl English",
+    "geog geography,geol geology,geom geometry,ger German,hist history,ital Italian,lat Latin,ling linguistics",
+    "lit literature,mus music,phil philosophy,philos philosophy,phys physics,physiol physiology,psych psychology",
+    "psychol psychology,sci science,soc sociology,sociol sociology,span Spanish,stat statistics,stats statistics",
+    "theol theology,trig trigonometry,zool zoology,lang language,elem elementary,sec secondary,prin principal",
+    "semr seminar,sem seminar,lect lecture,lects lectures,assgn assignment,hmwk homework,ques question,undergrad undergraduate",
 )
 # Words of their own elsewhere: short only where the sentence goes on behind the stop.
 WORDS_TOO: Final = frozenset(
     (
-        "admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
+        "bio lit phil stat span ger soc lat dev tech sem admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
         "disc div dk dz elev ent env eves exec ext fam fin gen gr hist inf int kit lat lic loc lt max med meds min "
         "mod mult nec norm ops ord party perm pet pos post prob prof pros quiet rec recs reg rent sal sat sec sep "
         "serv sol spec sub sup super surg sweet tab tabs temp tit tot trans van vent wash wit yd"
     ).split()
 )
-SHORT: Final = frozenset((*CHART, *FILE, *LISTING, *RECIPE, *JOB)) - WORDS_TOO
+SHORT: Final = frozenset((*CHART, *FILE, *LISTING, *RECIPE, *JOB, *SCHOOL)) - WORDS_TOO
 """Those that are never a word of their own."""

@@ -47,7 +47,7 @@ _LISTING: Final = Setting(
     re.compile(
         r"\b(?:BR|BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
-        r"[Uu]tils?|[Cc]ondo|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
+        r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
         r"[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
@@ -64,16 +64,27 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
 )
-_SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB)
+_SCHOOL: Final = Setting(
+    re.compile(
+        r"\b(?:GPA|AP|IB|HW|TA|PhD|B\.?A\.|BSc|MSc|GCSEs?|SAT|[Mm]ajor(?:s|ed|ing)?|[Mm]inor(?:s|ed|ing)|[Dd]ept|[Pp]rof|"
+        r"Professor|[Ss]emester|[Cc]redits?|[Hh]omework|[Mm]idterms?|[Ff]inals?|[Ee]xams?|[Cc]lass(?:es)?|[Cc]ourses?|"
+        r"[Tt]eacher|[Tt]each(?:es)?|[Uu]niv(?:ersity)?|[Cc]ollege|[Pp]upils?|[Ss]tudents?|[Tt]utors?|[Ll]ecture|[Qq]uiz|"
+        r"[Pp]rereq|[Ff]aculty|[Ss]yllabus|A-[Ll]evels?)\b"
+    ),
+    setting_words.SCHOOL,
+    {},
+)
+_SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB, _SCHOOL)
 _SHORT: Final = re.compile(r"(?<![\w.'/\\-])(?P<word>[A-Za-z]{2,7})(?:(?P<stop>\.)(?!\w)|(?![\w./-]))")
 _STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
 _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
 _GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
+_FIELD_ENDS: Final = frozenset("Eng Sci Ed Admin Bio".split())
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -98,6 +109,10 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
         return None
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"
+    if setting is _JOB and word == "engineer" and word_before(match).endswith("."):
+        return None
+    if setting is _SCHOOL and stop and word_after(match) in _FIELD_ENDS:
+        return None
     if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":
         return None
     return (word.capitalize() if short[0].isupper() else word) + (final_stop(match) if stop else "")

@@ -133,6 +133,8 @@ SMALL: Final = {
     "cmtes": "committees",
     "chk": "check",
     "clsd": "closed",
+    "deft": "defendant",
+    "defts": "defendants",
     "dlvd": "delivered",
     "dlvry": "delivery",
     "hkup": "hookup",
@@ -147,6 +149,7 @@ SMALL: Final = {
     "cxld": "canceled",
     "dtd": "dated",
     "flrs": "floors",
+    "encl": "enclosed",
     "fncd": "fenced",
     "fplc": "fireplace",
     "frplc": "fireplace",
@@ -192,6 +195,9 @@ SMALL: Final = {
     "pkt": "packet",
     "pkts": "packets",
     "plcy": "policy",
+    "plf": "plaintiff",
+    "pltf": "plaintiff",
+    "pltfs": "plaintiffs",
     "prblm": "problem",
     "prblms": "problems",
     "prgm": "program",
@@ -210,6 +216,8 @@ SMALL: Final = {
     "rsvn": "reservation",
     "rsvns": "reservations",
     "schd": "schedule",
+    "schl": "school",
+    "schls": "schools",
     "sgl": "single",
     "shld": "should",
     "shpg": "shipping",
@@ -218,6 +226,8 @@ SMALL: Final = {
     "sprvsr": "supervisor",
     "stmt": "statement",
     "stmts": "statements",
+    "stn": "station",
+    "stns": "stations",
     "strt": "start",
     "svcs": "services",
     "sz": "size",
@@ -250,7 +260,27 @@ CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 _OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
 # Words with their middle left out.
 _ELIDED: Final = {
+    "add'l": "additional",
     "aff'd": "affirmed",
+    "b'fast": "breakfast",
+    "b'ham": "Birmingham",
+    "det'd": "detached",
+    "exp'd": "experienced",
+    "furn'd": "furnished",
+    "l'pool": "Liverpool",
+    "lic'd": "licensed",
+    "m'sia": "Malaysia",
+    "m'way": "motorway",
+    "mem'l": "memorial",
+    "p'ship": "partnership",
+    "pref'd": "preferred",
+    "prof'l": "professional",
+    "recon'd": "reconditioned",
+    "reg'd": "registered",
+    "rem'd": "remanded",
+    "ret'd": "retired",
+    "sched'd": "scheduled",
+    "unfurn'd": "unfurnished",
     "rev'd": "reversed",
     "dism'd": "dismissed",
     "wmn's": "women's",
@@ -272,8 +302,10 @@ _ELIDED: Final = {
 # What people type in small letters and say in full; in capitals they are spelled.
 TYPED: Final = {
     "abt": "about",
+    "af": "AF",
     "afk": "away from keyboard",
     "wfh": "work from home",
+    "ono": "ONO",
     "ootd": "outfit of the day",
     "obo": "or best offer",
     "tysvm": "thank you so very much",
@@ -368,7 +400,7 @@ MIXED_CASE: Final = {
     "tl;dr": "TLDR",
 }
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("ty", "fr", "fri", "gm"))
+_NAMES: Final = frozenset(("af", "ty", "fr", "fri", "gm", "ono"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
