@@ -187,7 +187,7 @@ _TURN: Final = re.compile(
     r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
     r"the (?:1st|2nd|3rd|next|first)|on (?:the|your)(?= [LR] (?:past|after|before|at))) )"
     r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
-    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto) [A-Z])"
+    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto|at|in|after|past) [A-Z\d])"
 )
 _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
@@ -200,9 +200,10 @@ _POSTCODE: Final = re.compile(
 )
 # The part of a country or a region.
 _PART: Final = re.compile(
-    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
+    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Terminal|Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
 )
+_TERMINAL: Final = re.compile(r"(?<![\w.])(?P<point>[NESW])\.? Term\b\.?(?!\w)")
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
 # Elsewhere: beside another state, behind what leads to a place, and before what a state has.
 _STATE_NAMES: Final = "|".join(_STATES.values())
@@ -282,6 +283,7 @@ def read(text: TrackedText) -> TrackedText:
     if "." in text.text:
         text = text.sub(_ANY_SHORT_STATE, _any_short_state)
     if ". " in text.text:
+        text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
         text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:

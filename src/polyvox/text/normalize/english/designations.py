@@ -73,11 +73,21 @@ _NUMBERED: Final = re.compile(
     r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
     r"(?P<digits>\d{5,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
 )
+# Plans and forms of the tax office, which are known by their numbers.
+_PLAN: Final = re.compile(
+    r"(?<![\w.,$€£/-])(?P<plan>401|403|409|457|501|529|83)(?: ?\((?P<letter>[a-zA-Z])\)(?:\((?P<part>\d)\))?|(?P<glued>[kKA])(?![\w-]))(?P<many>s)?(?!\w)"
+    r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?|contractors?|returns?|accounts?)\b)"
+)
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
+
+
+_PLANS: Final = ("401", "403", "409", "457", "501", "529", "83", "1031", "1040", "1099")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here comes before dates, times and units, which would see their own figures only."""
+    if any(number in text.text for number in _PLANS):
+        text = text.sub(_PLAN, _plan)
     if "-" in text.text:
         text = _hyphened(text)
     if "Q" in text.text or "H" in text.text:
@@ -93,6 +103,16 @@ def read(text: TrackedText) -> TrackedText:
     if _GLUED.search(text.text) is None:
         return text
     return text.sub(_LANGUAGE, lambda match: f"{match['name']} {version(match['parts'])}")
+
+
+def _plan(match: re.Match[str]) -> str:
+    """ "401(k)s", "501(c)(3)", "1099-K"."""
+    if match["named"]:
+        return code(match["named"])
+    letter = (match["letter"] or match["glued"]).upper()
+    part = f" {cardinal(match['part'])}" if match["part"] else ""
+    plural = "'s" if match["many"] and not part else ""
+    return f"{code(match['plan']) if len(match['plan']) > 2 else cardinal(match['plan'])} {letter}{plural}{part}"
 
 
 def _hyphened(text: TrackedText) -> TrackedText:

@@ -56,13 +56,14 @@ _ERRORS: Final = {
     "EINVAL": "E in val", "EISDIR": "E is dir", "EMFILE": "E M file", "ENETUNREACH": "E net unreach",
     "ENODEV": "E no dev", "ENOENT": "E no ent", "ENOMEM": "E no mem", "ENOSPC": "E no space", "ENOTDIR": "E not dir",
     "ENOTEMPTY": "E not empty", "ENOTFOUND": "E not found", "EPERM": "E perm", "EPIPE": "E pipe", "EROFS": "E R O F S",
-    "ETIMEDOUT": "E timed out", "SIGABRT": "sig abort", "SIGALRM": "sig alarm", "SIGBUS": "sig bus",
+    "SQLSTATE": "SQL state", "ETIMEDOUT": "E timed out", "SIGABRT": "sig abort", "SIGALRM": "sig alarm", "SIGBUS": "sig bus",
     "SIGCHLD": "sig child", "SIGCONT": "sig cont", "SIGHUP": "sig hup", "SIGILL": "sig ill", "SIGINT": "sig int",
     "SIGKILL": "sig kill", "SIGPIPE": "sig pipe", "SIGQUIT": "sig quit", "SIGSEGV": "sig seg V",
     "SIGSTOP": "sig stop", "SIGTERM": "sig term", "SIGUSR1": "sig user one",
 }  # fmt: skip
 _ERROR: Final = re.compile(r"(?<![\w.])(?:" + "|".join(_ERRORS) + r")(?!\w)")
 _GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
+_SHARED: Final = re.compile(r"\.so(?P<versions>(?:\.\d{1,3})*)(?!\w)")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|\\+|[~./:_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash", ":": "colon", "\\": "backslash", "\\\\": "backslash backslash"}
@@ -74,12 +75,14 @@ def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
     if "* " in text.text:
         text = text.sub(_CRON, _cron)
-    if "SIG" in text.text or "E" in text.text:
+    if "E" in text.text or "SIG" in text.text:
         text = text.sub(_ERROR, lambda match: _ERRORS[match.group()])
     if _ANY.search(text.text) is None:
         return text
     if "*" in text.text:
         text = text.sub(_GLOB, r"\g<option>star")
+    if ".so" in text.text:
+        text = text.sub(_SHARED, lambda match: f" dot so{match['versions'].replace('.', ' dot ')}")
     text = text.sub(_LITERAL, _literal)
     if "\\" in text.text:
         text = text.sub(_WINDOWS, _windows).sub(_FOLDED, _windows)

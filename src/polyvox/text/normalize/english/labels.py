@@ -39,7 +39,7 @@ _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
-_ANSWER: Final = re.compile(r"HTTP|\b(?:endpoint|status|responds?|responded|returns|returned)\b")
+_ANSWER: Final = re.compile(r"HTTP|\b(?:grep|nginx|curl|endpoint|status|responds?|responded|returns|returned)\b")
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}

@@ -30,6 +30,8 @@ _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _COUNTED: Final = frozenset(
     "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic Amendment".split()
 )
+_CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
+_SECTION: Final = re.compile(r"§ ?(?P<numeral>[IVX]{1,5})(?:\.(?=[A-Z\d])|(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
@@ -88,6 +90,10 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LETTERED, " ")
     if "tage " in text.text:
         text = text.sub(_STAGE, _stage)
+    if "(" in text.text:
+        text = text.sub(_CLAUSE, lambda match: f" {cardinal(_digits(match['numeral'].upper()))}")
+    if "§" in text.text:
+        text = text.sub(_SECTION, lambda match: f"section {cardinal(_digits(match['numeral']))} ")
     if "M" in text.text:
         text = text.sub(_YEAR, lambda match: year(int(_digits(match.group()))))
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)

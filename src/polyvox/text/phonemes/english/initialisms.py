@@ -24,6 +24,7 @@ _LETTERS_NEAR: Final[Mapping[str, frozenset[str]]] = {
     "CAD": _PATIENT,
     "PAD": _PATIENT,
     "CAP": _PATIENT,
+    "AS": _words("ef mr ai echo murmur stenosis valve tr av aortic regurgitation"),
     "ADD": _words("adhd disorder diagnosed medication ritalin adderall attention"),
     "AHA": _words("guidelines guideline heart cpr acc american cardiology bls acls"),
     "BUN": _PATIENT | _words("creatinine sodium potassium labs glucose lab chloride cr na bmp cmp"),

@@ -137,6 +137,7 @@ BEFORE_FIGURES: Final = {
     "Plat": "Platform",
     "Rt": "Route",
     "Rts": "Routes",
+    "Term": "Terminal",
     "Adm": "Admission",
     "adm": "admission",
     "Cat": "Category",
@@ -240,6 +241,11 @@ _LABELLED: Final = {
     "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment",
 }  # fmt: skip
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
+# What is numbered within its number: "Dkt. 41-2", "Table 4-1".
+_WITHIN: Final = re.compile(
+    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule)\.?(?: [Nn]os?\.)? )"
+    r"(?P<whole>\d{1,3})-(?P<part>\d{1,3})(?![\w-]|\.\d)"
+)
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
@@ -267,6 +273,8 @@ def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full, before and behind their figures."""
     if " pt" in text.text:
         text = text.sub(_POINT, "point")
+    if "-" in text.text:
+        text = text.sub(_WITHIN, r"\g<label>\g<whole> dash \g<part>")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])

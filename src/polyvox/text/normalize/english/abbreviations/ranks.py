@@ -165,6 +165,8 @@ def _unit(match: re.Match[str]) -> str | None:
     """The unit; a word that may be something else stands behind an ordinal, a letter of a company or a unit."""
     if match["sure"]:
         return _UNITS[match["sure"]] + final_stop(match)
+    if match["beside"] in ("Armd", "Cav", "Inf", "Plt") and match.group().endswith("."):
+        return _UNITS_BESIDE[match["beside"]] + final_stop(match)
     before = word_before(match).rstrip(".")
     if before in _UNIT_NAMES or before in _UNITS or before in _UNITS_BESIDE or _ORDINAL.match(before):
         return _UNITS_BESIDE[match["beside"]] + final_stop(match)

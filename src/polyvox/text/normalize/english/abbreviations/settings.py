@@ -45,10 +45,10 @@ _FILE: Final = Setting(
 )
 _LISTING: Final = Setting(
     re.compile(
-        r"\b(?:BR|BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
+        r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
         r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|smoke-free|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,

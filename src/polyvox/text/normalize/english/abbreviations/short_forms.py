@@ -231,6 +231,7 @@ SMALL: Final = {
     "strt": "start",
     "svcs": "services",
     "sz": "size",
+    "subj": "subject",
     "szs": "sizes",
     "tchr": "teacher",
     "tchrs": "teachers",
@@ -378,6 +379,29 @@ TYPED: Final = {
     "tues": "Tuesday",
     "wbu": "what about you",
     "weds": "Wednesday",
+    "any1": "anyone",
+    "bcoz": "because",
+    "coz": "because",
+    "dw": "don't worry",
+    "eta": "ETA",
+    "every1": "everyone",
+    "g2g": "got to go",
+    "h8": "hate",
+    "ianal": "I am not a lawyer",
+    "ik": "I know",
+    "jfc": "JFC",
+    "lmao": "LMAO",
+    "luv": "love",
+    "prolly": "probably",
+    "some1": "someone",
+    "srs": "serious",
+    "str8": "straight",
+    "tia": "thanks in advance",
+    "tho": "though",
+    "ttfn": "ta ta for now",
+    "wsp": "what's up",
+    "wya": "where you at",
+    "xmas": "Christmas",
     "2day": "today",
     "2moro": "tomorrow",
     "2morrow": "tomorrow",
@@ -399,8 +423,12 @@ MIXED_CASE: Final = {
     "TL;DR": "TLDR",
     "tl;dr": "TLDR",
 }
+_SAID_OF_YOU: Final = re.compile(
+    r" (?:@|at|a|an|the|so|not|welcome|in|on|gonna|here|there|late|right|wrong|still|too|very|just|ok|free|done|home|up|ready|"
+    r"sure|coming|going|back|with|being|doing|getting|leaving|kidding|amazing)\b"
+)
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("af", "ty", "fr", "fri", "gm", "ono"))
+_NAMES: Final = frozenset(("af", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
@@ -446,4 +474,6 @@ def _elided(match: re.Match[str]) -> str:
 def _typed(match: re.Match[str]) -> str:
     if match.group() == "atm" and (word_after(match) in _OF_MACHINES or word_before(match) in ("an", "the", "nearest")):
         return "ATM"
+    if match.group() == "ur" and _SAID_OF_YOU.match(match.string, match.end()):
+        return "you're"
     return MIXED_CASE.get(match.group()) or TYPED[match.group().lower()]
