@@ -104,6 +104,14 @@ STATES_BY_STOP: Final = {
     "Wash": "Washington",
     "Wis": "Wisconsin",
     "Wyo": "Wyoming",
+    "Kans": "Kansas",
+    "N.Dak": "North Dakota",
+    "N.Mex": "New Mexico",
+    "Nebr": "Nebraska",
+    "Oreg": "Oregon",
+    "Penna": "Pennsylvania",
+    "S.Dak": "South Dakota",
+    "Wisc": "Wisconsin",
 }
 # States that are also a word in capitals, or initials that a comma may precede.
 _DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA MD ME MS OH OK OR PA".split())
@@ -142,7 +150,7 @@ _NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.|
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
 _FINE_POINT: Final = r"(?:[NS][NS][EW]|[EW][NS][EW]|[NS][EW]|[NESW])"
 _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
-    "W\\.V", "W\\. ?V"
+    "\\.", "\\. ?"
 )
 
 _ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.|[A-Z][a-z]{1,4}\.(?=[ ,/)]|$)")
@@ -202,6 +210,18 @@ _POSTCODE: Final = re.compile(
 _PART: Final = re.compile(
     r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Terminal|Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
+)
+# Counties of England and Wales, behind a town or with their stop inside a sentence.
+_SHIRES: Final = {
+    "Beds": "Bedfordshire", "Berks": "Berkshire", "Bucks": "Buckinghamshire", "Cambs": "Cambridgeshire",
+    "Carms": "Carmarthenshire", "Derbys": "Derbyshire", "Glos": "Gloucestershire", "Hants": "Hampshire",
+    "Herts": "Hertfordshire", "Lancs": "Lancashire", "Leics": "Leicestershire", "Lincs": "Lincolnshire",
+    "Middx": "Middlesex", "Northants": "Northamptonshire", "Northumb": "Northumberland", "Notts": "Nottinghamshire",
+    "Oxon": "Oxfordshire", "Pembs": "Pembrokeshire", "Shrops": "Shropshire", "Staffs": "Staffordshire",
+    "Warks": "Warwickshire", "Wilts": "Wiltshire", "Worcs": "Worcestershire", "Yorks": "Yorkshire",
+}  # fmt: skip
+_SHIRE: Final = re.compile(
+    rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(_SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(_SHIRES)})(?=[,;)]| [A-Z]{{1,2}}\d))"
 )
 _TERMINAL: Final = re.compile(r"(?<![\w.])(?P<point>[NESW])\.? Term\b\.?(?!\w)")
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
@@ -285,6 +305,8 @@ def read(text: TrackedText) -> TrackedText:
     if ". " in text.text:
         text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
         text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
+    if "s." in text.text or "s," in text.text or "s " in text.text:
+        text = text.sub(_SHIRE, _shire)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
@@ -310,6 +332,11 @@ def read(text: TrackedText) -> TrackedText:
 def _turn(match: re.Match[str]) -> str:
     side = "left" if "L" in (match["side"], match["then"]) else "right"
     return (match["lead"] or match["comma"]) + side
+
+
+def _shire(match: re.Match[str]) -> str:
+    county = _SHIRES[match["stopped"] or match["behind"]]
+    return county + ("." if match["stopped"] and ends_sentence(match) else "")
 
 
 def _postcode(match: re.Match[str]) -> str:

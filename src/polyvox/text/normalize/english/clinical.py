@@ -99,6 +99,7 @@ _AGE_AND_SEX: Final = re.compile(
     r"presented|here\b|admitted|brought|BIBA|BIBEMS|in ED|found|smoker|nonsmoker|complain)"
     r"|(?= [A-Z]{2,4} (?:w/|with|s/p)))"
 )
+_ORIENTED: Final = re.compile(r"(?<!\w)(?:A&Ox|AAOx|A&O x|AOx|A\+Ox) ?(?P<times>[1-4])(?!\w)")
 _RESULT: Final = re.compile(r"(?<=[A-Z]{2} )(?P<result>neg|pos)(?:\.(?=\s*[a-z,;)])|(?![\w.]))|(?<=[A-Z]{2} )(?P<last>neg)(?=\.)")
 _REPEATED: Final = re.compile(r"(?:(?<=[A-Z]{2} )|(?<=neg\. )|(?<=pos\. )|(?<=negative )|(?<=positive ))x ?(?=[1-9]\d?(?!\w|\.\d))")
 _SEXES: Final = {"M": "male", "F": "female", "": ""}
@@ -127,7 +128,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
-    text = text.sub(_RESULT, lambda match: "positive" if match["result"] == "pos" else "negative")
+    text = text.sub(_ORIENTED, r"A and O times \g<times>").sub(_RESULT, lambda match: "positive" if match["result"] == "pos" else "negative")
     if "/" in text.text:
         text = text.sub(_SLASHED, _slashed)
     if "pt" in text.text or "Pt" in text.text:

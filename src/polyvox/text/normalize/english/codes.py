@@ -61,7 +61,7 @@ _REGION: Final = re.compile(
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
-_OPERATED: Final = re.compile(r"[-−+=*^(][ ]?\Z")
+_OPERATED: Final = re.compile(r"(?:[\w)²³] ?[-−+*^]|=) ?\Z")
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])\d++(?:\.\d++)++(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
@@ -97,6 +97,8 @@ _LOCATOR: Final = re.compile(
     r"\b(?:[Cc]ode|PNR|[Cc]onf(?:irmation)?|[Bb]ooking|[Ll]ocator|[Rr]eservation|[Vv]oucher|[Tt]racking)\b"
 )
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
+# Where a letter A would be taken for an article.
+_OPENING: Final = re.compile(r"(?:\A|[.!?:;,(\n] ?)\Z")
 
 _PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
@@ -323,7 +325,8 @@ def _times(match: re.Match[str]) -> str:
         return "once"
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
-    if _OPERATED.search(match.string, max(0, match.start() - 3), match.start()):
+    operated = _OPERATED.search(match.string, max(0, match.start() - 4), match.start())
+    if operated and word_after(match) not in _COMPARED and not match.string.startswith("/", match.end()):
         return f"{number(match['amount'])}{upto} X"
     compared = (
         ending or "." in match["amount"] or word_after(match) in _COMPARED or match.string.startswith("/", match.end())
@@ -340,8 +343,15 @@ def _mixed(match: re.Match[str]) -> str:
     ):
         return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
+    if match.group()[0] == "A" and _OPENING.search(match.string, max(0, match.start() - 2), match.start()):
+        return f"A-{' '.join(_called(runs[1:], plural=False))}"
+    return " ".join(_called(runs, plural=plural))
+
+
+def _called(runs: list[str], *, plural: bool) -> list[str]:
+    """Letters and figures as words, the last of them as a plural."""
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
-    return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
+    return [*words[:-1], _plural(words[-1])] if plural else words
 
 
 def _is_locator(match: re.Match[str], runs: int) -> bool:

@@ -66,18 +66,19 @@ _ROOM: Final = re.compile(
     r"(?P<lead>\b(?:[Rr]m|[Rr]oom|[Aa]pt|[Uu]nit|[Ss]te|[Ss]uite|[Oo]ffice|[Ll]ocker|[Bb]ay)\.? #?)"
     r"(?P<floor>\d{1,2})-(?P<number>\d{2,4})(?![\w-])"
 )
-_LONG: Final = re.compile(r"\d{5}|\d{3}-\d{3}")
+_LONG: Final = re.compile(r"\d{4}|\d{3}-\d{3}")
 _GLUED: Final = re.compile(r"\d(?<=[a-z]\d)\d?\.\d")
 _ROOMS: Final = {"rm": "Room", "apt": "Apartment", "ste": "Suite"}
 _NUMBERED: Final = re.compile(
     r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
-    r"(?P<digits>\d{5,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
+    r"(?P<digits>\d{4,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
 )
 # Plans and forms of the tax office, which are known by their numbers.
 _PLAN: Final = re.compile(
     r"(?<![\w.,$€£/-])(?P<plan>401|403|409|457|501|529|83)(?: ?\((?P<letter>[a-zA-Z])\)(?:\((?P<part>\d)\))?|(?P<glued>[kKA])(?![\w-]))(?P<many>s)?(?!\w)"
     r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?|contractors?|returns?|accounts?)\b)"
 )
+_PAIRED: Final = 4
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
 
 
@@ -122,6 +123,8 @@ def _hyphened(text: TrackedText) -> TrackedText:
 
 
 def _numbered(match: re.Match[str]) -> str:
+    if len(match["digits"]) == _PAIRED:
+        return match["of"] + code(match["digits"])
     return match["of"] + ", ".join(spelled_in_groups(part) for part in match["digits"].split("-"))
 
 

@@ -19,7 +19,7 @@ _LITERAL: Final = re.compile(
 )
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}}|\.[a-z][\w-]{{1,24}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)(?::\d{{1,5}}){{0,2}}"
 )
 # Folders and kinds of branches that only a path begins with.
@@ -36,7 +36,7 @@ _WINDOWS: Final = re.compile(
     r"(?P<path>(?:\\{1,2}[\w%~$.@-]{0,63}[\w%$])*+)(?:\\(?![\w.]))?"
 )
 _FOLDED: Final = re.compile(rf"(?<![\w\\])[A-Za-z][\w-]{{1,32}}\\[\w-]{{1,64}}\.(?:{EXTENSIONS})(?!\w)")
-_HIDDEN: Final = re.compile(r"(?:(?<![^\s(\[\"“'‘`])|(?<=^))\.(?=[a-z][a-z_-]{1,24}(?![\w]))")
+_HIDDEN: Final = re.compile(r"(?:(?<![^\s(\[\"“'‘`])|(?<=^))\.(?=[a-z][a-z_-]{1,24}(?![\w/]))")
 _MODE: Final = re.compile(r"(?<=\bchmod )(?P<option>-R )?(?P<mode>[0-7]{3,4})(?!\w)")
 _PORT: Final = re.compile(r"(?<= -p )\d{4,5}(?![\w:.])")
 _CRON: Final = re.compile(r"(?<![\w*/-])(?=[\d/,-]{0,16} ?\*|\d+ \d+ )(?:[\d*/,-]{1,16} ){4}[\d*/,-]{1,16}(?![\w*/-])")

@@ -31,7 +31,8 @@ _COUNTED: Final = frozenset(
     "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic Amendment".split()
 )
 _CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
-_SECTION: Final = re.compile(r"§ ?(?P<numeral>[IVX]{1,5})(?:\.(?=[A-Z\d])|(?!\w))")
+_ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
+_SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])")
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
@@ -92,11 +93,17 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_STAGE, _stage)
     if "(" in text.text:
         text = text.sub(_CLAUSE, lambda match: f" {cardinal(_digits(match['numeral'].upper()))}")
-    if "§" in text.text:
-        text = text.sub(_SECTION, lambda match: f"section {cardinal(_digits(match['numeral']))} ")
+    if "§" in text.text or "¶" in text.text:
+        text = text.sub(_SECTION, _section)
+    text = text.sub(_ORDINAL, lambda match: ordinal(_digits(match["numeral"])))
     if "M" in text.text:
         text = text.sub(_YEAR, lambda match: year(int(_digits(match.group()))))
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
+
+
+def _section(match: re.Match[str]) -> str:
+    part = "section" if match["sign"] == "§" else "paragraph"
+    return f"{part} {cardinal(_digits(match['numeral'].upper()))} "
 
 
 def _war(numeral: str) -> str:

@@ -113,6 +113,7 @@ _SHORT_FORMS: Final = {
     "f/k/a": "formerly known as",
     "r/t": "round trip",
     "n/a": "not applicable",
+    "o/s": "outstanding",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
@@ -127,7 +128,7 @@ _RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)"
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
+_COMPARING: Final = re.compile(r"/[cC]\b|[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|===?|~=) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -139,7 +140,7 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
-    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user|head|"
@@ -185,6 +186,7 @@ _NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
 _FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
+_SIMILAR: Final = re.compile(r"(?<=[\w)!]) ~ (?=[√\w(])")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )<(?= )")
 _TAKEN: Final = re.compile(r"(?<=\([a-z])[-−](?=\d)|(?<=\(\d)[-−](?=[a-z]\))|(?<== [a-z])[-−](?=\d(?!\d))")
@@ -244,6 +246,7 @@ _DIFFERENCE: Final = re.compile(
 )
 _WORD_BEHIND: Final = re.compile(r"[a-z]+")
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
+_SECTIONS: Final = re.compile("§{2} ?")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
@@ -265,6 +268,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         text = text.sub(_ARGUMENT_STAR, " star")
         if _GRADED.search(text.text):
             text = text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
+    if "a/c" in text.text or "A/c" in text.text or "A/C" in text.text:
+        text = text.sub(_ACCOUNT, lambda match: f"{match['first'] or match['capital']}ccount")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
@@ -279,7 +284,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     if "=" in text.text:
         text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
-    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_SIMILAR, " approximately ").sub(_ABOUT, "about ")
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
@@ -307,7 +312,7 @@ def read(text: TrackedText) -> TrackedText:
     )
     if "$" in text.text:
         text = text.sub(_VARIABLE_SIGN, "dollar ").sub(_HIDDEN_SHARE, " dollar")
-    text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+    text = text.sub(_SECTIONS, "sections ").sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     if not text.text.isascii():
         text = text.sub(_STANDARD, " naught").sub(_GREEK_BESIDE, _greek_beside)
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
@@ -356,9 +361,8 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
-    text = text.sub(_QUOTIENT, _quotient)
-    text = text.sub(_ACCOUNT, lambda match: f"{match['first'] or match['capital']}ccount").sub(_LETTERS, r"\g<first>.\g<last>")
-    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
+    text = text.sub(_LETTERS, r"\g<first>.\g<last>")
+    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ").sub(_QUOTIENT, _quotient)
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 

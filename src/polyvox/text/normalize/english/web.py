@@ -26,6 +26,7 @@ _LOCALHOST: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
 _CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
+_WORD_TAG: Final = re.compile(r"(?<!\w)#[A-Za-z]{4}")
 _COLOR: Final = re.compile(
     r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
 )
@@ -48,6 +49,19 @@ _HEADQUARTERS: Final = re.compile(r"(?<=[a-z]{3})hq\Z")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
+# Firms in the names of hosts and accounts, where no capital parts the words.
+_HOSTS: Final = {
+    "amazonaws": "amazon AWS",
+    "bbcnews": "BBC news",
+    "githubusercontent": "github user content",
+    "googleapis": "google APIs",
+    "nytimes": "NY times",
+    "skynews": "sky news",
+    "washingtonpost": "washington post",
+    "ycombinator": "Y combinator",
+    "youtu": "you tu",
+}
+_PAIR: Final = 2
 _SHORTEST_NAME: Final = 5
 """Letters of mixed case beside figures, from which on they may be words: "gpt4oMini"."""
 _MARKS: Final = {
@@ -98,11 +112,16 @@ def read_tags(text: TrackedText) -> TrackedText:
     if "@" in text.text:
         text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
     if "#" in text.text:
-        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, "number ")
+        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, _numbered)
         text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     if ".NET" in text.text:
         text = text.sub(_DOT_NET, "dot NET")
     return text.sub(_FILE, _file)
+
+
+def _numbered(match: re.Match[str]) -> str | None:
+    """The sign before a code; among hashtags it is one of them."""
+    return None if _HASHTAG.search(match.string, 0, match.start()) or _WORD_TAG.search(match.string) else "number "
 
 
 def _file(match: re.Match[str]) -> str:
@@ -117,6 +136,8 @@ def _color(match: re.Match[str]) -> str:
 
 
 def _tag(name: str) -> str:
+    if name.lower() in _HOSTS:
+        return _HOSTS[name.lower()]
     return " ".join(_CAMEL.sub(" ", name.replace("_", " ")).split())
 
 
@@ -134,11 +155,16 @@ def _aloud(address: str) -> str:
 def _pieces(part: str) -> list[str]:
     words = []
     random = any(char.isdigit() for char in part)
-    for piece in _PIECE.findall(part):
+    pieces = _PIECE.findall(part)
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=False):
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
         elif random and len(piece) < _SHORTEST_NAME and _RANDOM.search(piece):
             words.append(" ".join(piece.upper()))
+        elif piece in _HOSTS:
+            words.append(_HOSTS[piece])
+        elif piece.isalpha() and len(piece) == _PAIR and following.isdigit():
+            words.append(piece.upper())
         elif piece[0].isalnum():
             words.append("W W W" if piece == "www" else initials_as_capitals(_HEADQUARTERS.sub(" HQ", piece)))
         elif piece in _MARKS:

@@ -50,6 +50,8 @@ def is_spelled(word: str, words: Sequence[str], index: int) -> bool | None:
     if near is not None and not near.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR]):
         return True
     before = words[index - 1] if index else ""
+    if word == "HA":
+        return index + 1 < len(words) and words[index + 1] not in ("!", "ha", ",")
     if word == "DO":
         following = words[index + 1] if index + 1 < len(words) else ""
         return True if before in _DEGREES and (not following.isalnum() or following in ("and", "or", "is")) else None

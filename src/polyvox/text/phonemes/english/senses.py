@@ -55,6 +55,14 @@ _CONTENTED: Final = frozenset(
     "crowd man woman baby cat dog child children couple people person customer customers employee employees smile sigh "
     "look life heart workforce citizens retirees".split()
 )
+_GROUNDS: Final = frozenset(
+    "legal theoretical scientific moral philosophical mathematical factual empirical genetic molecular neural conceptual "
+    "ideological constitutional statutory biological historical orthonormal".split()
+)
+_ELDERLY: Final = frozenset(
+    "man woman men women mother father parent parents aunt uncle grandmother grandfather couple people relative "
+    "relatives lady gentleman king queen poet widow".split()
+)
 _FILED: Final = frozenset("pdf doc docx pdfs attached attachment".split())
 _OF_CLOSERS: Final = frozenset("bullpen deal new star former as trusted elite".split())
 _DEER: Final = frozenset("buck bucks deer doe fawn fawns elk stag stags hunters hunt antlered antlerless".split())
@@ -359,7 +367,20 @@ def _that(words: Sequence[str], index: int) -> Role:
     return Role.DETERMINER if is_break(left) or is_break(following) or pointing else Role.PLAIN
 
 
+def _bases(words: Sequence[str], index: int) -> Role:
+    """Several a basis; those of an army and of baseball elsewhere."""
+    grounds = at(words, index - 1) in _GROUNDS or (at(words, index + 1) in ("of", "for") and at(words, index - 1) in ("the", "different"))
+    return Role.OTHER if grounds and at(words, index - 1) != "loaded" else Role.PLAIN
+
+
+def _aged(words: Sequence[str], index: int) -> Role:
+    """An aged man has two syllables."""
+    return Role.OTHER if at(words, index + 1) in _ELDERLY else Role.PLAIN
+
+
 PARTICULAR: Final = {
+    "aged": _aged,
+    "bases": _bases,
     "bass": _bass,
     "minute": _minute,
     "number": _number,

@@ -27,6 +27,7 @@ _LEADING_PARTS: Final = frozenset({"Mc", "O", "D", "De", "Di", "Van", "Von"})
 _SHORT_CAPITALS: Final = 3
 _LONGEST_PREFIX: Final = 3
 _SHORTEST_REST: Final = 3
+_SHORTEST_LAST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,17 @@ class WordPhonemizer:
         initials = len(parts) > 1 or (letters.isupper() and not is_pronounceable(letters))
         if initials or not _VOWELS & set(letters.lower()):
             return spelled(letters, self.lexicon)
-        return (self._prefixed(letters) if letters.islower() else None) or self.unknown(letters.lower())
+        known = (self._prefixed(letters) or self._joined(letters)) if letters.islower() else None
+        return known or self.unknown(letters.lower())
+
+    def _joined(self, word: str) -> str | None:
+        """Two known words written as one, as in the names of hosts and accounts: `askscience`."""
+        for cut in range(len(word) - _SHORTEST_LAST, _SHORTEST_REST - 1, -1):
+            parts = [self.lexicon.gold.get(part) for part in (word[:cut], word[cut:])]
+            if all(parts):
+                sounds = [chosen(part, Role.PLAIN, before_break=False) for part in parts if part is not None]
+                return "".join(compounded([sound or "" for sound in sounds]))
+        return None
 
     def _prefixed(self, word: str) -> str | None:
         """Initials before a known word, where the whole has no beginning that can be said: `jdoe`, `tsconfig`."""

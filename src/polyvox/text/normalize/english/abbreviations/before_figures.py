@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.normalize.english.numbers import code
 from polyvox.text.tracked import TrackedText
 
 # Before a figure only: elsewhere these are words, names or nothing.
@@ -137,6 +138,8 @@ BEFORE_FIGURES: Final = {
     "Plat": "Platform",
     "Rt": "Route",
     "Rts": "Routes",
+    "Inv": "Invoice",
+    "inv": "invoice",
     "Term": "Terminal",
     "Adm": "Admission",
     "adm": "admission",
@@ -243,9 +246,10 @@ _LABELLED: Final = {
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 # What is numbered within its number: "Dkt. 41-2", "Table 4-1".
 _WITHIN: Final = re.compile(
-    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule)\.?(?: [Nn]os?\.)? )"
+    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule|UCC §|UCC|(?<!§)§)\.?(?: [Nn]os?\.)? ?)"
     r"(?P<whole>\d{1,3})-(?P<part>\d{1,3})(?![\w-]|\.\d)"
 )
+_SECTION: Final = re.compile(r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)")
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
@@ -274,8 +278,10 @@ def read(text: TrackedText) -> TrackedText:
     if " pt" in text.text:
         text = text.sub(_POINT, "point")
     if "-" in text.text:
-        text = text.sub(_WITHIN, r"\g<label>\g<whole> dash \g<part>")
+        text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "s. " in text.text or "s." in text.text:
+        text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
         text = text.sub(_BEHIND_COMMA, lambda match: BEHIND_COMMA[match[1]])

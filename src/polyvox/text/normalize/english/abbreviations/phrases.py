@@ -28,12 +28,14 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board|class|exam|"
     r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
     r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
-    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
-    r"(?P<study>Eng|Sci|Ed|Admin|Bio)\b\.?"
+    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Eng|Engl)\. "
+    r"(?P<study>Eng|Sci|Ed|Admin|Bio|Lit|Lang)\b\.?"
     r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
-    r"|(?<=\byears )(?P<years>exp)\b\.?(?!\w)|\b(?P<temp>[Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)|\b(?P<duty>[Rr])esp\. (?=for\b)"
+    r"|(?<=\byears )(?P<years>exp)\b\.?(?!\w)|\b(?P<temp>[Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)|(?<=[Pp]lease )(?P<advise>adv)\b\.?(?= [a-z])|(?<=[Pp]ls )(?P<asked>adv)\b\.?(?= [a-z])|(?<=[Pp]ls\. )(?P<begged>adv)\b\.?(?= [a-z])|\b(?P<duty>[Rr])esp\. (?=for\b)"
     r"|\b(?P<yours>[Yy])rs\.? (?=sincerely|faithfully|truly|ever\b|affectionately|respectfully)"
     r"|\b(?P<honor>[Hh])on\. (?=Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D)"
+    r"|\b[Pp](?P<skilled>rof)\. (?=in\b)|(?<=\bsee )(?P<attached>att)\.(?!\w)"
+    r"|(?:(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))(?P<entrance>ent)\b\.?(?!\w)|(?:(?<=\bfront )|(?<=\bnorth )|(?<=\bsouth ))(?P<way>ent)\b\.?(?!\w)"
     r"|\b(?P<mail>Gen\. Del\.)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
@@ -41,13 +43,15 @@ _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "rof. ", " att.", " ent",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
 _ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
 _FIELDS: Final = {
+    "Eng": "English",
+    "Engl": "English",
     "Chem": "Chemical",
     "Mech": "Mechanical",
     "Elec": "Electrical",
@@ -64,6 +68,8 @@ _FIELDS: Final = {
 }
 _STUDIES: Final = {
     "Eng": "Engineering",
+    "Lang": "Language",
+    "Lit": "Literature",
     "Sci": "Science",
     "Ed": "Education",
     "Admin": "Administration",
@@ -92,6 +98,14 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return _studied(match, stop)
     if match["beat"] or match["revised"] or match["assorted"] or match["exclusions"] or match["room"]:
         return _sold_or_won(match, stop)
+    if match["advise"] or match["asked"] or match["begged"]:
+        return "advise"
+    if match["skilled"]:
+        return match.group()[0] + "roficient "
+    if match["attached"]:
+        return "attached" + stop
+    if match["entrance"] or match["way"]:
+        return "entrance" + stop
     if match["years"] or match["temp"] or match["duty"] or match["yours"] or match["honor"] or match["mail"]:
         return _of_letters(match, stop)
     if match["ship"]:

@@ -121,6 +121,7 @@ _UNITS: Final = {
     "Bns": "Battalions",
     "Btry": "Battery",
     "Regt": "Regiment",
+    "Rgr": "Ranger",
     "Rgt": "Regiment",
     "Sqdn": "Squadron",
     "Sqn": "Squadron",

@@ -31,7 +31,7 @@ _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas T
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 # Letters that are a word without their stops, and another's name with them.
 _LETTERS_ALONE: Final = frozenset("REM SIM PIN RAM ROM GIF AIM ARC WAR BAM DOS".split())
-_DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
+_DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|[DM]\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 # The kind of a plant, an animal or a germ, whose first name is an initial: "E. coli".
@@ -116,7 +116,7 @@ _ROAD: Final = re.compile(
 )
 # Two abbreviations of an office, or one before what it is the office of.
 _OFFICE: Final = re.compile(
-    r"\b(?:(?P<chief>Sec|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
+    r"\b(?:(?P<chief>Sec|Adj|Comp|Cons|Gov|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
     r"|(?P<deputy>Dep)\. (?=(?:Prime|Sec|Dir|Gov|Chief|Mayor|Atty|Minister|Speaker|Sheriff)\b)"
     r"|(?P<secretary>Sec)\. (?=of (?:[A-Z]|the [A-Z])))"
 )
@@ -124,7 +124,11 @@ _UNIVERSITY: Final = re.compile(r"\bU\. (?=of [A-Z])")
 _ELECT: Final = re.compile(r"\b(Pres|Gov|Sen|Rep)\.(?=-elect\b)")
 _OFFICES: Final = {
     "Sec": "Secretary",
+    "Adj": "Adjutant",
     "Atty": "Attorney",
+    "Comp": "Comptroller",
+    "Cons": "Consul",
+    "Gov": "Governor",
     "Dir": "Director",
     "Maj": "Major",
     "Brig": "Brigadier",
@@ -189,12 +193,16 @@ def _label_number(match: re.Match[str]) -> str | None:
 
 
 def _degree(match: re.Match[str]) -> str:
+    if match.group()[1:].startswith(".Phil"):
+        return f"{match.group()[0]} Phil{final_stop(match)}"
     return match.group().replace(".", "").upper() + final_stop(match)
 
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
     letters = match.group().replace(".", "")
+    if letters[-1] == "s" and letters[:-1].isupper() and len(letters) > 2 and not match.group().endswith("."):
+        return letters
     apart = letters.islower() or letters in _LETTERS_ALONE
     spelled = ".".join(letters.upper()) if apart else spelled_pair(letters.upper())
     return (phrase or spelled) + final_stop(match)

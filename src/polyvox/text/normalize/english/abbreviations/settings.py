@@ -28,7 +28,7 @@ _CHART: Final = Setting(
         r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|"
         r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
         r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
-        r"[Bb]x|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
+        r"[Bb]x|HIV|HCV|HBV|RPR|PPD|WBC|Hgb|EF|[Ee]cho|GBS|TSH|PSA|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
     ),
     setting_words.CHART,
     setting_words.CHART_BARE,
@@ -38,7 +38,8 @@ _FILE: Final = Setting(
         r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Attys?|USC|ECF|"
         r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s|ed)?|"
         r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
-        r"[Dd]ocket|settlement)|§"
+        r"[Dd]ocket|settlement|Pltfs?|[Aa]ppell(?:ant|ee)s?|[Ss]upra|[Ii]nfra|inter alia|limitations|cert\. denied|Mots?\.|Mem\. of|"
+        r"Tr\. at|Br\. at|[Hh]r'g)|§"
     ),
     setting_words.FILE,
     {},
@@ -64,7 +65,7 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
@@ -85,6 +86,7 @@ _STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
 _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
 _GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
 _FIELD_ENDS: Final = frozenset("Eng Sci Ed Admin Bio".split())
+_CALCULUS: Final = re.compile(r"∫|\bintegral|/dx|d/d")
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -103,7 +105,7 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
     if not (short.islower() or short.istitle()):
         return None
     word = setting.word(short.lower(), stop=stop)
-    if word is None or short == "pls":
+    if word is None or short == "pls" or (short == "dx" and _CALCULUS.search(match.string)):
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None

@@ -270,6 +270,8 @@ GOING_ON: Final = {
     "Eff": "Effective",
     "mag": "magnitude",
     "morn": "morning",
+    "ref": "reference",
+    "refs": "references",
     "reg": "registration",
     "rev": "revenue",
     "rec": "recommended",
