@@ -112,6 +112,11 @@ STATES_BY_STOP: Final = {
     "Penna": "Pennsylvania",
     "S.Dak": "South Dakota",
     "Wisc": "Wisconsin",
+    "Alta": "Alberta",
+    "Nfld": "Newfoundland",
+    "Ont": "Ontario",
+    "Que": "Quebec",
+    "Sask": "Saskatchewan",
 }
 # States that are also a word in capitals, or initials that a comma may precede.
 _DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA MD ME MS OH OK OR PA".split())
@@ -232,9 +237,9 @@ _ANY_SHORT_STATE: Final = re.compile(
     r"(?P<noun> [a-z]{3})?)"
 )
 _STATE_LED: Final = re.compile(
-    r"\b(?:(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
-    r"[Cc]entral|[Rr]ural|[Uu]pstate|[Nn]ortheast|[Nn]orthwest|[Ss]outheast|[Ss]outhwest|[NS][EW])|[Tt]o|[Oo]f|[Ff]or|[Bb]etween"
-    rf"|(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/]| &)?) ?\Z"
+    r"(?:(?P<member>\([DRI]\) of)|\b(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
+    r"[Cc]entral|[Rr]ural|[Uu]pstate|[Nn]ortheast|[Nn]orthwest|[Ss]outheast|[Ss]outhwest|[NS][EW])|\b(?:[Tt]o|[Oo]f|[Ff]or|[Bb]etween)"
+    rf"|\b(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/]| &)?) ?\Z"
 )
 _NOT_LED: Final = frozenset("Mass Miss Ill Del Ark Pa Me Mo".split())
 """Words and names of their own, which "to" and "of" do not make a state."""
@@ -286,6 +291,10 @@ _ROAD_BOUND: Final = re.compile(
     r"(?P<lead>(?:\b(?:I|US|SR|CA|NY|TX|FL)-?\d{1,3}|\b(?:Hwy|Highway|Route|Rte)\.? \d{1,3}|\b[AM]\d{1,3}) )"
     r"(?P<point>[NESW])B(?!\w)"
 )
+_NUMBERED_ROAD: Final = re.compile(
+    r"(?P<lead>\b[Tt]he )(?P<road>[1-9]\d{0,2}) (?P<point>[NESW])(?= (?:to|at|near|from|exit|toward|past|and|is|was|until)\b|[,.;)])"
+)
+_BOX: Final = re.compile(r"\bP\.?O\.? ?Bx\.?(?= \d)")
 _QUEENS: Final = re.compile(rf"(?<![\w.,:/$#-])(?P<block>\d{{2,3}})-(?P<house>\d\d)(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
 _FLAT: Final = re.compile(r"(?<=\b[Ff]lat )(?P<floor>\d{1,2})/(?P<door>\d)(?!\d)")
 
@@ -312,6 +321,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_QUEENS, lambda match: f"{code(match['block'])} {code(match['house'])}")
+    text = text.sub(_NUMBERED_ROAD, lambda match: f"{match['lead']}{code(match['road'])} {_COMPASS[match['point']]}")
+    if "Bx" in text.text:
+        text = text.sub(_BOX, "PO Box")
     text = text.sub(_FLAT, r"\g<floor> \g<door>")
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
@@ -371,7 +383,7 @@ def _any_short_state(match: re.Match[str]) -> str | None:
     named = match["noun"] and not match["behind"] and match["state"] not in _NOT_LED
     if led is None and not match["behind"] and not named:
         return None
-    alone = led is not None and not led["beside"] and not match["behind"]
+    alone = led is not None and not (led["beside"] or led["member"]) and not match["behind"]
     if alone and (following[:1].isupper() or (not led["sure"] and match["state"] in _NOT_LED)):
         return None
     return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")

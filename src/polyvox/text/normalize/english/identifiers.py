@@ -64,6 +64,7 @@ _ERRORS: Final = {
 _ERROR: Final = re.compile(r"(?<![\w.])(?:" + "|".join(_ERRORS) + r")(?!\w)")
 _GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
 _SHARED: Final = re.compile(r"\.so(?P<versions>(?:\.\d{1,3})*)(?!\w)")
+_PROMPT: Final = re.compile(r"^[$%] (?=[a-z])", re.MULTILINE)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|\\+|[~./:_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash", ":": "colon", "\\": "backslash", "\\\\": "backslash backslash"}
@@ -77,6 +78,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_CRON, _cron)
     if "E" in text.text or "SIG" in text.text:
         text = text.sub(_ERROR, lambda match: _ERRORS[match.group()])
+    if text.text.startswith(("$ ", "% ")):
+        text = text.sub(_PROMPT, "")
     if _ANY.search(text.text) is None:
         return text
     if "*" in text.text:

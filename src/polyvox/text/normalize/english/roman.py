@@ -20,7 +20,7 @@ _LETTERED: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
-_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-Ca-c])(?P<digit>[1-3])?(?!\w)")
+_STAGE: Final = re.compile(r"(?:(?<=[Ss]tage )|(?<=[Tt]ype )|(?<=[Gg]rade )|(?<=[Cc]lass )|(?<=[Pp]hase ))(?P<numeral>I{1,3}|IV)(?P<letter>[A-Da-d])(?P<digit>[1-3])?(?!\w)")
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -89,7 +89,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
     if "." in text.text:
         text = text.sub(_LETTERED, " ")
-    if "tage " in text.text:
+    if any(label in text.text for label in ("tage ", "ype ", "rade ", "lass ", "hase ")):
         text = text.sub(_STAGE, _stage)
     if "(" in text.text:
         text = text.sub(_CLAUSE, lambda match: f" {cardinal(_digits(match['numeral'].upper()))}")

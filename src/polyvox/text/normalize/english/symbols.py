@@ -58,6 +58,8 @@ _WORDS: Final = {
     "∝": "proportional to",
     "∴": "therefore",
     "→": "to",
+    "↦": "maps to",
+    "≜": "is defined as",
     "⇒": "implies",
     "⟹": "implies",
     "⇔": "if and only if",
@@ -118,7 +120,7 @@ _SHORT_FORMS: Final = {
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
 # Whether there is anything to do: most text has letters, digits and plain marks only.
-_ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()DPpO3]|[xX]D|[A-Za-z]-")
+_ANY: Final = re.compile(r"\bp(?:cm|w|m)\b|[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()DPpO3]|[xX]D|[A-Za-z]-")
 _EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO|/\\3]|[xX]D|<3|\^_?\^)(?!\w)(?=\W|$)")
 _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\w)")
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
@@ -148,6 +150,11 @@ _PER: Final = re.compile(
     r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
     r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
 )
+# A rate behind a sum: "£600 p/m", "£950 pcm".
+_RATE: Final = re.compile(
+    r"(?P<sum>\b(?:pounds?|pence|euros?|dollars?|cents|rupees|thousand|hundred|K) )(?:p/(?P<each>[hwmda])|(?P<calendar>pcm)|(?P<week>pw)|(?P<month>pm))(?!\w)"
+)
+_EACH: Final = {"h": "hour", "w": "week", "m": "month", "d": "day", "a": "annum"}
 _ACCOUNT: Final = re.compile(
     r"(?<![\w/])(?P<first>a)/c(?![\w/])|(?<![\w/])(?P<capital>A)/[cC](?= (?:no|number|name|holder|payee|payable)\b)"
 )
@@ -166,7 +173,7 @@ _CONTRAST: Final = re.compile(
 _BELOW: Final = re.compile(
     r"(?<=[a-z]\d)/(?=[a-z]²)|(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)"
 )
-_QUOTIENT: Final = re.compile(r"(?<![A-Za-z/][A-Za-z])(?<=[A-Za-z])/(?=[A-Za-z](?![\w/]))")
+_QUOTIENT: Final = re.compile(r"(?<![A-Za-z/][A-Za-z])(?<=[A-Za-zα-ωΑ-Ω])/(?=[A-Za-zα-ωΑ-Ω](?![\w/])|[α-ω]\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
@@ -296,6 +303,7 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "||" in text.text or "&&" in text.text:
         text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
+    text = text.sub(_RATE, _rate)
     if "--" in text.text:
         text = text.sub(_DECREMENT, r"\1 minus minus")
     text = text.sub(_HEART, "love").sub(_GRADE, _grade)
@@ -365,6 +373,14 @@ def _slashes(text: TrackedText) -> TrackedText:
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ").sub(_QUOTIENT, _quotient)
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _rate(match: re.Match[str]) -> str:
+    if match["each"]:
+        return f"{match['sum']}per {_EACH[match['each']]}"
+    if match["calendar"]:
+        return f"{match['sum']}per calendar month"
+    return f"{match['sum']}per {'week' if match['week'] else 'month'}"
 
 
 def _quotient(match: re.Match[str]) -> str | None:

@@ -62,6 +62,9 @@ _HOSTS: Final = {
     "youtu": "you tu",
 }
 _PAIR: Final = 2
+_OF_FIRM: Final = re.compile(
+    r"(?<=[A-Z]{2})(?=(?:gov|news|uk|us|sport|sports|africa|asia|world|live|official|tv|hq|breaking|politics|business|police)\Z)"
+)
 _SHORTEST_NAME: Final = 5
 """Letters of mixed case beside figures, from which on they may be words: "gpt4oMini"."""
 _MARKS: Final = {
@@ -136,6 +139,7 @@ def _color(match: re.Match[str]) -> str:
 
 
 def _tag(name: str) -> str:
+    name = _OF_FIRM.sub(" ", name)
     if name.lower() in _HOSTS:
         return _HOSTS[name.lower()]
     return " ".join(_CAMEL.sub(" ", name.replace("_", " ")).split())

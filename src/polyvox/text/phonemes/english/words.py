@@ -26,6 +26,7 @@ _WEAK_INSIDE: Final = {"the": "ðə", "to": "tə", "a": "ɐ"}  # in a chain such
 _LEADING_PARTS: Final = frozenset({"Mc", "O", "D", "De", "Di", "Van", "Von"})
 _SHORT_CAPITALS: Final = 3
 _LONGEST_PREFIX: Final = 3
+_PAIR: Final = 2
 _SHORTEST_REST: Final = 3
 _SHORTEST_LAST: Final = 4
 
@@ -89,7 +90,7 @@ class WordPhonemizer:
 
     def _acronym_form(self, form: re.Match[str], setting: WordContext) -> str:
         """Capitals with an ending in small letters: `APIs`, `DM'd`, `OKing`."""
-        called = form["stem"] in SPELLED
+        called = form["stem"] in SPELLED or (len(form["stem"]) == _PAIR and form["s"] is not None)
         stem, variant = self.called(form["stem"]) if called else self.read(form["stem"], setting), self.lexicon.variant
         if form["s"]:
             return with_s(stem, variant)

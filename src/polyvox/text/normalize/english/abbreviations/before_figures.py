@@ -92,6 +92,8 @@ BEFORE_FIGURES: Final = {
     "ref": "reference",
     "Amend": "Amendment",
     "App": "Appendix",
+    "Appx": "Appendix",
+    "Apx": "Appendix",
     "Att": "Attendance",
     "att": "attendance",
     "agg": "aggregate",
@@ -202,6 +204,9 @@ _PARTS: Final = {
     "Qs": "questions",
 }
 _POINT: Final = re.compile(r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing ))pt\b\.?(?=[\s:,;])")
+_ROAD: Final = re.compile(
+    r"\b(?:I-\d|Hwy|Highway|Interstate|Rte|Route|Tpke|Turnpike|Pkwy|Parkway|[Ff]reeway|[Mm]otorway|(?:east|west|north|south)bound)"
+)
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -236,12 +241,13 @@ _BEFORE_LETTER: Final = re.compile(
     r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
 )
 _LABEL_LETTER: Final = re.compile(
-    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach)\."
+    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Appx|Apx)\."
     r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
 )
 _LABELLED: Final = {
     "rm": "room", "apt": "apartment", "ste": "suite", "bldg": "building", "app": "appendix", "exh": "exhibit",
     "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment",
+    "appx": "appendix", "apx": "appendix",
 }  # fmt: skip
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 # What is numbered within its number: "Dkt. 41-2", "Table 4-1".
@@ -311,6 +317,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "Ex" and _ROAD.search(match.string):
+        return "Exit"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
     if word == "Rd" and word_before(match)[:1].isupper():

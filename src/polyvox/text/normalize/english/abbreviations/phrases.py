@@ -10,7 +10,7 @@ from polyvox.text.tracked import TrackedText
 _IN_PHRASE: Final = re.compile(
     r"(?:(?<=\d )|(?<=\d\+ ))(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
     r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
-    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
+    r"|\b(?<!\bof )(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?!Psych|Dept|Policy|Sec|Code|Admin|Dean)(?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
     r"|\b(?P<editors>[Ee]ds)\."
     r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
     r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
@@ -36,6 +36,9 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<honor>[Hh])on\. (?=Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D)"
     r"|\b[Pp](?P<skilled>rof)\. (?=in\b)|(?<=\bsee )(?P<attached>att)\.(?!\w)"
     r"|(?:(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))(?P<entrance>ent)\b\.?(?!\w)|(?:(?<=\bfront )|(?<=\bnorth )|(?<=\bsouth ))(?P<way>ent)\b\.?(?!\w)"
+    r"|\b(?P<wish>[Tt]he|[Tt]his|[Yy]our|[Mm]y|[Oo]ur|a|[Nn]ew|FOIA|per) req\b\.?(?!\w)|\b(?P<school>[Ss])ch\. (?=of\b)"
+    r"|(?<=\bof )(?P<taught>Ed)\.(?! by\b| [A-Z][a-z]+ [A-Z])|\b(?P<board>Bd)\. (?=of\b)"
+    r"|\b(?P<ed>Ed)\. (?=Psych|Dept|Policy|Sec|Code|Admin)|\b(?P<party>Dem|Repub)\. (?=[A-Z])"
     r"|\b(?P<mail>Gen\. Del\.)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
@@ -43,7 +46,7 @@ _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "rof. ", " att.", " ent",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
@@ -100,6 +103,14 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return _sold_or_won(match, stop)
     if match["advise"] or match["asked"] or match["begged"]:
         return "advise"
+    if match["wish"]:
+        return f"{match['wish']} request{stop}"
+    if match["taught"] or match["ed"]:
+        return "Education" + (stop if match["taught"] else " ")
+    if match["school"] or match["board"] or match["party"]:
+        return {"S": "School ", "s": "school ", "Bd": "Board ", "Dem": "Democratic ", "Repub": "Republican "}[
+            match["school"] or match["board"] or match["party"]
+        ]
     if match["skilled"]:
         return match.group()[0] + "roficient "
     if match["attached"]:

@@ -110,6 +110,7 @@ _BEFORE_NAME: Final = re.compile(
 _MAY: Final = re.compile(
     r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\.(?= (?:May|Will|Few|Many|Such)\b)"
 )
+_JUNIOR: Final = re.compile(r"(?<![\w.])(?:Lt\.?|LT) ?\(?[jJ]\.?[gG]\.?\)?(?= [A-Z])")
 _OF_MAY: Final = _PARTS | {"Dr": "Doctor", "Prof": "Professor"}
 _SHORT: Final = re.compile(r"[A-Z][a-zA-Z/]{1,6}\.? |[A-Z\d]{3,4} [A-Z]")
 # Units of an army: those that are nothing else, and those that need an ordinal or another unit beside them.
@@ -153,6 +154,8 @@ def read(text: TrackedText) -> TrackedText:
     """Ranks and units in full."""
     if _SHORT.search(text.text) is None:
         return text
+    if "Lt" in text.text or "LT" in text.text:
+        text = text.sub(_JUNIOR, "Lieutenant Junior Grade")
     return text.sub(_MAY, lambda match: _OF_MAY[match["rank"]]).sub(_BEFORE_NAME, _rank).sub(_UNIT, _unit)
 
 

@@ -30,7 +30,15 @@ LABEL_WORDS: Final = frozenset(
 _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas Thos Jas".split())
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 # Letters that are a word without their stops, and another's name with them.
-_LETTERS_ALONE: Final = frozenset("REM SIM PIN RAM ROM GIF AIM ARC WAR BAM DOS".split())
+_LETTERS_ALONE: Final = frozenset(
+    "ACE ACT ADD AGE AID AIM AIR ALE ANT APE APT ARC ARM ART ASH ASK BAD BAG BAM BAN BAR BAT BED BEN BET BIG BIN BIT BOB BOX "
+    "BOY BUD BUS CAB CAN CAP CAR CUT DAD DAN DAY DEN DIE DIG DIM DIP DOC DOG DOS DOT DRY EAR EAT FAN FAR FAT FED FIT FIX FLU "
+    "FLY FOX FUN GAP GAS GIF GUM GUN GUT GUY HAL HAM HAT HER HIS HIT HOT HUB HUT ICE IKE INK JAB JAM JAR JAW JET JIM JOB JOE "
+    "JOY KEN KEY KID KIT LAB LAP LAW LAY LEE LEG LET LID LIE LIP LOG LOT LOU LOW MAD MAN MAP MAT MAX MEL MEN MET MIX MOB MUD "
+    "MUG NAP NED NET NUT OAK ODD OIL OLD OUT OWL OWN PAD PAN PAT PAY PEG PEN PET PIE PIG PIN PIT POT PUB RAG RAM RAT RAW RAY "
+    "RED REM RIB RID RIP ROB ROD ROM RON ROW RUB RUG RUN SAD SAM SAY SEA SEE SET SHE SHY SID SIM SIT SIX SKI SKY SON SPY SUM "
+    "SUN TAG TAN TAP TAX TEA TED TEN TIE TIM TIN TIP TOE TOM TON TOP TOY TUB USE VAL VAN VET WAR WAY WEB WET WIN WIT YES ZOO".split()
+)
 _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|[DM]\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
@@ -100,7 +108,13 @@ _SIZES: Final = re.compile(
     rf"(?={_SIZE}(?![\w-]))"
 )
 _LARGEST: Final = re.compile("[-–—] ?[2-6X]{0,3}[LM]")
-_WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
+_WEEKDAYS: Final = re.compile(
+    r"(?<![\w-])(?:(?P<first>M|Tu|W|Th|Sa|Su) ?[-–] ?(?P<last>F|Th|Sa|Su)|(?P<second>T) ?[-–] ?(?P<end>Th|Sa|Su))(?![\w-])"
+)
+_DAYS: Final = {
+    "M": "Monday", "T": "Tuesday", "Tu": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday",
+    "Sa": "Saturday", "Su": "Sunday",
+}  # fmt: skip
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
 _BEFORE_NUMERAL: Final = re.compile(
     r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
@@ -153,9 +167,13 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, _road)
     if _LARGEST.search(text.text):
         text = text.sub(_SIZES, r"\1 to ")
-    if "F" in text.text and "M" in text.text:
-        text = text.sub(_WEEKDAYS, "Monday to Friday")
+    if "-" in text.text or "–" in text.text:
+        text = text.sub(_WEEKDAYS, _weekdays)
     return short_forms.read(text) if short else text
+
+
+def _weekdays(match: re.Match[str]) -> str:
+    return f"{_DAYS[match['first'] or match['second']]} to {_DAYS[match['last'] or match['end']]}"
 
 
 def _initialled(text: TrackedText) -> TrackedText:

@@ -65,7 +65,7 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
@@ -109,6 +109,10 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
+    if short.lower() == "bd" and word_after(match) == "of":
+        return None
+    if short.lower() == "bx" and word_before(match).replace(".", "") == "PO":
+        return "Box"
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"
     if setting is _JOB and word == "engineer" and word_before(match).endswith("."):

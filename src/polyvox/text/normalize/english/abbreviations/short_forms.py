@@ -125,6 +125,13 @@ SHORTENED: Final = {
 SMALL: Final = {
     "addl": "additional",
     "affd": "affected",
+    "asst": "assistant",
+    "assts": "assistants",
+    "depts": "departments",
+    "sched": "schedule",
+    "scheds": "schedules",
+    "vtg": "vintage",
+    "wtv": "whatever",
     "bcuz": "because",
     "bkgd": "background",
     "bldr": "builder",
@@ -496,6 +503,34 @@ TYPED: Final = {
     "wont": "won't",
     "wouldnt": "wouldn't",
     "youre": "you're",
+    "byob": "BYOB",
+    "cto": "CTO",
+    "diy": "DIY",
+    "dob": "DOB",
+    "eob": "EOB",
+    "eod": "EOD",
+    "etf": "ETF",
+    "faq": "FAQ",
+    "fsbo": "FSBO",
+    "hoa": "HOA",
+    "icu": "ICU",
+    "ipo": "IPO",
+    "nyc": "NYC",
+    "ocd": "OCD",
+    "ooo": "OOO",
+    "poc": "POC",
+    "pto": "PTO",
+    "qa": "QA",
+    "roi": "ROI",
+    "tba": "TBA",
+    "tsa": "TSA",
+    "ufc": "UFC",
+    "usd": "USD",
+    "ux": "UX",
+    "ai": "AI",
+    "aka": "AKA",
+    "gpa": "GPA",
+    "gps": "GPS",
     "any1": "anyone",
     "bcoz": "because",
     "coz": "because",
@@ -544,9 +579,10 @@ _SAID_OF_YOU: Final = re.compile(
     r" (?:@|at|a|an|the|so|not|welcome|in|on|gonna|here|there|late|right|wrong|still|too|very|just|ok|free|done|home|up|ready|"
     r"sure|coming|going|back|with|being|doing|getting|leaving|kidding|amazing)\b"
 )
+_SIGNS: Final = frozenset("+-−=*/×·")
 _OWNERS: Final = frozenset("a the his her their its my our your is of religious political moral".split())
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("af", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
+_NAMES: Final = frozenset(("af", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
@@ -592,6 +628,8 @@ def _elided(match: re.Match[str]) -> str:
 def _typed(match: re.Match[str]) -> str:
     if match.group() == "atm" and (word_after(match) in _OF_MACHINES or word_before(match) in ("an", "the", "nearest")):
         return "ATM"
+    if match.group() == "bc" and match.string[max(0, match.start() - 2) : match.start()].strip() in _SIGNS:
+        return "B.C"
     if match.group() in ("cant", "wont") and word_before(match) in _OWNERS:
         return None
     if match.group() == "ur" and _SAID_OF_YOU.match(match.string, match.end()):
