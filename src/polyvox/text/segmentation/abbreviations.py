@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.english import addresses, scripture
 from polyvox.text.normalize.english.abbreviations import rules as english
-from polyvox.text.normalize.english.abbreviations import setting_words, short_forms, words
+from polyvox.text.normalize.english.abbreviations import ranks, setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
@@ -33,15 +33,17 @@ _MAY_END: Final = (
     | _SHORTENED
     | frozenset(map(str.capitalize, _SHORTENED))
     | frozenset(addresses.STATES_BY_STOP)
+    | frozenset(addresses.SHIRES)
+    | frozenset(ranks.UNITS)
     | _CALENDAR
     | {"St"}
 )
 _INSIDE_BEFORE_SMALL: Final = (
     frozenset(malay.ANYWHERE)
-    | frozenset(words.GOING_ON)
+    | (frozenset(words.GOING_ON) - {"ref"})
     | _OF_SETTINGS
     | frozenset(
-        "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+        "Sch UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
         "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
@@ -54,7 +56,7 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
     | frozenset(
-        "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
+        "Dem Repub trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
         "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
@@ -125,7 +127,7 @@ _ROMANCE_NAMES: Final = frozenset(
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
-_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp".split())
+_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp Appx Apx Sched".split())
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES

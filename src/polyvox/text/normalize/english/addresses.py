@@ -217,7 +217,7 @@ _PART: Final = re.compile(
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
 )
 # Counties of England and Wales, behind a town or with their stop inside a sentence.
-_SHIRES: Final = {
+SHIRES: Final = {
     "Beds": "Bedfordshire", "Berks": "Berkshire", "Bucks": "Buckinghamshire", "Cambs": "Cambridgeshire",
     "Carms": "Carmarthenshire", "Derbys": "Derbyshire", "Glos": "Gloucestershire", "Hants": "Hampshire",
     "Herts": "Hertfordshire", "Lancs": "Lancashire", "Leics": "Leicestershire", "Lincs": "Lincolnshire",
@@ -226,20 +226,22 @@ _SHIRES: Final = {
     "Warks": "Warwickshire", "Wilts": "Wiltshire", "Worcs": "Worcestershire", "Yorks": "Yorkshire",
 }  # fmt: skip
 _SHIRE: Final = re.compile(
-    rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(_SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(_SHIRES)})(?=[,;)]| [A-Z]{{1,2}}\d))"
+    rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(SHIRES)})(?=[,;)]| [A-Z]{{1,2}}\d))"
 )
 _TERMINAL: Final = re.compile(r"(?<![\w.])(?P<point>[NESW])\.? Term\b\.?(?!\w)")
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
 # Elsewhere: beside another state, behind what leads to a place, and before what a state has.
 _STATE_NAMES: Final = "|".join(_STATES.values())
 _ANY_SHORT_STATE: Final = re.compile(
-    rf"(?<![\w.'-])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|,|/| &)? ?(?:{_SHORT})\.)?"
-    r"(?P<noun> [a-z]{3})?)"
+    rf"(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]| &)? ?(?:{_SHORT})\.)?"
+    r"(?P<noun> [a-z]{3})?"
+    r"(?P<named> (?:Ave|Avenue|Blvd|St|Rd|Pike|Tpke|Turnpike|River|Delta|Valley|Legislature|Senate|House|Gov|Sen|Supreme|"
+    r"Dept|Republicans?|Democrats?)\b)?)"
 )
 _STATE_LED: Final = re.compile(
     r"(?:(?P<member>\([DRI]\) of)|\b(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
     r"[Cc]entral|[Rr]ural|[Uu]pstate|[Nn]ortheast|[Nn]orthwest|[Ss]outheast|[Ss]outhwest|[NS][EW])|\b(?:[Tt]o|[Oo]f|[Ff]or|[Bb]etween)"
-    rf"|\b(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/]| &)?) ?\Z"
+    rf"|\b(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/-]| &)?) ?\Z"
 )
 _NOT_LED: Final = frozenset("Mass Miss Ill Del Ark Pa Me Mo".split())
 """Words and names of their own, which "to" and "of" do not make a state."""
@@ -347,7 +349,7 @@ def _turn(match: re.Match[str]) -> str:
 
 
 def _shire(match: re.Match[str]) -> str:
-    county = _SHIRES[match["stopped"] or match["behind"]]
+    county = SHIRES[match["stopped"] or match["behind"]]
     return county + ("." if match["stopped"] and ends_sentence(match) else "")
 
 
@@ -381,6 +383,8 @@ def _any_short_state(match: re.Match[str]) -> str | None:
     led = _STATE_LED.search(match.string, max(0, match.start() - 24), match.start())
     following = match.string[match.end() : match.end() + 2].strip()
     named = match["noun"] and not match["behind"] and match["state"] not in _NOT_LED
+    if match["named"]:
+        return _state_by_stop(match["state"])
     if led is None and not match["behind"] and not named:
         return None
     alone = led is not None and not (led["beside"] or led["member"]) and not match["behind"]

@@ -369,8 +369,8 @@ def _grade(match: re.Match[str]) -> str:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
-    text = text.sub(_LETTERS, r"\g<first>.\g<last>")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ").sub(_QUOTIENT, _quotient)
+    text = text.sub(_LETTERS, r"\g<first>.\g<last>")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 
@@ -430,7 +430,7 @@ def _superscript(match: re.Match[str]) -> str:
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
     function = _FUNCTION.search(match.string, max(0, match.start() - 8), match.start()) is not None
     single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
-    if before[-1:].isdigit() or before.endswith(")") or single or function or (formula and before[-1:].isalpha()):
+    if before[-1:].isdigit() or before.endswith((")", "∇")) or single or function or (formula and before[-1:].isalpha()):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 

@@ -18,7 +18,7 @@ _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _ACRONYM_FORM: Final = re.compile(r"(?P<stem>[A-Z]{2,}|[A-Z](?='))(?:'?(?P<s>s)|(?P<ed>'?e?d)|'?(?P<ing>ing))")
 _POSSESSIVE: Final = re.compile(r"(?:'[sS])+$")
-_INITIALS_WITH_LINK: Final = re.compile(r"[A-Z][of][A-Z]")  # DoD, AfD
+_INITIALS_WITH_LINK: Final = re.compile(r"[A-Z][aofitn][A-Z]|[a-z][A-Z]")  # DoD, AfD, IaC, iX
 _INITIALS_AND_ONE: Final = re.compile(r"[A-Z]{2,}[a-z]")  # PCIe
 _DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
 _VOWELS: Final = frozenset("aeiouy")

@@ -92,6 +92,7 @@ BEFORE_FIGURES: Final = {
     "ref": "reference",
     "Amend": "Amendment",
     "App": "Appendix",
+    "Bus": "Business",
     "Appx": "Appendix",
     "Apx": "Appendix",
     "Att": "Attendance",
@@ -317,6 +318,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
+    if word == "Bus" and _ROAD.search(match.string) is None:
+        return None
     if word == "Ex" and _ROAD.search(match.string):
         return "Exit"
     if word == "Ex":

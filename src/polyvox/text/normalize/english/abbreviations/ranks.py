@@ -10,6 +10,9 @@ from polyvox.text.tracked import TrackedText
 _RANKS: Final = {
     "1SG": "First Sergeant",
     "1stSgt": "First Sergeant",
+    "1stLt": "First Lieutenant",
+    "2dLt": "Second Lieutenant",
+    "2ndLt": "Second Lieutenant",
     "1LT": "First Lieutenant",
     "2LT": "Second Lieutenant",
     "A1C": "Airman First Class",
@@ -105,16 +108,21 @@ _NAME: Final = r"(?:(?:Mc|Mac|O'|De|Du|La|Le|Van|Von)?[A-Z][a-z]+|[A-Z]\.? ?[A-Z
 _PART: Final = "|".join(sorted(_PARTS, key=len, reverse=True))
 _BEFORE_NAME: Final = re.compile(
     rf"(?<![\w.'/-])(?P<one>{'|'.join(sorted(_RANKS, key=len, reverse=True))})\.?(?= {_NAME})"
+    rf"|(?<![\w.'/-])(?:{_PART})(?:(?= \([Rr]et)|\.(?= \([Rr]et))"
     rf"|(?<![\w.'/-])(?:(?:{_PART})\.? )*(?:{_PART})(?= {_NAME})(?! (?:Alpha|Beta|Con|Zer|Xer|Docs|Limiter)\b)"
 )
 _MAY: Final = re.compile(
     r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\.(?= (?:May|Will|Few|Many|Such)\b)"
 )
 _JUNIOR: Final = re.compile(r"(?<![\w.])(?:Lt\.?|LT) ?\(?[jJ]\.?[gG]\.?\)?(?= [A-Z])")
+_SISTER: Final = re.compile(
+    r"(?:(?<=\A)|(?<=[.,;:&(] )|(?<=\b[a-z]\w )|(?<=[a-z]{3} ))Sr\.? (?=(?:Mary|Maria|Marie|Anne?|Teresa|Theresa|Agnes|Bernadette|"
+    r"Catherine|Helen|Clare|Joan|Margaret|Rose|Angela|Monica|Cecilia|Elizabeth|Rita|Magdalena|Benedicta)\b)"
+)
 _OF_MAY: Final = _PARTS | {"Dr": "Doctor", "Prof": "Professor"}
 _SHORT: Final = re.compile(r"[A-Z][a-zA-Z/]{1,6}\.? |[A-Z\d]{3,4} [A-Z]")
 # Units of an army: those that are nothing else, and those that need an ordinal or another unit beside them.
-_UNITS: Final = {
+UNITS: Final = {
     "Abn": "Airborne",
     "Arty": "Artillery",
     "Bde": "Brigade",
@@ -144,9 +152,9 @@ _UNITS_BESIDE: Final = {
     "Wg": "Wing",
 }
 _UNIT: Final = re.compile(
-    rf"(?<![\w.'/-])(?:(?P<sure>{'|'.join(_UNITS)})|(?P<beside>{'|'.join(_UNITS_BESIDE)})(?=\.|[ ,]))(?:\.|(?![\w'/-]))"
+    rf"(?<![\w.'/-])(?:(?P<sure>{'|'.join(UNITS)})|(?P<beside>{'|'.join(_UNITS_BESIDE)})(?=\.|[ ,]))(?:\.|(?![\w'/-]))"
 )
-_UNIT_NAMES: Final = frozenset((*_UNITS.values(), *_UNITS_BESIDE.values(), "Marine", "Panzer", "Parachute"))
+_UNIT_NAMES: Final = frozenset((*UNITS.values(), *_UNITS_BESIDE.values(), "Marine", "Panzer", "Parachute"))
 _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|st|nd|rd)\Z")
 
 
@@ -156,6 +164,8 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "Lt" in text.text or "LT" in text.text:
         text = text.sub(_JUNIOR, "Lieutenant Junior Grade")
+    if "Sr" in text.text:
+        text = text.sub(_SISTER, "Sister ")
     return text.sub(_MAY, lambda match: _OF_MAY[match["rank"]]).sub(_BEFORE_NAME, _rank).sub(_UNIT, _unit)
 
 
@@ -168,10 +178,10 @@ def _rank(match: re.Match[str]) -> str:
 def _unit(match: re.Match[str]) -> str | None:
     """The unit; a word that may be something else stands behind an ordinal, a letter of a company or a unit."""
     if match["sure"]:
-        return _UNITS[match["sure"]] + final_stop(match)
+        return UNITS[match["sure"]] + final_stop(match)
     if match["beside"] in ("Armd", "Cav", "Inf", "Plt") and match.group().endswith("."):
         return _UNITS_BESIDE[match["beside"]] + final_stop(match)
     before = word_before(match).rstrip(".")
-    if before in _UNIT_NAMES or before in _UNITS or before in _UNITS_BESIDE or _ORDINAL.match(before):
+    if before in _UNIT_NAMES or before in UNITS or before in _UNITS_BESIDE or _ORDINAL.match(before):
         return _UNITS_BESIDE[match["beside"]] + final_stop(match)
     return None

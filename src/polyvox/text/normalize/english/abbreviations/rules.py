@@ -211,8 +211,8 @@ def _label_number(match: re.Match[str]) -> str | None:
 
 
 def _degree(match: re.Match[str]) -> str:
-    if match.group()[1:].startswith(".Phil"):
-        return f"{match.group()[0]} Phil{final_stop(match)}"
+    if match.group()[1:5] in (".Phi", ".Ed", ".Ed."):
+        return f"{match.group()[0]} {'Phil' if 'P' in match.group()[1:] else 'Ed'}{final_stop(match)}"
     return match.group().replace(".", "").upper() + final_stop(match)
 
 
@@ -253,6 +253,8 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 
 
 def _saint_or_street(match: re.Match[str]) -> str:
+    if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
+        return "Saint"
     if word_after(match) in _POINTS and (word_before(match)[:1].isupper() or _ORDINAL.match(word_before(match))):
         return "Street"
     before, following = word_before(match), word_after(match)
@@ -260,8 +262,6 @@ def _saint_or_street(match: re.Match[str]) -> str:
         housed = _STREET_BEFORE.search(match.string, max(0, match.start() - 48), match.start())
         if following in _BEHIND_STREET or housed:
             return "Street" + final_stop(match)
-    if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
-        return "Saint"
     if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):
         return "Saint"
     return "Street" + final_stop(match)

@@ -8,6 +8,7 @@ def _table(*lines: str) -> dict[str, str]:
 
 
 CHART_BARE: Final = _table(
+    "pts patients",
     "neg negative,susp suspension,bilat bilateral,abd abdomen,inj injection,soln solution,oint ointment,ung ointment",
     "supp suppository,subcut subcutaneous,subq subcutaneous,incr increased,decr decreased,noncontrib noncontributory",
     "prn P.R.N,dx diagnosis,tx treatment,sx symptoms,fx fracture,bx biopsy,dz disease,hosp hospital,nebs nebulizers",
@@ -32,7 +33,7 @@ FILE: Final = _table(
     "crim criminal,proc procedure,evid evidence,compl complaint,jud judicial,stip stipulation,subp subpoena",
     "viol violation,misd misdemeanor,fel felony,ann annotated,tit title,regs regulations,subd subdivision",
     "pls plaintiffs,inj injunction,tr transcript,stmt statement,ord order,op opinion,amend amendment,ex exhibit",
-    "doc document,docs documents,reg regulation,ref referee,mag magistrate,sec section,lim limited,addl additional",
+    "doc document,docs documents,reg regulation,mag magistrate,lim limited,addl additional",
     "prob probation,indict indictment,supp supplemental,disc discovery,interrog interrogatory,exh exhibit",
     "sup supreme",
     "super superior,app appeals,cal California,bankr bankruptcy,pet petitioner,govt government,stat statute",
@@ -42,7 +43,7 @@ FILE: Final = _table(
 )
 LISTING_BARE: Final = _table("fp fireplace,fpl fireplace,sf square feet,smkg smoking,obo or best offer")
 LISTING: Final = LISTING_BARE | _table(
-    "gd good,vgd very good,hm home,cush cushions,ins insurance,orig original,incld included,kg king,qn queen",
+    "neut neutered,vacc vaccinated,gd good,vgd very good,hm home,cush cushions,ins insurance,orig original,incld included,kg king,qn queen",
     "lr living room,mbr master bedroom,flr floor,mths months,wkly weekly,elec electricity,wtr water,gdn garden",
     "grnd ground,terr terraced,semi semi-detached,recep reception,recept reception,gch gas central heating,pkng parking",
     "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished,unfin unfinished,gar garage,appl appliances",
@@ -68,7 +69,7 @@ JOB: Final = _table(
     "quals qualifications,sal salary,comm commission,ops operations,refs references,admin administrative,bene benefits",
     "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
     "eng engineer,engs engineers,dev developer,devs developers,acctg accounting,maint maintenance,tech technician",
-    "certs certifications,reqd required,reqs requirements,flex flexible,ins insurance,vac vacation,hol holiday,hols holidays,neg negotiable,ref reference",
+    "alt alternate,certs certifications,reqd required,reqs requirements,flex flexible,ins insurance,vac vacation,hol holiday,hols holidays,neg negotiable",
     "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",
 )
 SCHOOL: Final = _table(
@@ -84,7 +85,7 @@ SCHOOL: Final = _table(
 # Words of their own elsewhere: short only where the sentence goes on behind the stop.
 WORDS_TOO: Final = frozenset(
     (
-        "flex semi neuro ortho rehab ins hol vac th bio lit phil stat span ger soc lat dev tech sem admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
+        "amend ex op doc docs mag lang elem alt flex semi neuro ortho rehab ins hol vac th bio lit phil stat span ger soc lat dev tech sem admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
         "disc div dk dz elev ent env eves exec ext fam fin gen gr hist inf int kit lat lic loc lt max med meds min "
         "mod mult nec norm ops ord party perm pet pos post prob prof pros quiet rec recs reg rent sal sat sec sep "
         "serv sol spec sub sup super surg sweet tab tabs temp tit tot trans van vent wash wit yd"

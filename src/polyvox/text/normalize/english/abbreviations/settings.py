@@ -25,7 +25,7 @@ class Setting:
 
 _CHART: Final = Setting(
     re.compile(
-        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|"
+        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|TPN|BMP|CBC|CMP|LFTs?|ABG|afebrile|[Vv]itals|dialysis|chemo|"
         r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
         r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
         r"[Bb]x|HIV|HCV|HBV|RPR|PPD|WBC|Hgb|EF|[Ee]cho|GBS|TSH|PSA|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
@@ -49,7 +49,7 @@ _LISTING: Final = Setting(
         r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
         r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|smoke-free|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -87,6 +87,7 @@ _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
 _GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
 _FIELD_ENDS: Final = frozenset("Eng Sci Ed Admin Bio".split())
 _CALCULUS: Final = re.compile(r"∫|\bintegral|/dx|d/d")
+_COUNTED: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|ven|lve|teen|ty|dred|point|and) \Z")
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -108,6 +109,8 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
     if word is None or short == "pls" or (short == "dx" and _CALCULUS.search(match.string)):
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
+        return None
+    if short.lower() == "pts" and _COUNTED.search(match.string, max(0, match.start() - 10), match.start()):
         return None
     if short.lower() == "bd" and word_after(match) == "of":
         return None

@@ -350,7 +350,7 @@ SMALL: Final = {
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
+_OTHER_IN_CAPITALS: Final = frozenset("gtd blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
 # Words with their middle left out.
 _ELIDED: Final = {
     "add'l": "additional",
@@ -504,6 +504,8 @@ TYPED: Final = {
     "wouldnt": "wouldn't",
     "youre": "you're",
     "byob": "BYOB",
+    "cu": "see you",
+    "em": "'em",
     "cto": "CTO",
     "diy": "DIY",
     "dob": "DOB",
@@ -582,7 +584,7 @@ _SAID_OF_YOU: Final = re.compile(
 _SIGNS: Final = frozenset("+-−=*/×·")
 _OWNERS: Final = frozenset("a the his her their its my our your is of religious political moral".split())
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("af", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
+_NAMES: Final = frozenset(("af", "cu", "em", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
@@ -630,6 +632,8 @@ def _typed(match: re.Match[str]) -> str:
         return "ATM"
     if match.group() == "bc" and match.string[max(0, match.start() - 2) : match.start()].strip() in _SIGNS:
         return "B.C"
+    if match.group() == "em" and word_after(match) in ("dash", "dashes", "space", "quad", "units"):
+        return None
     if match.group() in ("cant", "wont") and word_before(match) in _OWNERS:
         return None
     if match.group() == "ur" and _SAID_OF_YOU.match(match.string, match.end()):
