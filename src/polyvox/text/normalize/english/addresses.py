@@ -111,6 +111,7 @@ STATES_BY_STOP: Final = {
     "Oreg": "Oregon",
     "Penna": "Pennsylvania",
     "S.Dak": "South Dakota",
+    "Me": "Maine",
     "Wisc": "Wisconsin",
     "Alta": "Alberta",
     "Nfld": "Newfoundland",
@@ -282,7 +283,7 @@ _BEFORE_PLACE: Final = re.compile(
     + _STATE_NAMES
     + r"|Africa|America|Asia|Atlantic|Australia|Brazil|Canada|China|England|Europe|France|Germany|India|"
     r"Ireland|Italy|London|Mexico|Nigeria|Ontario|Pacific|Portland|Quebec|Scotland|Spain|Syria|Turkey|Wales|Washington|"
-    r"bank|bay|beach|border|breeze|coast|corner|cove|entrance|exit|face|flow|gales?|gusts?|gust|harbou?r|headlands?|"
+    r"bank|bay|beach|cor|border|breeze|coast|corner|cove|entrance|exit|face|flow|gales?|gusts?|gust|harbou?r|headlands?|"
     r"monsoon|quadrant|quarter|ridge|sector|shore|side|slopes?|suburbs?|swells?|trades?|tip|wall|winds?|wing)\b)"
 )
 _BOUND: Final = re.compile(
@@ -293,6 +294,8 @@ _ROAD_BOUND: Final = re.compile(
     r"(?P<lead>(?:\b(?:I|US|SR|CA|NY|TX|FL)-?\d{1,3}|\b(?:Hwy|Highway|Route|Rte)\.? \d{1,3}|\b[AM]\d{1,3}) )"
     r"(?P<point>[NESW])B(?!\w)"
 )
+_ALONG: Final = re.compile(r"(?P<lead>\b(?:on|onto|at|off|along|down) )(?P<point>[NESW])\. (?=(?:La |El |Las |Los |San |Santa )?[A-Z][a-z])")
+_STREETS: Final = re.compile(r"\b(?:Blvd|Ave|St|Rd|Hwy|[Tt]urn|[Ee]xit|Dr|Pkwy|Street|Avenue|Road|Boulevard)\b")
 _NUMBERED_ROAD: Final = re.compile(
     r"(?P<lead>\b[Tt]he )(?P<road>[1-9]\d{0,2}) (?P<point>[NESW])(?= (?:to|at|near|from|exit|toward|past|and|is|was|until)\b|[,.;)])"
 )
@@ -323,6 +326,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
     text = text.sub(_QUEENS, lambda match: f"{code(match['block'])} {code(match['house'])}")
+    if ". " in text.text and _STREETS.search(text.text):
+        text = text.sub(_ALONG, lambda match: f"{match['lead']}{_COMPASS[match['point']]} ")
     text = text.sub(_NUMBERED_ROAD, lambda match: f"{match['lead']}{code(match['road'])} {_COMPASS[match['point']]}")
     if "Bx" in text.text:
         text = text.sub(_BOX, "PO Box")
@@ -386,6 +391,8 @@ def _any_short_state(match: re.Match[str]) -> str | None:
     if match["named"]:
         return _state_by_stop(match["state"])
     if led is None and not match["behind"] and not named:
+        return None
+    if match["state"] == "Me" and not (match["behind"] or (led and led["beside"])):
         return None
     alone = led is not None and not (led["beside"] or led["member"]) and not match["behind"]
     if alone and (following[:1].isupper() or (not led["sure"] and match["state"] in _NOT_LED)):

@@ -86,7 +86,7 @@ _SCORE: Final = re.compile(r" 1?\d{3}(?!\d)")
 _BEFORE_TEST: Final = frozenset("the an her his my their your our SAT PSAT ACT".split())
 _TYPED_SATURDAY: Final = re.compile(
     r"(?<=\b(?:free|this|next) )sat(?=[?!,]| (?:\d|at\b|night\b|morning\b|afternoon\b|evening\b)|$)"
-    r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)"
+    r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)|(?:(?<=\babt )|(?<=\bfor )|(?<=\btil ))sat(?=[?!,;]|$)"
 )
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(

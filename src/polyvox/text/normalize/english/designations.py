@@ -79,6 +79,8 @@ _PLAN: Final = re.compile(
     r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?|contractors?|returns?|accounts?)\b)"
 )
 _PAIRED: Final = 4
+# Errors of a server, several of a kind: "HTTP 429s", "404s".
+_STATUSES: Final = re.compile(r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)")
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
 
 
@@ -87,6 +89,7 @@ _PLANS: Final = ("401", "403", "409", "457", "501", "529", "83", "1031", "1040",
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here comes before dates, times and units, which would see their own figures only."""
+    text = text.sub(_STATUSES, lambda match: _several(code(match["status"] or match["other"])))
     if any(number in text.text for number in _PLANS):
         text = text.sub(_PLAN, _plan)
     if "-" in text.text:
@@ -104,6 +107,12 @@ def read(text: TrackedText) -> TrackedText:
     if _GLUED.search(text.text) is None:
         return text
     return text.sub(_LANGUAGE, lambda match: f"{match['name']} {version(match['parts'])}")
+
+
+def _several(number: str) -> str:
+    if number.endswith("y"):
+        return f"{number[:-1]}ies"
+    return number + ("es" if number.endswith(("x", "o hundred")) else "s")
 
 
 def _plan(match: re.Match[str]) -> str:

@@ -39,7 +39,7 @@ _LOWER_LABELS: Final = frozenset(
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "Sputnik Voyager Pioneer Luna Vostok Soyuz Gemini Saturn Titan Ariane Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
     "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
     "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
     "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "

@@ -440,6 +440,8 @@ def _power(match: re.Match[str]) -> str:
 
 
 def _raised(sign: str, exponent: str) -> str:
+    if sign and not exponent:
+        return f" {'minus' if sign == '-' else 'plus'} "
     if not sign and exponent in ("2", "3"):
         return " squared " if exponent == "2" else " cubed "
     if not exponent.isdigit():

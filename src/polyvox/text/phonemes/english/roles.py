@@ -132,6 +132,8 @@ def _coordinated(words: Sequence[str], index: int) -> Role:
     following = at(words, index + 1)
     if following in OBJECTS:
         return Role.VERB
+    if following == "of" and not is_plural(words[index]):
+        return Role.NOUN
     bare = not is_plural(words[index]) and not is_break(following) and following not in PREPOSITIONS
     if bare and opens_with_order(words, index) and words[index] not in ADJECTIVES and following not in AUXILIARIES:
         return Role.VERB

@@ -115,6 +115,8 @@ def _wound(words: Sequence[str], index: int) -> Role:
 def _live(words: Sequence[str], index: int) -> Role:
     """To live, against a live show and going live."""
     left, following = left_of(words, index), at(words, index + 1)
+    if at(words, index - 1) == "live":
+        return Role.ADJECTIVE
     if left in GO_LIVE or left.endswith("ing") or left in BE or (left == "it" and at(words, index - 2) in GO_LIVE):
         return Role.ADJECTIVE
     if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):

@@ -117,7 +117,7 @@ _DAYS: Final = {
 }  # fmt: skip
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
 _BEFORE_NUMERAL: Final = re.compile(
-    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
+    r"(?<![\w.'])([Vv]ols?|[Cc]hs?|[Cc]hap|[Ff]igs?|[Ss]ecs?|[Ss]ect|[Aa]rts?|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")

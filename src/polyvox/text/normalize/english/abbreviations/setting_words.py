@@ -43,7 +43,7 @@ FILE: Final = _table(
 )
 LISTING_BARE: Final = _table("fp fireplace,fpl fireplace,sf square feet,smkg smoking,obo or best offer")
 LISTING: Final = LISTING_BARE | _table(
-    "neut neutered,vacc vaccinated,gd good,vgd very good,hm home,cush cushions,ins insurance,orig original,incld included,kg king,qn queen",
+    "wd wood,cam camera,own owner,neut neutered,vacc vaccinated,gd good,vgd very good,hm home,cush cushions,ins insurance,orig original,incld included,kg king,qn queen",
     "lr living room,mbr master bedroom,flr floor,mths months,wkly weekly,elec electricity,wtr water,gdn garden",
     "grnd ground,terr terraced,semi semi-detached,recep reception,recept reception,gch gas central heating,pkng parking",
     "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished,unfin unfinished,gar garage,appl appliances",
@@ -60,7 +60,7 @@ LISTING: Final = LISTING_BARE | _table(
 )
 RECIPE: Final = _table(
     "chop chopped,refrig refrigerate,parm Parmesan,marg margarine,veg vegetable,choc chocolate,env envelope",
-    "temp temperature,evap evaporated,cond condensed,unsalt unsalted,sweet sweetened,bkg baking,pwd powder,pwdr powder",
+    "tom tomato,temp temperature,evap evaporated,cond condensed,unsalt unsalted,sweet sweetened,bkg baking,pwd powder,pwdr powder",
     "cinn cinnamon,van vanilla,mozz mozzarella,mayo mayo,ingred ingredients,serv servings,cont container,sl sliced",
     "conf confectioners,cr cream,gr ground,br brown,toms tomatoes,cov covered,unsw unsweetened,lt light,dk dark",
 )
@@ -69,7 +69,7 @@ JOB: Final = _table(
     "quals qualifications,sal salary,comm commission,ops operations,refs references,admin administrative,bene benefits",
     "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
     "eng engineer,engs engineers,dev developer,devs developers,acctg accounting,maint maintenance,tech technician",
-    "alt alternate,certs certifications,reqd required,reqs requirements,flex flexible,ins insurance,vac vacation,hol holiday,hols holidays,neg negotiable",
+    "alt alternate,allow allowance,certs certifications,reqd required,reqs requirements,flex flexible,ins insurance,vac vacation,hol holiday,hols holidays,neg negotiable",
     "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",
 )
 SCHOOL: Final = _table(
@@ -79,13 +79,13 @@ SCHOOL: Final = _table(
     "lit literature,mus music,phil philosophy,philos philosophy,phys physics,physiol physiology,psych psychology",
     "psychol psychology,sci science,soc sociology,sociol sociology,span Spanish,stat statistics,stats statistics",
     "tu Tuesday,th Thursday,soph sophomore,sophs sophomores",
-    "theol theology,trig trigonometry,zool zoology,lang language,elem elementary,sec secondary,prin principal",
+    "cand candidate,diss dissertation,theol theology,trig trigonometry,zool zoology,lang language,elem elementary,sec secondary,prin principal",
     "semr seminar,sem seminar,lect lecture,lects lectures,assgn assignment,hmwk homework,ques question,undergrad undergraduate",
 )
 # Words of their own elsewhere: short only where the sentence goes on behind the stop.
 WORDS_TOO: Final = frozenset(
     (
-        "amend ex op doc docs mag lang elem alt flex semi neuro ortho rehab ins hol vac th bio lit phil stat span ger soc lat dev tech sem admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
+        "own cam wd allow amend ex op doc docs mag lang elem alt flex semi neuro ortho rehab ins hol vac th bio lit phil stat span ger soc lat dev tech sem admin amp amps ant app att auto bal br cal cap caps car cath cent chop comm cond conf cont conv cov cr diff "
         "disc div dk dz elev ent env eves exec ext fam fin gen gr hist inf int kit lat lic loc lt max med meds min "
         "mod mult nec norm ops ord party perm pet pos post prob prof pros quiet rec recs reg rent sal sat sec sep "
         "serv sol spec sub sup super surg sweet tab tabs temp tit tot trans van vent wash wit yd"

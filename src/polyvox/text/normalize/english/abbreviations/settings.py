@@ -49,7 +49,7 @@ _LISTING: Final = Setting(
         r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
         r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -65,14 +65,14 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
 )
 _SCHOOL: Final = Setting(
     re.compile(
-        r"\b(?:GPA|AP|IB|HW|TA|PhD|B\.?A\.|BSc|MSc|GCSEs?|SAT|[Mm]ajor(?:s|ed|ing)?|[Mm]inor(?:s|ed|ing)|[Dd]ept|[Pp]rof|"
+        r"\b(?:GPA|AP|IB|HW|TA|Ph\.?D|B\.?A\.|BSc|MSc|GCSEs?|SAT|[Mm]ajor(?:s|ed|ing)?|[Mm]inor(?:s|ed|ing)|[Dd]ept|[Pp]rof|"
         r"Professor|[Ss]emester|[Cc]redits?|[Hh]omework|[Mm]idterms?|[Ff]inals?|[Ee]xams?|[Cc]lass(?:es)?|[Cc]ourses?|"
         r"[Tt]eacher|[Tt]each(?:es)?|[Uu]niv(?:ersity)?|[Cc]ollege|[Pp]upils?|[Ss]tudents?|[Tt]utors?|[Ll]ecture|[Qq]uiz|"
         r"[Pp]rereq|[Ff]aculty|[Ss]yllabus|A-[Ll]evels?)\b"

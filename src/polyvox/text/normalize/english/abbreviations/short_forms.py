@@ -125,6 +125,14 @@ SHORTENED: Final = {
 SMALL: Final = {
     "addl": "additional",
     "affd": "affected",
+    "brn": "brown",
+    "dwr": "drawer",
+    "dwrs": "drawers",
+    "grd": "ground",
+    "grn": "green",
+    "htd": "heated",
+    "invs": "invoices",
+    "twr": "tower",
     "asst": "assistant",
     "assts": "assistants",
     "depts": "departments",
@@ -355,6 +363,7 @@ _OTHER_IN_CAPITALS: Final = frozenset("gtd blk bks rms pct msg std rtn pls mkt t
 _ELIDED: Final = {
     "add'l": "additional",
     "aff'd": "affirmed",
+    "app'x": "appendix",
     "b'fast": "breakfast",
     "b'ham": "Birmingham",
     "det'd": "detached",
@@ -504,6 +513,8 @@ TYPED: Final = {
     "wouldnt": "wouldn't",
     "youre": "you're",
     "byob": "BYOB",
+    "tmi": "TMI",
+    "yr": "your",
     "cu": "see you",
     "em": "'em",
     "cto": "CTO",
@@ -583,8 +594,13 @@ _SAID_OF_YOU: Final = re.compile(
 )
 _SIGNS: Final = frozenset("+-−=*/×·")
 _OWNERS: Final = frozenset("a the his her their its my our your is of religious political moral".split())
+_YEAR_BEFORE: Final = re.compile(
+    r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|teen|ty|per|an?|this|last|next|every|each|of|the|school|fiscal|tax|"
+    r"calendar|gap|new|light|prior|previous|first|second|third|th)[ -]\Z",
+    re.IGNORECASE,
+)
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("af", "cu", "em", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
+_NAMES: Final = frozenset(("af", "yr", "cu", "em", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
@@ -632,6 +648,8 @@ def _typed(match: re.Match[str]) -> str:
         return "ATM"
     if match.group() == "bc" and match.string[max(0, match.start() - 2) : match.start()].strip() in _SIGNS:
         return "B.C"
+    if match.group() == "yr" and _YEAR_BEFORE.search(match.string, max(0, match.start() - 12), match.start()):
+        return "year"
     if match.group() == "em" and word_after(match) in ("dash", "dashes", "space", "quad", "units"):
         return None
     if match.group() in ("cant", "wont") and word_before(match) in _OWNERS:
