@@ -152,7 +152,7 @@ _SUFFIX: Final = (
     r"(?:St|Ave?|Rd|Blvd|Dr|Ln|Ct|Pl|Pkwy|Hwy|Cir|Ter|Trl|Sq|Street|Avenue|Road|Boulevard|Drive|Lane|Court|Place|Parkway|"
     r"Highway|Circle|Terrace|Square|Way|Broadway|Row|Close|Crescent|Gardens|Hill)\b"
 )
-_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:'s)?|(?:Dr|St|Mt|Ft)\.|[A-Z])"
+_NAME: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[A-Z][a-z]+(?:[A-Z][a-z]+)?(?:'s)?|(?:Dr|St|Mt|Ft)\.|[A-Z])"
 _POINT: Final = r"(?:[NS][EW]|[NESW])"
 _FINE_POINT: Final = r"(?:[NS][NS][EW]|[EW][NS][EW]|[NS][EW]|[NESW])"
 _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, key=len, reverse=True)).replace(
@@ -259,7 +259,7 @@ _BEHIND_STREET: Final = re.compile(
 )
 _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:(?:I|US|SR|CA|NY|TX|FL|OR|WA|AZ|UT|NV|PA|OH|MI|NJ|VA|GA|NC)-|Interstate |Highway |Hwy\.? |Route |"
-    r"Rte?\.? |(?:FM|RM|CR|SR|US) )\d{1,4} )(?P<point>[NESW])(?![\w'’&-]|\.\w)(?:\.(?=[,;)]| &| and| at))?"
+    r"Rte?\.? |(?:FM|RM|CR|SR|US) )\d{1,4}[EW]? )(?P<point>[NESW])(?![\w'’&-]|\.\w)(?:\.(?=[,;)]| &| and| at))?"
 )
 _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
@@ -301,6 +301,7 @@ _NUMBERED_ROAD: Final = re.compile(
 )
 _BOX: Final = re.compile(r"\bP\.?O\.? ?Bx\.?(?= \d)")
 _QUEENS: Final = re.compile(rf"(?<![\w.,:/$#-])(?P<block>\d{{2,3}})-(?P<house>\d\d)(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
+_NEIGHBOURS: Final = 20
 _FLAT: Final = re.compile(r"(?<=\b[Ff]lat )(?P<floor>\d{1,2})/(?P<door>\d)(?!\d)")
 
 
@@ -325,7 +326,7 @@ def read(text: TrackedText) -> TrackedText:
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
     text = text.sub(_STATE, _state).sub(_ZIP, _zip)
-    text = text.sub(_QUEENS, lambda match: f"{code(match['block'])} {code(match['house'])}")
+    text = text.sub(_QUEENS, _queens)
     if ". " in text.text and _STREETS.search(text.text):
         text = text.sub(_ALONG, lambda match: f"{match['lead']}{_COMPASS[match['point']]} ")
     text = text.sub(_NUMBERED_ROAD, lambda match: f"{match['lead']}{code(match['road'])} {_COMPASS[match['point']]}")
@@ -351,6 +352,12 @@ def read(text: TrackedText) -> TrackedText:
 def _turn(match: re.Match[str]) -> str:
     side = "left" if "L" in (match["side"], match["then"]) else "right"
     return (match["lead"] or match["comma"]) + side
+
+
+def _queens(match: re.Match[str]) -> str | None:
+    """A house of a block, "88-15"; neighbours in a street are a range."""
+    gap = int(match["house"]) - int(match["block"])
+    return None if 0 < gap <= _NEIGHBOURS else f"{code(match['block'])} {code(match['house'])}"
 
 
 def _shire(match: re.Match[str]) -> str:

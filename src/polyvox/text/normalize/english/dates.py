@@ -77,7 +77,7 @@ _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}}){ITEM_END}", 
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
 _SHORT_NAMES: Final = frozenset((*MONTHS, *_DAYS, "sept", "tues", "thur", "thurs"))
 _BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
-_BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
+_BEFORE_FREE_DAY: Final = frozenset("for til till before after of late early free all is are it's thru through".split())
 _PART_OF_DAY: Final = re.compile(
     r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
     r"was|is|sounds|looks|at \d|@ ?\d)\b"

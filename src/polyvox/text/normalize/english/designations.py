@@ -52,6 +52,7 @@ _SUTURE: Final = re.compile(
 _HOME: Final = re.compile(
     r"(?<![\w.])(?P<bedrooms>\d{1,2}) ?(?:BR|BD|br|bd|bdr?m)\.? ?[/,]? ?(?P<baths>\d{1,2}(?:\.5)?) ?(?:BA|ba|bth)\b"
 )
+_BEDROOM: Final = re.compile(r"(?<![\w.,/-])(?P<count>\d)-?(?:BR|BD|br|bd)(?![\w/])")
 _FISCAL: Final = re.compile(
     r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
 )
@@ -100,6 +101,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
         text = text.sub(_HOME, _home)
+        text = text.sub(_BEDROOM, lambda match: f"{cardinal(match['count'])} bedroom")
     if "/" in text.text:
         text = text.sub(_TYRE, _tyre).sub(_WIRE, _two)
     if "x" in text.text:

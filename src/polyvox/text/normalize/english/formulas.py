@@ -39,6 +39,7 @@ _FUNCTION: Final = re.compile(
     r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?"
     r"\((?P<of>(?:-?\d{1,3}(?:\.\d{1,2})?|[A-Za-z0-9])(?:(?:, ?| [∩∪] | given )[A-Za-z0-9])*)\)"
 )
+_COMPOSED: Final = re.compile(r"(?<![\w.])(?P<outer>[fghFGH])\((?P<inner>[fghuFGH]\((?:-?\d{1,3}|[A-Za-z])\))\)")
 _TRIGONOMETRY: Final = re.compile(
     r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
     r"|(?<![A-Za-z.])(?:ln(?=[ (][\dA-Za-z](?![A-Za-z]))|log(?P<base>\d{0,2})(?=\(|(?<=\d) ?[a-z\d](?![A-Za-z])))"
@@ -63,7 +64,7 @@ def read(text: TrackedText) -> TrackedText:
     if "|" in text.text:
         text = text.sub(_GIVEN, r"\g<first> given \g<last>").sub(_ABSOLUTE, r"the absolute value of \g<of>")
     if "(" in text.text:
-        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
+        text = text.sub(_COMPOSED, r"\g<outer> of \g<inner>").sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
     if not text.text.isascii():
         text = text.sub(_BOUNDS, _bounds).sub(_ION, _ion)
     text = text.sub(_COMPOUND, _compound)

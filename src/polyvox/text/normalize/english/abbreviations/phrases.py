@@ -30,7 +30,8 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
     r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Eng|Engl)\. "
     r"(?P<study>Eng|Sci|Ed|Admin|Bio|Lit|Lang)\b\.?"
-    r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
+    r"|(?<=years of )(?P<english>Eng)\.|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<opposite>[Oo]pp)\. (?=the\b)|(?<=\()(?P<across>opp)\. (?=[A-Z])"
+    r"|\b(?P<machine>[Mm])ach\. (?=wash)"
     r"|(?<=\byears )(?P<years>exp)\b\.?(?!\w)|\b(?P<temp>[Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)|(?<=[Pp]lease )(?P<advise>adv)\b\.?(?= [a-z])|(?<=[Pp]ls )(?P<asked>adv)\b\.?(?= [a-z])|(?<=[Pp]ls\. )(?P<begged>adv)\b\.?(?= [a-z])|\b(?P<duty>[Rr])esp\. (?=for\b)"
     r"|\b(?P<yours>[Yy])rs\.? (?=sincerely|faithfully|truly|ever\b|affectionately|respectfully)"
     r"|\b(?P<honor>[Hh])on\. (?=Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D)"
@@ -46,7 +47,7 @@ _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "Fed. Cl", "op. by", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "pp. ", "Fed. Cl", "op. by", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
@@ -111,6 +112,10 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return {"S": "School ", "s": "school ", "Bd": "Board ", "Dem": "Democratic ", "Repub": "Republican "}[
             match["school"] or match["board"] or match["party"]
         ]
+    if match["english"]:
+        return "English" + stop
+    if match["opposite"] or match["across"]:
+        return f"{match.group()[0]}pposite "
     if match["claims"]:
         return "Federal Claims" + stop
     if match["run"]:

@@ -118,7 +118,7 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
         return "Box"
     if short.lower() == "opp" and word_after(match) in _OPPOSED:
         word = "opposing"
-    if setting is _JOB and word == "engineer" and word_before(match).endswith("."):
+    if word == "engineer" and (word_before(match) == "of" or word_before(match).endswith(".")):
         return None
     if setting is _SCHOOL and stop and word_after(match) in _FIELD_ENDS:
         return None
