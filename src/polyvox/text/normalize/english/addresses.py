@@ -201,7 +201,7 @@ _TURN: Final = re.compile(
     r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
     r"the (?:1st|2nd|3rd|next|first)|on (?:the|your)(?= [LR] (?:past|after|before|at))) )"
     r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
-    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto|at|in|after|past) [A-Z\d])"
+    r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto|at|in|after|past) (?:[A-Z\d]|the\b))"
 )
 _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
@@ -265,7 +265,7 @@ _OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?
 _FAR: Final = re.compile(
     rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blks?|blocks?|meters|feet)\.? (?:due )?)"
     rf"(?P<point>{_FINE_POINT})\.?"
-    r"(?= (?:of|on|along|from)\b|[,;)])"
+    r"(?= (?:of|on|along|from|to|toward|towards|past|and)\b|[,;)])"
 )
 _BESIDE: Final = re.compile(r"(?<=[a-z\d.,] )(?P<side>[LR])(?= of (?:the|your|my|center)\b)")
 _HEADED: Final = re.compile(
@@ -293,6 +293,9 @@ _BOUND: Final = re.compile(
 _ROAD_BOUND: Final = re.compile(
     r"(?P<lead>(?:\b(?:I|US|SR|CA|NY|TX|FL)-?\d{1,3}|\b(?:Hwy|Highway|Route|Rte)\.? \d{1,3}|\b[AM]\d{1,3}) )"
     r"(?P<point>[NESW])B(?!\w)"
+)
+_BRITISH_ROAD: Final = re.compile(
+    r"(?P<lead>\b[ABM]\d{1,4}(?:\(M\))? )(?P<point>[NESW])(?= (?:to|at|from|past|towards?|until|and|near)\b|[,;)])"
 )
 _ALONG: Final = re.compile(r"(?P<lead>\b(?:on|onto|at|off|along|down) )(?P<point>[NESW])\. (?=(?:La |El |Las |Los |San |Santa )?[A-Z][a-z])")
 _STREETS: Final = re.compile(r"\b(?:Blvd|Ave|St|Rd|Hwy|[Tt]urn|[Ee]xit|Dr|Pkwy|Street|Avenue|Road|Boulevard)\b")
@@ -334,7 +337,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_BOX, "PO Box")
     text = text.sub(_FLAT, r"\g<floor> \g<door>")
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
-    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _NUMBERED_STREET):
+    for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _BRITISH_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
     for pattern in (_FAR, _HEADED, _CORNER):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())

@@ -82,6 +82,7 @@ _PLAN: Final = re.compile(
 _PAIRED: Final = 4
 # Errors of a server, several of a kind: "HTTP 429s", "404s".
 _STATUSES: Final = re.compile(r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)")
+_PUPILS: Final = re.compile(r"(?<=\b[Yy]ear )(?P<year>\d{1,2})s(?!\w)")
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
 
 
@@ -91,6 +92,8 @@ _PLANS: Final = ("401", "403", "409", "457", "501", "529", "83", "1031", "1040",
 def read(text: TrackedText) -> TrackedText:
     """Everything here comes before dates, times and units, which would see their own figures only."""
     text = text.sub(_STATUSES, lambda match: _several(code(match["status"] or match["other"])))
+    if "ear " in text.text:
+        text = text.sub(_PUPILS, lambda match: _several(cardinal(match["year"])))
     if any(number in text.text for number in _PLANS):
         text = text.sub(_PLAN, _plan)
     if "-" in text.text:

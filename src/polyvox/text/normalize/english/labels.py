@@ -37,7 +37,11 @@ _MEASURED: Final = re.compile(
 )
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
-_STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
+_STATUS: Final = re.compile(
+    r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request|Forbidden|Gateway Time|"
+    r"Internal Server|Method Not|Moved|No Content|Not Found|Payload|Precondition|Request|Service Un|Too Many|Unauthorized|"
+    r"Unprocessable|Unsupported))"
+)
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(r"HTTP|\b(?:grep|nginx|curl|endpoint|status|responds?|responded|returns|returned)\b")
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")

@@ -34,6 +34,10 @@ _CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}
 _ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
 _SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")
 _YEAR: Final = re.compile(r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])")
+_BOOKS: Final = frozenset(
+    "genesis exodus leviticus deuteronomy joshua judges kings chronicles job psalm psalms proverbs ecclesiastes isaiah "
+    "jeremiah ezekiel daniel hosea matthew mark luke john acts romans corinthians galatians ephesians hebrews revelation".split()
+)
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
     "section sections step stanza table vol volume".split()
@@ -130,7 +134,8 @@ def _span(match: re.Match[str]) -> str | None:
 def _lower(match: re.Match[str]) -> str | None:
     """Small numerals behind a word that is numbered: "page xii", "pp. iv-xi"; a lone "c" or "l" is a letter."""
     first, last = match["first"], match["last"]
-    if word_before(match).rstrip(".").lower() not in _LOWER_LABELS or not _is_small_numeral(first):
+    before = word_before(match).rstrip(".").lower()
+    if before not in _LOWER_LABELS and not (before in _BOOKS and len(first) > 1) or not _is_small_numeral(first):
         return None
     if last is None:
         return cardinal(_digits(first.upper()))

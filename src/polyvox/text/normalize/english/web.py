@@ -59,6 +59,7 @@ _HOSTS: Final = {
     "skynews": "sky news",
     "washingtonpost": "washington post",
     "ycombinator": "Y combinator",
+    "tinyurl": "tiny URL",
     "youtu": "you tu",
 }
 _PAIR: Final = 2

@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 SPELLED: Final = _words(
-    "AE AX BI EL EM KA MM MU NA NU OM QI TI ACCA ACH ADU AFT ALP AOA APT ARB ASIO ASP BAA BIS CATIE COE COI COS CVICU DAO DEF DEI DOA DOT DUA EFT EOIR EOB ERA ERG FA FIO FOB GAD HAI HOD "
+    "AE AX BI EL EM KA MM MU NA NU OM QI TI ACCA ACH ADU AFT ALP AOA APT ARB ASIO ASP BAA BIS CATIE COE COI COS CVICU DAO DEF DEI DOA DOT DUA EFT EOIR EOB ERA ERG FA FIO FOB GAD HAI HOD IYKYK "
     "IOI ISEE LOA LOB LOE LOI MAE MIL MOA NIL NIT OBGYN OEE OOH ORA OTA PCAOB PES PHI PI PIA PIR PIP POA POD PSI ROE SEM SEN SHO SIL SOE SOP SOPS "
     "SOW SPA TAT TIA TOD UAE UCI UNFCCC USAA USCIRF USCIS USMCA USPTO USTA VOA"
 )
@@ -28,6 +28,7 @@ _LETTERS_NEAR: Final[Mapping[str, frozenset[str]]] = {
     "ADD": _words("adhd disorder diagnosed medication ritalin adderall attention"),
     "AHA": _words("guidelines guideline heart cpr acc american cardiology bls acls"),
     "BUN": _PATIENT | _words("creatinine sodium potassium labs glucose lab chloride cr na bmp cmp"),
+    "FAD": _words("nadh nad atp cofactor cofactors enzyme coenzyme"),
     "PIT": _words("afc nfl nhl mlb buf cle bal cin phi nyr"),
     "WIC": _words("closet ensuite bedroom mbr bath br ba br/ba condo"),
     "HA": _PATIENT | _words("complains fever nausea photophobia migraine"),

@@ -250,12 +250,12 @@ _BEFORE_LETTER: Final = re.compile(
     r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
 )
 _LABEL_LETTER: Final = re.compile(
-    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Appx|Apx)\."
+    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Att|Encl|Appx|Apx)\."
     r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
 )
 _LABELLED: Final = {
     "rm": "room", "apt": "apartment", "ste": "suite", "bldg": "building", "app": "appendix", "exh": "exhibit",
-    "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment",
+    "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment", "att": "attachment", "encl": "enclosure",
     "appx": "appendix", "apx": "appendix",
 }  # fmt: skip
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
@@ -264,6 +264,7 @@ _WITHIN: Final = re.compile(
     r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule|UCC §|UCC|(?<!§)§)\.?(?: [Nn]os?\.)? ?)"
     r"(?P<whole>\d{1,3})-(?P<part>\d{1,3})(?![\w-]|\.\d)"
 )
+_CODE: Final = re.compile(r"(?P<lead>(?:U\.? ?S\.? ?C\.?A?\.?|Code|Law|Stat\.?) § ?)(?P<number>\d{3})(?!\d|[.,-]\d)")
 _SECTION: Final = re.compile(r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)")
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
@@ -295,6 +296,8 @@ def read(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "§" in text.text:
+        text = text.sub(_CODE, lambda match: match["lead"] + code(match["number"]))
     if "s. " in text.text or "s." in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "." in text.text:

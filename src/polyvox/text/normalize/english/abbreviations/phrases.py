@@ -40,14 +40,14 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<wish>[Tt]he|[Tt]his|[Yy]our|[Mm]y|[Oo]ur|a|[Nn]ew|FOIA|per) req\b\.?(?!\w)|\b(?P<school>[Ss])ch\. (?=of\b)"
     r"|(?<=\bof )(?P<taught>Ed)\.(?! by\b| [A-Z][a-z]+ [A-Z])|\b(?P<board>Bd)\. (?=of\b)"
     r"|\b(?P<ed>Ed)\. (?=Psych|Dept|Policy|Sec|Code|Admin)|\b(?P<party>Dem|Repub)\. (?=[A-Z])"
-    r"|\b(?P<claims>Fed\. Cl)\.(?!\w)|\b(?P<run>op)\. (?=by\b)|\b(?P<mail>Gen\. Del\.)"
+    r"|(?<=\bAP )(?P<politics>Gov)\b\.?|\b(?P<claims>Fed\. Cl)\.(?!\w)|\b(?P<run>op)\. (?=by\b)|\b(?P<mail>Gen\. Del\.)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "pp. ", "Fed. Cl", "op. by", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "AP Gov", "pp. ", "Fed. Cl", "op. by", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
@@ -116,6 +116,8 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return "English" + stop
     if match["opposite"] or match["across"]:
         return f"{match.group()[0]}pposite "
+    if match["politics"]:
+        return "Government" + stop
     if match["claims"]:
         return "Federal Claims" + stop
     if match["run"]:

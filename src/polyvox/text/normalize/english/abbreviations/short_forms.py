@@ -126,6 +126,13 @@ SHORTENED: Final = {
 SMALL: Final = {
     "addl": "additional",
     "affd": "affected",
+    "chrs": "chairs",
+    "covd": "covered",
+    "ctr": "center",
+    "ctrs": "centers",
+    "rbt": "roundabout",
+    "tbl": "table",
+    "tbls": "tables",
     "brn": "brown",
     "dwr": "drawer",
     "dwrs": "drawers",
