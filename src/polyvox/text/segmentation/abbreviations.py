@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english import addresses, scripture
-from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations import ranks, setting_words, short_forms, words
+from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay

@@ -159,7 +159,10 @@ _SHORT: Final = "|".join(re.escape(short) for short in sorted(STATES_BY_STOP, ke
     "\\.", "\\. ?"
 )
 
-_ANY: Final = re.compile(r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\.|[A-Z][a-z]{1,4}\.(?=[ ,/)]|$)")
+_ANY: Final = re.compile(
+    r"[A-Z]{2}|\d[a-z]{2} [fF]l\b|\d{3}|(?<![A-Za-z'])[NESWLRD](?![A-Za-z'])|, [A-Z][a-z]{1,4}\."
+    r"|[A-Z][a-z]{1,4}\.(?=[ ,/)]|$)"
+)
 _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
@@ -207,14 +210,16 @@ _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
 )
 _CORNER: Final = re.compile(
-    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:cor\.|(?:corner|side|end|entrance|bank|exit|wing|coast|of [A-Z])\b))"
+    rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:cor\.|(?:corner|side|end|entrance|bank|exit|wing|coast"
+    rf"|of [A-Z])\b))"
 )
 _POSTCODE: Final = re.compile(
     r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
 )
 # The part of a country or a region.
 _PART: Final = re.compile(
-    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Terminal|Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood|Ireland|Korea|"
+    r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Terminal|Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood"
+    r"|Ireland|Korea|"
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
 )
 # Counties of England and Wales, behind a town or with their stop inside a sentence.
@@ -227,20 +232,24 @@ SHIRES: Final = {
     "Warks": "Warwickshire", "Wilts": "Wiltshire", "Worcs": "Worcestershire", "Yorks": "Yorkshire",
 }  # fmt: skip
 _SHIRE: Final = re.compile(
-    rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(SHIRES)})(?=[,;)]| [A-Z]{{1,2}}\d))"
+    rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(SHIRES)})(?=[,;)]"
+    rf"| [A-Z]{{1,2}}\d))"
 )
 _TERMINAL: Final = re.compile(r"(?<![\w.])(?P<point>[NESW])\.? Term\b\.?(?!\w)")
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
 # Elsewhere: beside another state, behind what leads to a place, and before what a state has.
 _STATE_NAMES: Final = "|".join(_STATES.values())
 _ANY_SHORT_STATE: Final = re.compile(
-    rf"(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]| &)? ?(?:{_SHORT})\.)?"
+    rf"(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]"
+    rf"| &)? ?(?:{_SHORT})\.)?"
     r"(?P<noun> [a-z]{3})?"
-    r"(?P<named> (?:Ave|Avenue|Blvd|St|Rd|Pike|Tpke|Turnpike|River|Delta|Valley|Legislature|Senate|House|Gov|Sen|Supreme|"
+    r"(?P<named> (?:Ave|Avenue|Blvd|St|Rd|Pike|Tpke|Turnpike|River|Delta|Valley|Legislature|Senate|House|Gov|Sen"
+    r"|Supreme|"
     r"Dept|Republicans?|Democrats?)\b)?)"
 )
 _STATE_LED: Final = re.compile(
-    r"(?:(?P<member>\([DRI]\) of)|\b(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
+    r"(?:(?P<member>\([DRI]\) of)|\b(?P<sure>[Ii]n|[Ff]rom|[Nn]ear|[Aa]cross|[Oo]utside|[Tt]hroughout"
+    r"|[Nn]orthern|[Ss]outhern|[Ee]astern|[Ww]estern|"
     r"[Cc]entral|[Rr]ural|[Uu]pstate|[Nn]ortheast|[Nn]orthwest|[Ss]outheast|[Ss]outhwest|[NS][EW])|\b(?:[Tt]o|[Oo]f|[Ff]or|[Bb]etween)"
     rf"|\b(?P<beside>{_STATE_NAMES}|(?:{_SHORT})\.)(?:,? (?:and|or|to|into|through)|[,/-]| &)?) ?\Z"
 )
@@ -287,7 +296,8 @@ _BEFORE_PLACE: Final = re.compile(
     r"monsoon|quadrant|quarter|ridge|sector|shore|side|slopes?|suburbs?|swells?|trades?|tip|wall|winds?|wing)\b)"
 )
 _BOUND: Final = re.compile(
-    r"(?P<lead>\b(?:[Gg]o|[Cc]ontinue|[Hh]ead|[Dd]rive|[Ww]alk|[Rr]ide|[Tt]urn|[Pp]roceed|[Tt]ravel|[Rr]un|then|facing) )"
+    r"(?P<lead>\b(?:[Gg]o|[Cc]ontinue|[Hh]ead|[Dd]rive|[Ww]alk|[Rr]ide|[Tt]urn|[Pp]roceed|[Tt]ravel|[Rr]un|then"
+    r"|facing) )"
     r"(?P<point>[NESW])\.?(?= (?:on|onto|along|to|toward|towards|for|past|until|via|up|down|\d)\b|[,;)]|\.?$)"
 )
 _ROAD_BOUND: Final = re.compile(
@@ -297,10 +307,13 @@ _ROAD_BOUND: Final = re.compile(
 _BRITISH_ROAD: Final = re.compile(
     r"(?P<lead>\b[ABM]\d{1,4}(?:\(M\))? )(?P<point>[NESW])(?= (?:to|at|from|past|towards?|until|and|near)\b|[,;)])"
 )
-_ALONG: Final = re.compile(r"(?P<lead>\b(?:on|onto|at|off|along|down) )(?P<point>[NESW])\. (?=(?:La |El |Las |Los |San |Santa )?[A-Z][a-z])")
+_ALONG: Final = re.compile(
+    r"(?P<lead>\b(?:on|onto|at|off|along|down) )(?P<point>[NESW])\. (?=(?:La |El |Las |Los |San |Santa )?[A-Z][a-z])"
+)
 _STREETS: Final = re.compile(r"\b(?:Blvd|Ave|St|Rd|Hwy|[Tt]urn|[Ee]xit|Dr|Pkwy|Street|Avenue|Road|Boulevard)\b")
 _NUMBERED_ROAD: Final = re.compile(
-    r"(?P<lead>\b[Tt]he )(?P<road>[1-9]\d{0,2}) (?P<point>[NESW])(?= (?:to|at|near|from|exit|toward|past|and|is|was|until)\b|[,.;)])"
+    r"(?P<lead>\b[Tt]he )(?P<road>[1-9]\d{0,2}) (?P<point>[NESW])(?= (?:to|at|near|from|exit|toward|past|and|is"
+    r"|was|until)\b|[,.;)])"
 )
 _BOX: Final = re.compile(r"\bP\.?O\.? ?Bx\.?(?= \d)")
 _QUEENS: Final = re.compile(rf"(?<![\w.,:/$#-])(?P<block>\d{{2,3}})-(?P<house>\d\d)(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")

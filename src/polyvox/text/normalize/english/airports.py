@@ -20,7 +20,8 @@ _CODE: Final = re.compile("[A-Z]{3}")
 
 
 _LED: Final = re.compile(
-    r"(?<![\w/.-])(?P<lead>(?:via|from|to|at|into|out of|through|dep|arr|dep\.|arr\.|and|ex) )(?P<code>[A-Z]{3})(?![\w/-]|\.\w)"
+    r"(?<![\w/.-])(?P<lead>(?:via|from|to|at|into|out of|through|dep|arr|dep\.|arr\.|and"
+    r"|ex) )(?P<code>[A-Z]{3})(?![\w/-]|\.\w)"
 )
 _FEWEST: Final = 2
 

@@ -95,13 +95,18 @@ _AGED: Final = re.compile(
 )
 # "67M w/ CHF", "34 F presents": the age and sex with which a note begins.
 _AGE_AND_SEX: Final = re.compile(
-    r"(?<![\w.,$€£/-])(?P<age>\d{1,3}) ?(?P<sex>[MF])(?=,? (?:w/|with\b|s/p|p/w|c/o|h/o|hx\b|who\b|presents?\b|presenting|"
+    r"(?<![\w.,$€£/-])(?P<age>\d{1,3}) ?(?P<sex>[MF])(?=,? (?:w/|with\b|s/p|p/w|c/o|h/o|hx\b|who\b|presents?\b"
+    r"|presenting|"
     r"presented|here\b|admitted|brought|BIBA|BIBEMS|in ED|found|smoker|nonsmoker|complain)"
     r"|(?= [A-Z]{2,4} (?:w/|with|s/p)))"
 )
 _ORIENTED: Final = re.compile(r"(?<!\w)(?:A&Ox|AAOx|A&O x|AOx|A\+Ox) ?(?P<times>[1-4])(?!\w)")
-_RESULT: Final = re.compile(r"(?<=[A-Z]{2} )(?P<result>neg|pos)(?:\.(?=\s*[a-z,;)])|(?![\w.]))|(?<=[A-Z]{2} )(?P<last>neg)(?=\.)")
-_REPEATED: Final = re.compile(r"(?:(?<=[A-Z]{2} )|(?<=neg\. )|(?<=pos\. )|(?<=negative )|(?<=positive ))x ?(?=[1-9]\d?(?!\w|\.\d))")
+_RESULT: Final = re.compile(
+    r"(?<=[A-Z]{2} )(?P<result>neg|pos)(?:\.(?=\s*[a-z,;)])|(?![\w.]))|(?<=[A-Z]{2} )(?P<last>neg)(?=\.)"
+)
+_REPEATED: Final = re.compile(
+    r"(?:(?<=[A-Z]{2} )|(?<=neg\. )|(?<=pos\. )|(?<=negative )|(?<=positive ))x ?(?=[1-9]\d?(?!\w|\.\d))"
+)
 _SEXES: Final = {"M": "male", "F": "female", "": ""}
 
 
@@ -115,7 +120,9 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PATIENTS, "patients")
     if _CHART.search(text.text) is None and _NOTED.search(text.text) is None:
         return text
-    text = text.sub(_AGE_AND_SEX, lambda match: f"{match['age']}-year-old {_SEXES[match['sex']]}").sub(_REPEATED, "times ")
+    text = text.sub(_AGE_AND_SEX, lambda match: f"{match['age']}-year-old {_SEXES[match['sex']]}").sub(
+        _REPEATED, "times "
+    )
     text = text.sub(_DAYS, "days").sub(_THOUSANDS, " thousand per microliter")
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
@@ -128,7 +135,9 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
-    text = text.sub(_ORIENTED, r"A and O times \g<times>").sub(_RESULT, lambda match: "positive" if match["result"] == "pos" else "negative")
+    text = text.sub(_ORIENTED, r"A and O times \g<times>").sub(
+        _RESULT, lambda match: "positive" if match["result"] == "pos" else "negative"
+    )
     if "/" in text.text:
         text = text.sub(_SLASHED, _slashed)
     if "pt" in text.text or "Pt" in text.text:

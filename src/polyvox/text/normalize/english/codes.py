@@ -343,7 +343,11 @@ def _mixed(match: re.Match[str]) -> str:
     ):
         return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
-    if match.group()[0] == "A" and match.end() < len(match.string) and _OPENING.search(match.string, max(0, match.start() - 2), match.start()):
+    if (
+        match.group()[0] == "A"
+        and match.end() < len(match.string)
+        and _OPENING.search(match.string, max(0, match.start() - 2), match.start())
+    ):
         return f"A-{' '.join(_called(runs[1:], plural=False))}"
     return " ".join(_called(runs, plural=plural))
 

@@ -76,12 +76,16 @@ _NUMBERED: Final = re.compile(
 )
 # Plans and forms of the tax office, which are known by their numbers.
 _PLAN: Final = re.compile(
-    r"(?<![\w.,$€£/-])(?P<plan>401|403|409|457|501|529|83)(?: ?\((?P<letter>[a-zA-Z])\)(?:\((?P<part>\d)\))?|(?P<glued>[kKA])(?![\w-]))(?P<many>s)?(?!\w)"
-    r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?|contractors?|returns?|accounts?)\b)"
+    r"(?<![\w.,$€£/-])(?P<plan>401|403|409|457|501|529|83)(?: ?\((?P<letter>[a-zA-Z])\)(?:\((?P<part>\d)\))?"
+    r"|(?P<glued>[kKA])(?![\w-]))(?P<many>s)?(?!\w)"
+    r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?"
+    r"|contractors?|returns?|accounts?)\b)"
 )
 _PAIRED: Final = 4
 # Errors of a server, several of a kind: "HTTP 429s", "404s".
-_STATUSES: Final = re.compile(r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)")
+_STATUSES: Final = re.compile(
+    r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)"
+)
 _PUPILS: Final = re.compile(r"(?<=\b[Yy]ear )(?P<year>\d{1,2})s(?!\w)")
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
 

@@ -44,7 +44,9 @@ _TRIGONOMETRY: Final = re.compile(
     r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
     r"|(?<![A-Za-z.])(?:ln(?=[ (][\dA-Za-z](?![A-Za-z]))|log(?P<base>\d{0,2})(?=\(|(?<=\d) ?[a-z\d](?![A-Za-z])))"
 )
-_FACTORIAL: Final = re.compile(r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?(?:[=≈~/×*+<>≤≥−)]|approximately|equals|less|greater))")
+_FACTORIAL: Final = re.compile(
+    r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?(?:[=≈~/×*+<>≤≥−)]|approximately|equals|less|greater))"
+)
 _GIVEN: Final = re.compile(r"(?<=P\()(?P<first>[A-Za-z]) ?\| ?(?P<last>[A-Za-z])(?=\))")
 _ABSOLUTE: Final = re.compile(r"(?<![\w|])\|(?P<of>[-−]?[A-Za-z0-9][^|\n<>=]{0,16})\|(?= ?(?:[<>=≤≥]|less|greater))")
 _FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
@@ -64,7 +66,12 @@ def read(text: TrackedText) -> TrackedText:
     if "|" in text.text:
         text = text.sub(_GIVEN, r"\g<first> given \g<last>").sub(_ABSOLUTE, r"the absolute value of \g<of>")
     if "(" in text.text:
-        text = text.sub(_COMPOSED, r"\g<outer> of \g<inner>").sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
+        text = (
+            text.sub(_COMPOSED, r"\g<outer> of \g<inner>")
+            .sub(_FUNCTION, _function)
+            .sub(_ORDER, r"O of \g<of>")
+            .sub(_GROUPED, _grouped)
+        )
     if not text.text.isascii():
         text = text.sub(_BOUNDS, _bounds).sub(_ION, _ion)
     text = text.sub(_COMPOUND, _compound)

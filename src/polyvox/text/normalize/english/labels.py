@@ -38,8 +38,10 @@ _MEASURED: Final = re.compile(
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _STATUS: Final = re.compile(
-    r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request|Forbidden|Gateway Time|"
-    r"Internal Server|Method Not|Moved|No Content|Not Found|Payload|Precondition|Request|Service Un|Too Many|Unauthorized|"
+    r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request"
+    r"|Forbidden|Gateway Time|"
+    r"Internal Server|Method Not|Moved|No Content|Not Found|Payload|Precondition|Request|Service Un|Too Many"
+    r"|Unauthorized|"
     r"Unprocessable|Unsupported))"
 )
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
@@ -50,7 +52,8 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
-    "Algebra Biology Bio Calculus Chemistry Chem Economics Econ Engineering English History Math Physics Phys Psychology "
+    "Algebra Biology Bio Calculus Chemistry Chem Economics Econ Engineering English History Math Physics Phys "
+    "Psychology "
     "Psych Sociology Spanish Stats Statistics FM "
     "Amtrak Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "

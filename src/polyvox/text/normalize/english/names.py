@@ -23,7 +23,8 @@ _NAMED: Final = re.compile(
 )
 # The firm, and not a count of millions: before what only a firm has, or beside another name.
 _FIRM: Final = re.compile(
-    r"(?<![\w.,$€£/-])3M(?=['’]s\b|,? (?:and|or|&) [A-Z]|, [A-Z]|[;.)]| (?:Co|Company|Corp|said|says|shares?|stock|tape|"
+    r"(?<![\w.,$€£/-])3M(?=['’]s\b|,? (?:and|or|&) [A-Z]|, [A-Z]|[;.)]| (?:Co|Company|Corp|said|says|shares?"
+    r"|stock|tape|"
     r"earplugs?|masks?|respirators?|lawsuits?|settlement|fell|rose|has|will|may|could|would|must|can|plans?|agreed|executives?|products?)\b)"
 )
 _AMOUNT_BEFORE: Final = re.compile(r"\b(?:to|of|about|over|under|than|nearly|by|at|least|some|almost|cost|worth) \Z")

@@ -20,7 +20,10 @@ _LETTERED: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
-_STAGE: Final = re.compile(r"(?:(?<=[Ss]tage )|(?<=[Tt]ype )|(?<=[Gg]rade )|(?<=[Cc]lass )|(?<=[Pp]hase ))(?P<numeral>I{1,3}|IV)(?P<letter>[A-Da-d])(?P<digit>[1-3])?(?!\w)")
+_STAGE: Final = re.compile(
+    r"(?:(?<=[Ss]tage )|(?<=[Tt]ype )|(?<=[Gg]rade )|(?<=[Cc]lass )|(?<=[Pp]hase ))(?P<numeral>I{1,3}"
+    r"|IV)(?P<letter>[A-Da-d])(?P<digit>[1-3])?(?!\w)"
+)
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -28,22 +31,27 @@ _ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )
 _WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _COUNTED: Final = frozenset(
-    "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic Amendment".split()
+    "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic "
+    "Amendment".split()
 )
 _CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
 _ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
 _SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")
-_YEAR: Final = re.compile(r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])")
+_YEAR: Final = re.compile(
+    r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])"
+)
 _BOOKS: Final = frozenset(
     "genesis exodus leviticus deuteronomy joshua judges kings chronicles job psalm psalms proverbs ecclesiastes isaiah "
-    "jeremiah ezekiel daniel hosea matthew mark luke john acts romans corinthians galatians ephesians hebrews revelation".split()
+    "jeremiah ezekiel daniel hosea matthew mark luke john acts romans corinthians galatians ephesians hebrews "
+    "revelation".split()
 )
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "Sputnik Voyager Pioneer Luna Vostok Soyuz Gemini Saturn Titan Ariane Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "Sputnik Voyager Pioneer Luna Vostok Soyuz Gemini Saturn Titan Ariane Acts Amendment Amendments Articles "
+    "Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
     "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
     "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
     "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "
@@ -53,11 +61,14 @@ _LABELS: Final = frozenset(
 # Games, films and phones whose fifth or tenth is written with one letter.
 _SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
 _SUBJECTS: Final = frozenset(
-    "Algebra Anatomy Art Biology Calculus Calc Chemistry Chem Economics Econ Engineering English French Geography Geology "
+    "Algebra Anatomy Art Biology Calculus Calc Chemistry Chem Economics Econ Engineering English French "
+    "Geography Geology "
     "Geometry German Government History Italian Latin Math Mathematics Mechanics Music Philosophy Physics Physiology "
     "Psychology Psych Sociology Spanish Statistics Stats Trigonometry Accounting Finance Analysis Composition".split()
 )
-_BEHIND_COURSE: Final = frozenset("and or meets meet class classes exam final lab teacher starts on at syllabus".split())
+_BEHIND_COURSE: Final = frozenset(
+    "and or meets meet class classes exam final lab teacher starts on at syllabus".split()
+)
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -135,7 +146,7 @@ def _lower(match: re.Match[str]) -> str | None:
     """Small numerals behind a word that is numbered: "page xii", "pp. iv-xi"; a lone "c" or "l" is a letter."""
     first, last = match["first"], match["last"]
     before = word_before(match).rstrip(".").lower()
-    if before not in _LOWER_LABELS and not (before in _BOOKS and len(first) > 1) or not _is_small_numeral(first):
+    if (before not in _LOWER_LABELS and not (before in _BOOKS and len(first) > 1)) or not _is_small_numeral(first):
         return None
     if last is None:
         return cardinal(_digits(first.upper()))

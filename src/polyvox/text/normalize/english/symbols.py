@@ -152,7 +152,8 @@ _PER: Final = re.compile(
 )
 # A rate behind a sum: "£600 p/m", "£950 pcm".
 _RATE: Final = re.compile(
-    r"(?P<sum>\b(?:pounds?|pence|euros?|dollars?|cents|rupees|thousand|hundred|K) )(?:p/(?P<each>[hwmda])|(?P<calendar>pcm)|(?P<week>pw)|(?P<month>pm))(?!\w)"
+    r"(?P<sum>\b(?:pounds?|pence|euros?|dollars?|cents|rupees|thousand|hundred|K) )(?:p/(?P<each>[hwmda])"
+    r"|(?P<calendar>pcm)|(?P<week>pw)|(?P<month>pm))(?!\w)"
 )
 _EACH: Final = {"h": "hour", "w": "week", "m": "month", "d": "day", "a": "annum"}
 _ACCOUNT: Final = re.compile(
@@ -291,7 +292,13 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     if "=" in text.text:
         text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
-    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_SIMILAR, " approximately ").sub(_ABOUT, "about ")
+    text = (
+        text.sub(_VARIABLE, "A")
+        .sub(_TYPED_HEART, "")
+        .sub(_NUMBER_SIGN, "number ")
+        .sub(_SIMILAR, " approximately ")
+        .sub(_ABOUT, "about ")
+    )
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
@@ -430,7 +437,13 @@ def _superscript(match: re.Match[str]) -> str:
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
     function = _FUNCTION.search(match.string, max(0, match.start() - 8), match.start()) is not None
     single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
-    if before[-1:].isdigit() or before.endswith((")", "∇")) or single or function or (formula and before[-1:].isalpha()):
+    if (
+        before[-1:].isdigit()
+        or before.endswith((")", "∇"))
+        or single
+        or function
+        or (formula and before[-1:].isalpha())
+    ):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 

@@ -56,7 +56,8 @@ _CONTENTED: Final = frozenset(
     "look life heart workforce citizens retirees".split()
 )
 _GROUNDS: Final = frozenset(
-    "legal theoretical scientific moral philosophical mathematical factual empirical genetic molecular neural conceptual "
+    "legal theoretical scientific moral philosophical mathematical factual empirical genetic molecular neural "
+    "conceptual "
     "ideological constitutional statutory biological historical orthonormal".split()
 )
 _ELDERLY: Final = frozenset(
@@ -371,7 +372,9 @@ def _that(words: Sequence[str], index: int) -> Role:
 
 def _bases(words: Sequence[str], index: int) -> Role:
     """Several a basis; those of an army and of baseball elsewhere."""
-    grounds = at(words, index - 1) in _GROUNDS or (at(words, index + 1) in ("of", "for") and at(words, index - 1) in ("the", "different"))
+    grounds = at(words, index - 1) in _GROUNDS or (
+        at(words, index + 1) in ("of", "for") and at(words, index - 1) in ("the", "different")
+    )
     return Role.OTHER if grounds and at(words, index - 1) != "loaded" else Role.PLAIN
 
 

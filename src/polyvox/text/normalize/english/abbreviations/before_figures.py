@@ -261,11 +261,15 @@ _LABELLED: Final = {
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 # What is numbered within its number: "Dkt. 41-2", "Table 4-1".
 _WITHIN: Final = re.compile(
-    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule|UCC §|UCC|(?<!§)§)\.?(?: [Nn]os?\.)? ?)"
+    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule|UCC §|UCC"
+    r"|(?<!§)§)\.?(?: [Nn]os?\.)? ?)"
     r"(?P<whole>\d{1,3})-(?P<part>\d{1,3})(?![\w-]|\.\d)"
 )
 _CODE: Final = re.compile(r"(?P<lead>(?:U\.? ?S\.? ?C\.?A?\.?|Code|Law|Stat\.?) § ?)(?P<number>\d{3})(?!\d|[.,-]\d)")
-_SECTION: Final = re.compile(r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)")
+_SECTION: Final = re.compile(
+    r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )"
+    r"|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)"
+)
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
@@ -318,8 +322,10 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_lettered(text: TrackedText) -> TrackedText:
     """Short forms before a letter: "rev. C", "Ex. B"."""
-    text = text.sub(_LABEL_LETTER, lambda match: _LABELLED[match[1].lower()].title() if match[1][0].isupper()
-                    else _LABELLED[match[1].lower()])
+    text = text.sub(
+        _LABEL_LETTER,
+        lambda match: _LABELLED[match[1].lower()].title() if match[1][0].isupper() else _LABELLED[match[1].lower()],
+    )
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])

@@ -112,11 +112,13 @@ _BEFORE_NAME: Final = re.compile(
     rf"|(?<![\w.'/-])(?:(?:{_PART})\.? )*(?:{_PART})(?= {_NAME})(?! (?:Alpha|Beta|Con|Zer|Xer|Docs|Limiter)\b)"
 )
 _MAY: Final = re.compile(
-    r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\.(?= (?:May|Will|Few|Many|Such)\b)"
+    r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\.(?= (?:May|Will|Few|Many"
+    r"|Such)\b)"
 )
 _JUNIOR: Final = re.compile(r"(?<![\w.])(?:Lt\.?|LT) ?\(?[jJ]\.?[gG]\.?\)?(?= [A-Z])")
 _SISTER: Final = re.compile(
-    r"(?:(?<=\A)|(?<=[.,;:&(] )|(?<=\b[a-z]\w )|(?<=[a-z]{3} ))Sr\.? (?=(?:Mary|Maria|Marie|Anne?|Teresa|Theresa|Agnes|Bernadette|"
+    r"(?:(?<=\A)|(?<=[.,;:&(] )|(?<=\b[a-z]\w )|(?<=[a-z]{3} ))Sr\.? (?=(?:Mary|Maria|Marie|Anne?|Teresa|Theresa"
+    r"|Agnes|Bernadette|"
     r"Catherine|Helen|Clare|Joan|Margaret|Rose|Angela|Monica|Cecilia|Elizabeth|Rita|Magdalena|Benedicta)\b)"
 )
 _OF_MAY: Final = _PARTS | {"Dr": "Doctor", "Prof": "Professor"}

@@ -38,7 +38,8 @@ _FILE: Final = Setting(
         r"\b(?:versus|v\.|[Cc]ourt|Judge|Justice|[Pp]laintiffs?|[Dd]efendants?|[Cc]ounsel|[Mm]otions?|Attys?|USC|ECF|"
         r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s|ed)?|"
         r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
-        r"[Dd]ocket|settlement|Pltfs?|[Aa]ppell(?:ant|ee)s?|[Ss]upra|[Ii]nfra|inter alia|limitations|cert\. denied|Mots?\.|Mem\. of|"
+        r"[Dd]ocket|settlement|Pltfs?|[Aa]ppell(?:ant|ee)s?|[Ss]upra|[Ii]nfra|inter alia|limitations"
+        r"|cert\. denied|Mots?\.|Mem\. of|"
         r"Tr\. at|Br\. at|[Hh]r'g)|§"
     ),
     setting_words.FILE,
@@ -49,7 +50,9 @@ _LISTING: Final = Setting(
         r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
         r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|[Ss]payed|[Nn]eutered|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|[Ss]payed"
+        r"|[Nn]eutered|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only"
+        r"|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -65,7 +68,9 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience"
+        r"|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer"
+        r"|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
@@ -87,7 +92,9 @@ _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
 _GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
 _FIELD_ENDS: Final = frozenset("Eng Sci Ed Admin Bio".split())
 _CALCULUS: Final = re.compile(r"∫|\bintegral|/dx|d/d")
-_COUNTED: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|ven|lve|teen|ty|dred|point|and) \Z")
+_COUNTED: Final = re.compile(
+    r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|ven|lve|teen|ty|dred|point|and) \Z"
+)
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 

@@ -366,7 +366,9 @@ SMALL: Final = {
 # Those of a chat, where a full stop behind them ends what is said.
 CHATTED: Final = frozenset("ppl thx tmrw wknd".split())
 # In capitals these are something else.
-_OTHER_IN_CAPITALS: Final = frozenset("gtd blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split())
+_OTHER_IN_CAPITALS: Final = frozenset(
+    "gtd blk bks rms pct msg std rtn pls mkt tkt svc fwd spd cnr utd mtg mfg hct".split()
+)
 # Words with their middle left out.
 _ELIDED: Final = {
     "add'l": "additional",
@@ -598,7 +600,8 @@ MIXED_CASE: Final = {
     "tl;dr": "TLDR",
 }
 _SAID_OF_YOU: Final = re.compile(
-    r" (?:@|at|a|an|the|so|not|welcome|in|on|gonna|here|there|late|right|wrong|still|too|very|just|ok|free|done|home|up|ready|"
+    r" (?:@|at|a|an|the|so|not|welcome|in|on|gonna|here|there|late|right|wrong|still|too|very|just|ok|free|done"
+    r"|home|up|ready|"
     r"sure|coming|going|back|with|being|doing|getting|leaving|kidding|amazing)\b"
 )
 _SIGNS: Final = frozenset("+-−=*/×·")
@@ -609,7 +612,43 @@ _YEAR_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_MACHINES: Final = frozenset("fee fees machine card pin withdrawal receipt limit lobby".split())
-_NAMES: Final = frozenset(("af", "yr", "cu", "em", "ai", "aka", "cto", "dob", "faq", "icu", "nyc", "poc", "roi", "qa", "diy", "eob", "hoa", "etf", "ipo", "ux", "usd", "ik", "srs", "tia", "eta", "luv", "dw", "coz", "ty", "fr", "fri", "gm", "ono"))
+_NAMES: Final = frozenset(
+    (
+        "af",
+        "yr",
+        "cu",
+        "em",
+        "ai",
+        "aka",
+        "cto",
+        "dob",
+        "faq",
+        "icu",
+        "nyc",
+        "poc",
+        "roi",
+        "qa",
+        "diy",
+        "eob",
+        "hoa",
+        "etf",
+        "ipo",
+        "ux",
+        "usd",
+        "ik",
+        "srs",
+        "tia",
+        "eta",
+        "luv",
+        "dw",
+        "coz",
+        "ty",
+        "fr",
+        "fri",
+        "gm",
+        "ono",
+    )
+)
 """With a capital, a name, a title or a firm."""
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
