@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english import addresses, scripture
+from polyvox.text.normalize.english import scripture, states
 from polyvox.text.normalize.english.abbreviations import ranks, setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
@@ -32,8 +32,8 @@ _MAY_END: Final = (
     | frozenset(words.BEHIND_NAMES)
     | _SHORTENED
     | frozenset(map(str.capitalize, _SHORTENED))
-    | frozenset(addresses.STATES_BY_STOP)
-    | frozenset(addresses.SHIRES)
+    | frozenset(states.STATES_BY_STOP)
+    | frozenset(states.SHIRES)
     | frozenset(ranks.UNITS)
     | _CALENDAR
     | {"St"}

@@ -5,120 +5,9 @@ from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence
 from polyvox.text.normalize.english.numbers import cardinal, code, spelled
+from polyvox.text.normalize.english.states import SHIRES, STATES, STATES_BY_STOP
 from polyvox.text.tracked import TrackedText
 
-_STATES: Final = {
-    "AL": "Alabama",
-    "AK": "Alaska",
-    "AZ": "Arizona",
-    "AR": "Arkansas",
-    "CA": "California",
-    "CO": "Colorado",
-    "CT": "Connecticut",
-    "DE": "Delaware",
-    "FL": "Florida",
-    "GA": "Georgia",
-    "HI": "Hawaii",
-    "ID": "Idaho",
-    "IL": "Illinois",
-    "IN": "Indiana",
-    "IA": "Iowa",
-    "KS": "Kansas",
-    "KY": "Kentucky",
-    "LA": "Louisiana",
-    "ME": "Maine",
-    "MD": "Maryland",
-    "MA": "Massachusetts",
-    "MI": "Michigan",
-    "MN": "Minnesota",
-    "MS": "Mississippi",
-    "MO": "Missouri",
-    "MT": "Montana",
-    "NE": "Nebraska",
-    "NV": "Nevada",
-    "NH": "New Hampshire",
-    "NJ": "New Jersey",
-    "NM": "New Mexico",
-    "NY": "New York",
-    "NC": "North Carolina",
-    "ND": "North Dakota",
-    "OH": "Ohio",
-    "OK": "Oklahoma",
-    "OR": "Oregon",
-    "PA": "Pennsylvania",
-    "RI": "Rhode Island",
-    "SC": "South Carolina",
-    "SD": "South Dakota",
-    "TN": "Tennessee",
-    "TX": "Texas",
-    "UT": "Utah",
-    "VT": "Vermont",
-    "VA": "Virginia",
-    "WA": "Washington",
-    "WV": "West Virginia",
-    "WI": "Wisconsin",
-    "WY": "Wyoming",
-}
-# As newspapers shorten them, behind a city or a party.
-STATES_BY_STOP: Final = {
-    "Ala": "Alabama",
-    "Ariz": "Arizona",
-    "Ark": "Arkansas",
-    "Calif": "California",
-    "Colo": "Colorado",
-    "Conn": "Connecticut",
-    "Del": "Delaware",
-    "Fla": "Florida",
-    "Ga": "Georgia",
-    "Ill": "Illinois",
-    "Ind": "Indiana",
-    "Kan": "Kansas",
-    "Ky": "Kentucky",
-    "La": "Louisiana",
-    "Md": "Maryland",
-    "Mass": "Massachusetts",
-    "Mich": "Michigan",
-    "Minn": "Minnesota",
-    "Miss": "Mississippi",
-    "Mo": "Missouri",
-    "Mont": "Montana",
-    "N.C": "North Carolina",
-    "N.D": "North Dakota",
-    "N.H": "New Hampshire",
-    "N.J": "New Jersey",
-    "N.M": "New Mexico",
-    "N.Y": "New York",
-    "Neb": "Nebraska",
-    "Nev": "Nevada",
-    "Okla": "Oklahoma",
-    "Ore": "Oregon",
-    "Pa": "Pennsylvania",
-    "R.I": "Rhode Island",
-    "S.C": "South Carolina",
-    "S.D": "South Dakota",
-    "Tenn": "Tennessee",
-    "Tex": "Texas",
-    "Va": "Virginia",
-    "Vt": "Vermont",
-    "W.Va": "West Virginia",
-    "Wash": "Washington",
-    "Wis": "Wisconsin",
-    "Wyo": "Wyoming",
-    "Kans": "Kansas",
-    "N.Dak": "North Dakota",
-    "N.Mex": "New Mexico",
-    "Nebr": "Nebraska",
-    "Oreg": "Oregon",
-    "Penna": "Pennsylvania",
-    "S.Dak": "South Dakota",
-    "Me": "Maine",
-    "Wisc": "Wisconsin",
-    "Alta": "Alberta",
-    "Nfld": "Newfoundland",
-    "Ont": "Ontario",
-    "Que": "Quebec",
-    "Sask": "Saskatchewan",
-}
 # States that are also a word in capitals, or initials that a comma may precede.
 _DOUBTFUL: Final = frozenset("CO DE HI ID IN LA MA MD ME MS OH OK OR PA".split())
 _CITIES: Final = frozenset(
@@ -167,12 +56,12 @@ _HOUSE: Final = re.compile(
     rf"(?<![\w.,:/$€£#-])(?P<number>[1-9]\d{{2,4}})(?= (?:{_POINT}\.? )?(?:{_NAME} ){{0,3}}{_SUFFIX})"
 )
 _STATE: Final = re.compile(
-    rf"(?<=[A-Za-z.], )(?P<state>{'|'.join(_STATES)})(?P<zip> \d{{5}}(?:-\d{{4}})?)?(?![\w&'’-]|\.\w)"
+    rf"(?<=[A-Za-z.], )(?P<state>{'|'.join(STATES)})(?P<zip> \d{{5}}(?:-\d{{4}})?)?(?![\w&'’-]|\.\w)"
 )
 _CITY: Final = re.compile(r"(?:\b(?P<led>in|from|to|near|of|at|via|outside|around) )?(?P<city>[A-Z][A-Za-z.]+), $")
 _ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
 _ZIP_CUE: Final = re.compile(
-    r"\b(?:[A-Z]{2} |NYC |D\.C\. |(?:" + "|".join(_STATES.values()) + r") |(?i:zip|postal code|postcode)\b[^\n]{0,32})$"
+    r"\b(?:[A-Z]{2} |NYC |D\.C\. |(?:" + "|".join(STATES.values()) + r") |(?i:zip|postal code|postcode)\b[^\n]{0,32})$"
 )
 _BEFORE_STREET: Final = re.compile(rf"(?<![\w.'])(?P<point>{_POINT})\.?(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
 _BEFORE_POINT: Final = (
@@ -189,10 +78,10 @@ _BEFORE_POINT: Final = (
     "off ",
     "corner ",
 )
-_SEATED: Final = _STATES | {"DC": "D.C.", "GU": "Guam", "PR": "Puerto Rico"}
+_SEATED: Final = STATES | {"DC": "D.C.", "GU": "Guam", "PR": "Puerto Rico"}
 _PARTY: Final = re.compile(
     rf"(?:(?<=\()|(?<=, ))(?P<party>[DRI])[-–](?:(?P<state>{'|'.join(_SEATED)})(?=[),])|(?P<short>{_SHORT})\."
-    rf"|(?P<full>{'|'.join(_STATES.values())})(?=[),]))"
+    rf"|(?P<full>{'|'.join(STATES.values())})(?=[),]))"
     r"|(?<=\()(?P<member>[DR])-(?P<home>[A-Z]{2})-(?P<district>\d{1,2})(?=\))"
 )
 # The seat of a member of Congress, behind letters that would be a word.
@@ -222,15 +111,6 @@ _PART: Final = re.compile(
     r"|Ireland|Korea|"
     r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
 )
-# Counties of England and Wales, behind a town or with their stop inside a sentence.
-SHIRES: Final = {
-    "Beds": "Bedfordshire", "Berks": "Berkshire", "Bucks": "Buckinghamshire", "Cambs": "Cambridgeshire",
-    "Carms": "Carmarthenshire", "Derbys": "Derbyshire", "Glos": "Gloucestershire", "Hants": "Hampshire",
-    "Herts": "Hertfordshire", "Lancs": "Lancashire", "Leics": "Leicestershire", "Lincs": "Lincolnshire",
-    "Middx": "Middlesex", "Northants": "Northamptonshire", "Northumb": "Northumberland", "Notts": "Nottinghamshire",
-    "Oxon": "Oxfordshire", "Pembs": "Pembrokeshire", "Shrops": "Shropshire", "Staffs": "Staffordshire",
-    "Warks": "Warwickshire", "Wilts": "Wiltshire", "Worcs": "Worcestershire", "Yorks": "Yorkshire",
-}  # fmt: skip
 _SHIRE: Final = re.compile(
     rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(SHIRES)})(?=[,;)]"
     rf"| [A-Z]{{1,2}}\d))"
@@ -238,7 +118,7 @@ _SHIRE: Final = re.compile(
 _TERMINAL: Final = re.compile(r"(?<![\w.])(?P<point>[NESW])\.? Term\b\.?(?!\w)")
 _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|R\.I)\.(?!\w)")
 # Elsewhere: beside another state, behind what leads to a place, and before what a state has.
-_STATE_NAMES: Final = "|".join(_STATES.values())
+_STATE_NAMES: Final = "|".join(STATES.values())
 _ANY_SHORT_STATE: Final = re.compile(
     rf"(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]"
     rf"| &)? ?(?:{_SHORT})\.)?"
@@ -323,42 +203,51 @@ _FLAT: Final = re.compile(r"(?<=\b[Ff]lat )(?P<floor>\d{1,2})/(?P<door>\d)(?!\d)
 
 def read(text: TrackedText) -> TrackedText:
     """House numbers, the compass beside streets and roads, states behind a city, and ZIP codes."""
-    if _ANY.search(text.text) is None:
-        return text
+    return text if _ANY.search(text.text) is None else _points(_streets(_places(text)))
+
+
+def _places(text: TrackedText) -> TrackedText:
+    """Members of Congress, states and counties, and postal codes."""
     if any(party in text.text for party in ("D-", "R-", "I-", "D–", "R–", "I–")):
         text = text.sub(_PARTY, _party)
     if "-" in text.text:
         text = text.sub(_SEAT, lambda match: f"{'.'.join(match['state'])} {cardinal(match['seat'])}")
-    if ", " in text.text and "." in text.text:
-        text = text.sub(_SHORT_STATE, _short_state)
     if "." in text.text:
-        text = text.sub(_ANY_SHORT_STATE, _any_short_state)
+        text = text.sub(_SHORT_STATE, _short_state).sub(_ANY_SHORT_STATE, _any_short_state)
     if ". " in text.text:
         text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
         text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
-    if "s." in text.text or "s," in text.text or "s " in text.text:
+    if "s" in text.text:
         text = text.sub(_SHIRE, _shire)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
-    text = text.sub(_STATE, _state).sub(_ZIP, _zip)
-    text = text.sub(_QUEENS, _queens)
-    if ". " in text.text and _STREETS.search(text.text):
-        text = text.sub(_ALONG, lambda match: f"{match['lead']}{_COMPASS[match['point']]} ")
-    text = text.sub(_NUMBERED_ROAD, lambda match: f"{match['lead']}{code(match['road'])} {_COMPASS[match['point']]}")
+    return text.sub(_STATE, _state).sub(_ZIP, _zip)
+
+
+def _streets(text: TrackedText) -> TrackedText:
+    """Numbers of houses, flats and boxes, and the compass before and behind the name of a street."""
+    if "-" in text.text:
+        text = text.sub(_QUEENS, _queens)
     if "Bx" in text.text:
         text = text.sub(_BOX, "PO Box")
     text = text.sub(_FLAT, r"\g<floor> \g<door>")
+    if ". " in text.text and _STREETS.search(text.text):
+        text = text.sub(_ALONG, lambda match: f"{match['lead']}{_COMPASS[match['point']]} ")
+    text = text.sub(_NUMBERED_ROAD, lambda match: f"{match['lead']}{code(match['road'])} {_COMPASS[match['point']]}")
     text = text.sub(_BEFORE_STREET, _point).sub(_HOUSE, lambda match: code(match["number"]))
     for pattern in (_BEHIND_STREET, _BEHIND_ROAD, _BRITISH_ROAD, _NUMBERED_STREET):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]])
-    for pattern in (_FAR, _HEADED, _CORNER):
+    return text.sub(_FLOOR, "floor")
+
+
+def _points(text: TrackedText) -> TrackedText:
+    """The compass beside a distance, a direction or a place."""
+    for pattern in (_FAR, _HEADED, _CORNER, _BOUND):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
-    text = text.sub(_BOUND, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_ROAD_BOUND, lambda match: f"{match['lead']}{_COMPASS[match['point']].lower()}bound")
     text = text.sub(_FINEST, lambda match: _COMPASS[match.group()].lower())
     text = text.sub(_BEFORE_PLACE, lambda match: _COMPASS[match["point"]].lower())
-    text = text.sub(_FLOOR, "floor")
     if " of " not in text.text:
         return text
     text = text.sub(_BESIDE, lambda match: "left" if match["side"] == "L" else "right")
@@ -394,7 +283,7 @@ def _six_figures(match: re.Match[str]) -> str:
 
 def _party(match: re.Match[str]) -> str | None:
     if match["member"]:
-        home = _STATES.get(match["home"])
+        home = STATES.get(match["home"])
         return f"{match['member']}, {home} {match['district']}" if home else None
     state = _SEATED[match["state"]] if match["state"] else match["full"] or _state_by_stop(match["short"])
     return f"{match['party']}, {state}"
@@ -415,10 +304,12 @@ def _any_short_state(match: re.Match[str]) -> str | None:
         return _state_by_stop(match["state"])
     if led is None and not match["behind"] and not named:
         return None
-    if match["state"] == "Me" and not (match["behind"] or (led and led["beside"])):
+    beside = match["behind"] or (led is not None and led["beside"])
+    if match["state"] == "Me" and not beside:
         return None
-    alone = led is not None and not (led["beside"] or led["member"]) and not match["behind"]
-    if alone and (following[:1].isupper() or (not led["sure"] and match["state"] in _NOT_LED)):
+    alone = led is not None and not beside and not led["member"]
+    sure = led is not None and led["sure"] is not None
+    if alone and (following[:1].isupper() or (not sure and match["state"] in _NOT_LED)):
         return None
     return _state_by_stop(match["state"]) + ("." if ends_sentence(match) else "")
 
@@ -439,7 +330,7 @@ def _state(match: re.Match[str]) -> str | None:
     certain = match["zip"] or city["led"] or city["city"] in _CITIES or match["state"] not in _DOUBTFUL
     if not certain:
         return None
-    return _STATES[match["state"]] + (f" {_digits(match['zip'].strip())}" if match["zip"] else "")
+    return STATES[match["state"]] + (f" {_digits(match['zip'].strip())}" if match["zip"] else "")
 
 
 def _zip(match: re.Match[str]) -> str | None:

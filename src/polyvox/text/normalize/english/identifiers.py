@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.commands import OPTION, OPTION_LETTERS, follows_command
+from polyvox.text.normalize.english import errors
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
@@ -48,20 +49,6 @@ _DOTTED: Final = re.compile(
 )
 _SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
 _CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
-# Errors and signals of Unix, as programmers call them.
-_ERRORS: Final = {
-    "EACCES": "E access", "EADDRINUSE": "E addr in use", "EADDRNOTAVAIL": "E addr not avail", "EAGAIN": "E again",
-    "EBADF": "E bad F", "EBUSY": "E busy", "ECONNABORTED": "E conn aborted", "ECONNREFUSED": "E conn refused",
-    "ECONNRESET": "E conn reset", "EEXIST": "E exist", "EHOSTUNREACH": "E host unreach", "EINTR": "E inter",
-    "EINVAL": "E in val", "EISDIR": "E is dir", "EMFILE": "E M file", "ENETUNREACH": "E net unreach",
-    "ENODEV": "E no dev", "ENOENT": "E no ent", "ENOMEM": "E no mem", "ENOSPC": "E no space", "ENOTDIR": "E not dir",
-    "ENOTEMPTY": "E not empty", "ENOTFOUND": "E not found", "EPERM": "E perm", "EPIPE": "E pipe", "EROFS": "E R O F S",
-    "SQLSTATE": "SQL state", "ETIMEDOUT": "E timed out", "SIGABRT": "sig abort", "SIGALRM": "sig alarm", "SIGBUS": "sig bus",
-    "SIGCHLD": "sig child", "SIGCONT": "sig cont", "SIGHUP": "sig hup", "SIGILL": "sig ill", "SIGINT": "sig int",
-    "SIGKILL": "sig kill", "SIGPIPE": "sig pipe", "SIGQUIT": "sig quit", "SIGSEGV": "sig seg V",
-    "SIGSTOP": "sig stop", "SIGTERM": "sig term", "SIGUSR1": "sig user one",
-}  # fmt: skip
-_ERROR: Final = re.compile(r"(?<![\w.])(?:" + "|".join(_ERRORS) + r")(?!\w)")
 _GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
 _SHARED: Final = re.compile(r"\.so(?P<versions>(?:\.\d{1,3})*)(?!\w)")
 _PROMPT: Final = re.compile(r"^[$%] (?=[a-z])", re.MULTILINE)
@@ -76,8 +63,7 @@ def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
     if "* " in text.text:
         text = text.sub(_CRON, _cron)
-    if "E" in text.text or "SIG" in text.text:
-        text = text.sub(_ERROR, lambda match: _ERRORS[match.group()])
+    text = errors.read(text)
     if text.text.startswith(("$ ", "% ")):
         text = text.sub(_PROMPT, "")
     if _ANY.search(text.text) is None:
@@ -86,7 +72,11 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_GLOB, r"\g<option>star")
     if ".so" in text.text:
         text = text.sub(_SHARED, lambda match: f" dot so{match['versions'].replace('.', ' dot ')}")
-    text = text.sub(_LITERAL, _literal)
+    return _names(_paths(text.sub(_LITERAL, _literal)))
+
+
+def _paths(text: TrackedText) -> TrackedText:
+    """Paths, options of commands, hidden files."""
     if "\\" in text.text:
         text = text.sub(_WINDOWS, _windows).sub(_FOLDED, _windows)
     if "chmod" in text.text or " -p " in text.text:
@@ -97,6 +87,10 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(OPTION, _option)
     if "/" in text.text:
         text = text.sub(_PATH, _path).sub(_BRANCH, _path).sub(_CONTENT_TYPE, _path)
+    return text
+
+
+def _names(text: TrackedText) -> TrackedText:
     text = text.sub(_DOTTED, _dotted)
     return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
 

@@ -254,10 +254,22 @@ _LABEL_LETTER: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
 )
 _LABELLED: Final = {
-    "rm": "room", "apt": "apartment", "ste": "suite", "bldg": "building", "app": "appendix", "exh": "exhibit",
-    "fig": "figure", "sched": "schedule", "gp": "group", "grp": "group", "attach": "attachment", "att": "attachment", "encl": "enclosure",
-    "appx": "appendix", "apx": "appendix",
-}  # fmt: skip
+    "app": "appendix",
+    "appx": "appendix",
+    "apt": "apartment",
+    "apx": "appendix",
+    "att": "attachment",
+    "attach": "attachment",
+    "bldg": "building",
+    "encl": "enclosure",
+    "exh": "exhibit",
+    "fig": "figure",
+    "gp": "group",
+    "grp": "group",
+    "rm": "room",
+    "sched": "schedule",
+    "ste": "suite",
+}
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
 # What is numbered within its number: "Dkt. 41-2", "Table 4-1".
 _WITHIN: Final = re.compile(

@@ -10,8 +10,7 @@ from polyvox.text.tracked import TrackedText
 _IN_PHRASE: Final = re.compile(
     r"(?:(?<=\d )|(?<=\d\+ ))(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
     r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
-    r"|\b(?<!\bof )(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?!Psych|Dept|Policy|Sec|Code|Admin"
-    r"|Dean)(?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
+    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
     r"|\b(?P<editors>[Ee]ds)\."
     r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
     r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
@@ -28,33 +27,20 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<exclusions>[Ee])xcl\. (?=apply|may)"
     r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board|class|exam|"
     r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
-    r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG"
-    r"|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
-    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Eng|Engl)\. "
+    r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|"
+    r"(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
+    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Engl?)\. "
     r"(?P<study>Eng|Sci|Ed|Admin|Bio|Lit|Lang)\b\.?"
-    r"|(?<=years of )(?P<english>Eng)\.|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<opposite>[Oo]pp)\. (?=the\b)"
-    r"|(?<=\()(?P<across>opp)\. (?=[A-Z])"
-    r"|\b(?P<machine>[Mm])ach\. (?=wash)"
-    r"|(?<=\byears )(?P<years>exp)\b\.?(?!\w)|\b(?P<temp>[Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)"
-    r"|(?<=[Pp]lease )(?P<advise>adv)\b\.?(?= [a-z])|(?<=[Pp]ls )(?P<asked>adv)\b\.?(?= [a-z])"
-    r"|(?<=[Pp]ls\. )(?P<begged>adv)\b\.?(?= [a-z])|\b(?P<duty>[Rr])esp\. (?=for\b)"
-    r"|\b(?P<yours>[Yy])rs\.? (?=sincerely|faithfully|truly|ever\b|affectionately|respectfully)"
-    r"|\b(?P<honor>[Hh])on\. (?=Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D)"
-    r"|\b[Pp](?P<skilled>rof)\. (?=in\b)|(?<=\bsee )(?P<attached>att)\.(?!\w)"
-    r"|(?:(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))(?P<entrance>ent)\b\.?(?!\w)|(?:(?<=\bfront )"
-    r"|(?<=\bnorth )|(?<=\bsouth ))(?P<way>ent)\b\.?(?!\w)"
-    r"|\b(?P<wish>[Tt]he|[Tt]his|[Yy]our|[Mm]y|[Oo]ur|a|[Nn]ew|FOIA|per) req\b\.?(?!\w)|\b(?P<school>[Ss])ch\. (?=of\b)"
-    r"|(?<=\bof )(?P<taught>Ed)\.(?! by\b| [A-Z][a-z]+ [A-Z])|\b(?P<board>Bd)\. (?=of\b)"
-    r"|\b(?P<ed>Ed)\. (?=Psych|Dept|Policy|Sec|Code|Admin)|\b(?P<party>Dem|Repub)\. (?=[A-Z])"
-    r"|(?<=\bAP )(?P<politics>Gov)\b\.?|\b(?P<claims>Fed\. Cl)\.(?!\w)|\b(?P<run>op)\. (?=by\b)|\b(?P<mail>Gen\. Del\.)"
+    r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _PHRASED: Final = (
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang", "ach. ", " adv", "AP Gov", "pp. ", "Fed. Cl", "op. by", " req", "ch. ", "Bd. ", "em. ", "pub. ", "rof. ", " att.", " ent",
-    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.", " exp", "emp", "esp. ", "rs ", "rs. ", "on. ", " Del.",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang",
+    "ach. ",
+    " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
@@ -108,34 +94,6 @@ def _in_phrase(match: re.Match[str]) -> str | None:
         return _studied(match, stop)
     if match["beat"] or match["revised"] or match["assorted"] or match["exclusions"] or match["room"]:
         return _sold_or_won(match, stop)
-    if match["advise"] or match["asked"] or match["begged"]:
-        return "advise"
-    if match["wish"]:
-        return f"{match['wish']} request{stop}"
-    if match["taught"] or match["ed"]:
-        return "Education" + (stop if match["taught"] else " ")
-    if match["school"] or match["board"] or match["party"]:
-        return {"S": "School ", "s": "school ", "Bd": "Board ", "Dem": "Democratic ", "Repub": "Republican "}[
-            match["school"] or match["board"] or match["party"]
-        ]
-    if match["english"]:
-        return "English" + stop
-    if match["opposite"] or match["across"]:
-        return f"{match.group()[0]}pposite "
-    if match["politics"]:
-        return "Government" + stop
-    if match["claims"]:
-        return "Federal Claims" + stop
-    if match["run"]:
-        return "operated "
-    if match["skilled"]:
-        return match.group()[0] + "roficient "
-    if match["attached"]:
-        return "attached" + stop
-    if match["entrance"] or match["way"]:
-        return "entrance" + stop
-    if match["years"] or match["temp"] or match["duty"] or match["yours"] or match["honor"] or match["mail"]:
-        return _of_letters(match, stop)
     if match["ship"]:
         return "shipping" + stop
     if match["according"]:
@@ -157,19 +115,6 @@ def _of_book(match: re.Match[str], stop: str) -> str:
         return f"{match['editors'][0]}ditors"
     done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
     return done.capitalize() if match["edited"][0].isupper() else done
-
-
-def _of_letters(match: re.Match[str], stop: str) -> str:
-    """Words of applications and of letters."""
-    if match["years"]:
-        return "experience" + stop
-    if match["temp"]:
-        return f"{match['temp']}emporary to permanent{stop}"
-    if match["duty"]:
-        return f"{match['duty']}esponsible "
-    if match["yours"]:
-        return f"{match['yours']}ours "
-    return f"{match['honor']}onorary " if match["honor"] else "General Delivery" + stop
 
 
 def _studied(match: re.Match[str], stop: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import before_figures, courts, phrases, settings, short_forms
+from polyvox.text.normalize.english.abbreviations import before_figures, courts, idioms, phrases, settings, short_forms
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.abbreviations.words import (
     ANYWHERE,
@@ -186,7 +186,7 @@ def _weekdays(match: re.Match[str]) -> str:
 
 def _initialled(text: TrackedText) -> TrackedText:
     """Phrases, offices, degrees, initials, and what "Dr" and "St" stand for."""
-    text = short_forms.read_elisions(phrases.read(text)).sub(_DEGREE, _degree)
+    text = short_forms.read_elisions(phrases.read(idioms.read(text))).sub(_DEGREE, _degree)
     if "." in text.text:
         text = _stopped(text)
     if "Dr" in text.text:

@@ -95,6 +95,7 @@ _CALCULUS: Final = re.compile(r"∫|\bintegral|/dx|d/d")
 _COUNTED: Final = re.compile(
     r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|ven|lve|teen|ty|dred|point|and) \Z"
 )
+_NEAR: Final = 10
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -113,22 +114,31 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
     if not (short.islower() or short.istitle()):
         return None
     word = setting.word(short.lower(), stop=stop)
-    if word is None or short == "pls" or (short == "dx" and _CALCULUS.search(match.string)):
+    if word is None or _is_other(match, setting, word):
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
-    if short.lower() == "pts" and _COUNTED.search(match.string, max(0, match.start() - 10), match.start()):
-        return None
-    if short.lower() == "bd" and word_after(match) == "of":
-        return None
-    if short.lower() == "bx" and word_before(match).replace(".", "") == "PO":
-        return "Box"
-    if short.lower() == "opp" and word_after(match) in _OPPOSED:
-        word = "opposing"
-    if word == "engineer" and (word_before(match) == "of" or word_before(match).endswith(".")):
-        return None
-    if setting is _SCHOOL and stop and word_after(match) in _FIELD_ENDS:
-        return None
-    if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":
-        return None
+    word = _beside(match, word)
     return (word.capitalize() if short[0].isupper() else word) + (final_stop(match) if stop else "")
+
+
+def _beside(match: re.Match[str], word: str) -> str:
+    """The word as its neighbour has it: "opp. counsel", "PO Bx."."""
+    short = match["word"].lower()
+    if short == "opp" and word_after(match) in _OPPOSED:
+        return "opposing"
+    return "box" if short == "bx" and word_before(match).replace(".", "") == "PO" else word
+
+
+def _is_other(match: re.Match[str], setting: Setting, word: str) -> bool:
+    """Return whether the short form stands for something else than the setting has it for."""
+    short, before, following = match["word"], word_before(match), word_after(match)
+    if short in ("pls", "dx", "pts"):
+        counted = _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start())
+        return short == "pls" or (counted if short == "pts" else _CALCULUS.search(match.string)) is not None
+    if word == "engineer":
+        return before == "of" or before.endswith(".")
+    if setting is _SCHOOL and match["stop"]:
+        return following in _FIELD_ENDS
+    named = setting is _FILE and short.istitle() and before[:1].isupper() and word == "plaintiff"
+    return named or (short.lower() == "bd" and following == "of")
