@@ -22,7 +22,7 @@ _LAST_WORDS: Final = re.compile(
 )
 _WIDE_BEFORE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?=[A-Za-z])")
 """Writing without spaces, which a short word may follow at once: 请Dr. 王来."""
-_DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
+_DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+(?:[A-Za-z]|Sc|Ed|Eng|Phil|Va|Mex|Dak)")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _SHORTENED: Final = frozenset((*short_forms.SHORTENED, *short_forms.SMALL)) - short_forms.CHATTED
@@ -35,6 +35,7 @@ _MAY_END: Final = (
     | frozenset(states.STATES_BY_STOP)
     | frozenset(states.SHIRES)
     | frozenset(ranks.UNITS)
+    | {"Mex", "Dak", "Ops"}
     | _CALENDAR
     | {"St"}
 )
@@ -43,7 +44,7 @@ _INSIDE_BEFORE_SMALL: Final = (
     | (frozenset(words.GOING_ON) - {"ref"})
     | _OF_SETTINGS
     | frozenset(
-        "Sch UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+        "Sch Pharm pharm comp alt Stat prof id UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
         "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
@@ -56,15 +57,20 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
     | frozenset(
-        "Dem Repub trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
+        "Dem Pte Repub trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
         "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
+# Subjects of a school and parts of a book, which may be the first.
+_NUMBERED: Final = frozenset(
+    "Alg Anat Bio Biol Calc Chem Econ Geom Hist Orgo Phys Psych Stats Trig Bk Bks Ch Chs Pt Pts Vol Vols vol vols".split()
+)
 _BEFORE_FIGURES: Final = (
     frozenset(BEFORE_FIGURES)
+    | _NUMBERED
     | frozenset(scripture.SHORT)
     | frozenset(
-        "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
+        "Sched Tit b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
         "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र Seks Ting".split()
@@ -127,7 +133,9 @@ _ROMANCE_NAMES: Final = frozenset(
 _UNITS: Final = frozenset("oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs".split())
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
-_BEFORE_LETTERS: Final = frozenset("art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp Appx Apx Sched".split())
+_BEFORE_LETTERS: Final = frozenset(
+    "art bât bl esc lett sc Rm Apt Ste Bldg Exh Gp App Appx Apx Sched Ex Exs Rev rev Att Attach Encl".split()
+)
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES
@@ -216,6 +224,8 @@ def _leads_to(word: str, following: str) -> bool:
         return _ROMAN.fullmatch(following) is not None
     if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
         return following not in STARTERS
+    if following == "I" and word in _NUMBERED:
+        return True
     return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
 
 

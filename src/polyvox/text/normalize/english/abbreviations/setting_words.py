@@ -73,7 +73,7 @@ JOB: Final = _table(
     "emp employees,emps employees,pref preferred,exp experience,dir director,supv supervisor,sched schedule",
     "quals qualifications,sal salary,comm commission,ops operations,refs references,admin administrative,bene benefits",
     "nec necessary,cert certified,lic license,bkgd background,pos position,exec executive,sr senior,jr junior",
-    "eng engineer,engs engineers,dev developer,devs developers,acctg accounting,maint maintenance,tech technician",
+    "eng engineer,engs engineers,dev developer,devs developers,tech technician",
     "dipl diploma,alt alternate,allow allowance,certs certifications,reqd required,reqs requirements",
     "flex flexible,ins insurance,vac vacation,hol holiday,hols holidays,neg negotiable",
     "eves evenings,appl applicants,bilng bilingual,bil bilingual,trans transportation,immed immediate,perm permanent",

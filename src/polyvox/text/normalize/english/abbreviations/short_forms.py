@@ -213,6 +213,7 @@ SMALL: Final = {
     "mbr": "member",
     "mbrs": "members",
     "mbrshp": "membership",
+    "maint": "maintenance",
     "mdse": "merchandise",
     "mgt": "management",
     "mnth": "month",
