@@ -44,7 +44,8 @@ _INSIDE_BEFORE_SMALL: Final = (
     | (frozenset(words.GOING_ON) - {"ref"})
     | _OF_SETTINGS
     | frozenset(
-        "Sch Pharm pharm comp alt Stat prof id UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+        "Sch Pharm pharm comp alt Stat prof id "
+        "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
         "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
@@ -57,20 +58,23 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
     | frozenset(
-        "Dem Pte Repub trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
+        "Dem Pte Repub "
+        "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
         "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
 # Subjects of a school and parts of a book, which may be the first.
 _NUMBERED: Final = frozenset(
-    "Alg Anat Bio Biol Calc Chem Econ Geom Hist Orgo Phys Psych Stats Trig Bk Bks Ch Chs Pt Pts Vol Vols vol vols".split()
+    "Alg Anat Bio Biol Calc Chem Econ Geom Hist Orgo Phys Psych Stats Trig Bk Bks Ch Chs Pt Pts "
+    "Vol Vols vol vols".split()
 )
 _BEFORE_FIGURES: Final = (
     frozenset(BEFORE_FIGURES)
     | _NUMBERED
     | frozenset(scripture.SHORT)
     | frozenset(
-        "Sched Tit b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
+        "Sched Tit "
+        "b d r l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
         "bin conj cj disp adic pl P.le Eq Tab रु रू अनु नं पृ सं क्र Seks Ting".split()

@@ -120,7 +120,7 @@ _LED_STATE: Final = re.compile(r"(?<=\b(?:in|of) )(?P<state>N\.[CDHJMY]|S\.[CD]|
 # Elsewhere: beside another state, behind what leads to a place, and before what a state has.
 _STATE_NAMES: Final = "|".join(STATES.values())
 _ANY_SHORT_STATE: Final = re.compile(
-    rf"(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]"
+    rf"(?=[A-Z])(?<![\w.'])(?P<state>{_SHORT})\.(?!\w)(?=(?P<behind>(?:,? (?:and|or|to|into|through)|[,/-]"
     rf"| &)? ?(?:{_SHORT})\.)?"
     r"(?P<noun> [a-z]{3})?"
     r"(?P<named> (?:Ave|Avenue|Blvd|St|Rd|Pike|Tpke|Turnpike|River|Delta|Valley|Legislature|Senate|House|Gov|Sen"
@@ -165,7 +165,7 @@ _HEADED: Final = re.compile(
 
 # Points between two of four letters, which are nothing else; the others beside what lies or blows there.
 _FINEST: Final = re.compile(
-    r"(?<![\w.'/-])(?:NNE|ENE|SSW|WSW|WNW|NNW|(?:SSE|ESE)(?= (?:winds?|of|at|\d|swells?|gusts?)))(?![\w'/-])"
+    r"(?=[NEWS])(?<![\w.'/-])(?:NNE|ENE|SSW|WSW|WNW|NNW|(?:SSE|ESE)(?= (?:winds?|of|at|\d|swells?|gusts?)))(?![\w'/-])"
 )
 _BEFORE_PLACE: Final = re.compile(
     r"(?<![\w.'/-])(?P<point>[NS][EW])(?= (?:"
@@ -197,6 +197,7 @@ _NUMBERED_ROAD: Final = re.compile(
 )
 _BOX: Final = re.compile(r"\bP\.?O\.? ?Bx\.?(?= \d)")
 _QUEENS: Final = re.compile(rf"(?<![\w.,:/$#-])(?P<block>\d{{2,3}})-(?P<house>\d\d)(?= (?:{_NAME} ){{1,3}}{_SUFFIX})")
+_LONE_POINT: Final = re.compile(r"\b(?:[NSEW]{1,3}B?|[LR])\b")
 _NEIGHBOURS: Final = 20
 _FLAT: Final = re.compile(r"(?<=\b[Ff]lat )(?P<floor>\d{1,2})/(?P<door>\d)(?!\d)")
 
@@ -217,7 +218,7 @@ def _places(text: TrackedText) -> TrackedText:
     if ". " in text.text:
         text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
         text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
-    if "s" in text.text:
+    if "s." in text.text or "s," in text.text:
         text = text.sub(_SHIRE, _shire)
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
@@ -243,6 +244,8 @@ def _streets(text: TrackedText) -> TrackedText:
 
 def _points(text: TrackedText) -> TrackedText:
     """The compass beside a distance, a direction or a place."""
+    if _LONE_POINT.search(text.text) is None:
+        return text
     for pattern in (_FAR, _HEADED, _CORNER, _BOUND):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_ROAD_BOUND, lambda match: f"{match['lead']}{_COMPASS[match['point']].lower()}bound")

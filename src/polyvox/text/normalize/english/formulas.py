@@ -21,7 +21,7 @@ COMPOUNDS_WITHOUT_FIGURES: Final = frozenset(
 _GROUPED: Final = re.compile(
     r"(?<![\w.@#/-])(?P<first>(?:[A-Z][a-z]?\d{0,2}){1,4})\((?P<group>(?:[A-Z][a-z]?\d{0,2}){1,4})\)(?P<count>[2-9])(?![\w@])"
 )
-_COMPOUND: Final = re.compile(r"(?<![\w.@#/-])(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
+_COMPOUND: Final = re.compile(r"(?=[A-Z])(?:(?<![\w.@#/-])|(?<=[ (+]\d))(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
 _SIDE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z] ?= ?)([a-z]{2,3})(?![A-Za-z0-9(])")
@@ -101,7 +101,8 @@ def _compound(match: re.Match[str]) -> str | None:
     figures = any(digits for _, digits in units)
     if formula not in COMPOUNDS_WITHOUT_FIGURES and (not figures or any(symbol not in ELEMENTS for symbol, _ in units)):
         return None
-    return _spelled(units)
+    gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
+    return gap + _spelled(units)
 
 
 def _bounds(match: re.Match[str]) -> str:

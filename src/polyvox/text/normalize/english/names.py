@@ -18,7 +18,7 @@ _NAMES: Final = {
     "will.i.am": "will I am",
 }
 _NAMED: Final = re.compile(
-    r"(?<![\w$.-])(?:2Pac|3Com|A\$AP|Ke\$ha|P!nk|Se7en|blink-182|deadmau5|will\.i\.am)(?![\w])"
+    r"(?=[23AKPSbdw])(?<![\w$.-])(?:2Pac|3Com|A\$AP|Ke\$ha|P!nk|Se7en|blink-182|deadmau5|will\.i\.am)(?![\w])"
     r"|(?<![\w$.-])Yahoo!(?= [a-z]|'s|,)"
 )
 # The firm, and not a count of millions: before what only a firm has, or beside another name.

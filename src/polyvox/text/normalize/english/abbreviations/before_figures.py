@@ -250,9 +250,10 @@ _BEFORE_LETTER: Final = re.compile(
     r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
 )
 _LABEL_LETTER: Final = re.compile(
-    r"(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Att|Encl|Appx|Apx)\."
+    r"(?=[A-Zrabfs])(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Att|Encl|Appx|Apx)\."
     r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
 )
+_STOP_AND_LETTER: Final = re.compile(r"\. [A-HJ-Z](?!\w)")
 _LABELLED: Final = {
     "app": "appendix",
     "appx": "appendix",
@@ -334,13 +335,16 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_lettered(text: TrackedText) -> TrackedText:
     """Short forms before a letter: "rev. C", "Ex. B"."""
-    text = text.sub(
-        _LABEL_LETTER,
-        lambda match: _LABELLED[match[1].lower()].title() if match[1][0].isupper() else _LABELLED[match[1].lower()],
-    )
+    if _STOP_AND_LETTER.search(text.text):
+        text = text.sub(_LABEL_LETTER, _labelled)
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
+
+
+def _labelled(match: re.Match[str]) -> str:
+    word = _LABELLED[match[1].lower()]
+    return word.capitalize() if match[1][0].isupper() else word
 
 
 def _before_figure(match: re.Match[str]) -> str | None:

@@ -107,13 +107,13 @@ _PARTS: Final = {
 _NAME: Final = r"(?:(?:Mc|Mac|O'|De|Du|La|Le|Van|Von)?[A-Z][a-z]+|[A-Z]\.? ?[A-Z])"
 _PART: Final = "|".join(sorted(_PARTS, key=len, reverse=True))
 _BEFORE_NAME: Final = re.compile(
-    rf"(?<![\w.'/-])(?P<one>{'|'.join(sorted(_RANKS, key=len, reverse=True))})\.?(?= {_NAME})"
-    rf"|(?<![\w.'/-])(?:{_PART})(?:(?= \([Rr]et)|\.(?= \([Rr]et))"
-    rf"|(?<![\w.'/-])(?:(?:{_PART})\.? )*(?:{_PART})(?= {_NAME})(?! (?:Alpha|Beta|Con|Zer|Xer|Docs|Limiter)\b)"
+    rf"(?=[A-Z\d])(?<![\w.'/-])(?P<one>{'|'.join(sorted(_RANKS, key=len, reverse=True))})\.?(?= {_NAME})"
+    rf"|(?=[A-Z])(?<![\w.'/-])(?:{_PART})(?:(?= \([Rr]et)|\.(?= \([Rr]et))"
+    rf"|(?=[A-Z])(?<![\w.'/-])(?:(?:{_PART})\.? )*(?:{_PART})(?= {_NAME})(?! (?:Alpha|Beta|Con|Zer|Xer|Docs|Limiter)\b)"
 )
 _MAY: Final = re.compile(
-    r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\.(?= (?:May|Will|Few|Many"
-    r"|Such)\b)"
+    r"(?<![\w.'/-])(?P<rank>Capt|Cmdr|Col|Cpl|Dr|Gen|Gov|Lt|Maj|Prof|Rev|Sen|Sgt|Supt)\."
+    r"(?= (?:(?:May|Will|Few|Many|Such)\b|[AI]\. [A-Z]))"
 )
 _JUNIOR: Final = re.compile(r"(?<![\w.])(?:Lt\.?|LT) ?\(?[jJ]\.?[gG]\.?\)?(?= [A-Z])")
 _SISTER: Final = re.compile(
@@ -122,7 +122,6 @@ _SISTER: Final = re.compile(
     r"Catherine|Helen|Clare|Joan|Margaret|Rose|Angela|Monica|Cecilia|Elizabeth|Rita|Magdalena|Benedicta)\b)"
 )
 _OF_MAY: Final = _PARTS | {"Dr": "Doctor", "Prof": "Professor"}
-_SHORT: Final = re.compile(r"[A-Z][a-zA-Z/]{1,6}\.? |[A-Z\d]{3,4} [A-Z]")
 # Units of an army: those that are nothing else, and those that need an ordinal or another unit beside them.
 UNITS: Final = {
     "Abn": "Airborne",
@@ -154,7 +153,18 @@ _UNITS_BESIDE: Final = {
     "Wg": "Wing",
 }
 _UNIT: Final = re.compile(
-    rf"(?<![\w.'/-])(?:(?P<sure>{'|'.join(UNITS)})|(?P<beside>{'|'.join(_UNITS_BESIDE)})(?=\.|[ ,]))(?:\.|(?![\w'/-]))"
+    rf"(?=[A-Z])(?<![\w.'/-])(?:(?P<sure>{'|'.join(UNITS)})|(?P<beside>{'|'.join(_UNITS_BESIDE)})(?=\.|[ ,]))"
+    r"(?:\.|(?![\w'/-]))"
+)
+_SHORT_UNITS: Final = (*UNITS, *_UNITS_BESIDE)
+_SHORT_RANKS: Final = (
+    *_RANKS,
+    *(f"{part} " for part in _PARTS),
+    *(f"{part}." for part in _PARTS),
+    "Dr. ",
+    "Prof. ",
+    "Sr",
+    "LT",
 )
 _UNIT_NAMES: Final = frozenset((*UNITS.values(), *_UNITS_BESIDE.values(), "Marine", "Panzer", "Parachute"))
 _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|st|nd|rd)\Z")
@@ -162,13 +172,17 @@ _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|st|nd|rd)\Z")
 
 def read(text: TrackedText) -> TrackedText:
     """Ranks and units in full."""
-    if _SHORT.search(text.text) is None:
-        return text
+    if any(short in text.text for short in _SHORT_RANKS):
+        text = _ranks(text)
+    return text.sub(_UNIT, _unit) if any(short in text.text for short in _SHORT_UNITS) else text
+
+
+def _ranks(text: TrackedText) -> TrackedText:
     if "Lt" in text.text or "LT" in text.text:
         text = text.sub(_JUNIOR, "Lieutenant Junior Grade")
     if "Sr" in text.text:
         text = text.sub(_SISTER, "Sister ")
-    return text.sub(_MAY, lambda match: _OF_MAY[match["rank"]]).sub(_BEFORE_NAME, _rank).sub(_UNIT, _unit)
+    return text.sub(_MAY, lambda match: _OF_MAY[match["rank"]]).sub(_BEFORE_NAME, _rank)
 
 
 def _rank(match: re.Match[str]) -> str:

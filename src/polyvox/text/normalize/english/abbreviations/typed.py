@@ -252,6 +252,7 @@ _TYPED: Final = re.compile(
 )
 WORDS: Final = frozenset((*TYPED, *map(str.lower, MIXED_CASE), "tl"))
 _NEAR: Final = 12
+_COUNTED: Final = re.compile(r"(?:\d[\"″]?|one|two|three|four|five|six|seven|eight|nine|ten|teen|ty|inch(?:es)?) \Z")
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -287,6 +288,18 @@ def _yr(match: re.Match[str]) -> str:
     return "year" if counted else _usual(match)
 
 
+def _srs(match: re.Match[str]) -> str:
+    """Serious, or pupils of the last year behind their number."""
+    counted = _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start())
+    return "seniors" if counted else _usual(match)
+
+
+def _fr(match: re.Match[str]) -> str | None:
+    """For real, or the frame of so many inches."""
+    sized = _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start())
+    return None if sized else _usual(match)
+
+
 def _em(match: re.Match[str]) -> str | None:
     """Them, or the width of a letter."""
     return None if word_after(match) in ("dash", "dashes", "space", "quad", "units") else _usual(match)
@@ -306,6 +319,8 @@ _DOUBTFUL: Final[Mapping[str, Callable[[re.Match[str]], str | None]]] = {
     "bc": _bc,
     "cant": _negated,
     "em": _em,
+    "fr": _fr,
+    "srs": _srs,
     "ur": _ur,
     "wont": _negated,
     "yr": _yr,

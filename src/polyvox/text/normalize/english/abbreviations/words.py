@@ -144,6 +144,8 @@ WITHIN: Final = {
     "vis": "visibility",
     "Vis": "Visibility",
     "prelim": "preliminary",
+    "suppl": "supplementary",
+    "Suppl": "Supplementary",
     "trans": "transmission",
     "Trans": "Transmission",
     "diam": "diameter",
