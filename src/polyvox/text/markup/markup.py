@@ -200,7 +200,10 @@ _FENCE_MARK: Final = re.compile(r"`{3,}|~{3,}")
 _RULE: Final = re.compile(r"^ {0,3}(?:(?:- ?){3,}|(?:\* ?){3,}|(?:_ ?){3,}|={2,}) *$", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"^ ?\|? ?:?-{2,}+:? ?\|(?: ?:?-++:? ?\|)*+ ?(?::?-++:?)? ?(?:\n|\Z)", re.MULTILINE)
 _TABLE_EDGE: Final = re.compile(r"^ *\| *| ?\| *$", re.MULTILINE)
-_TABLE_BAR: Final = re.compile(r" ?\| +| \|")
+# Bars around the one side of a comparison tell its size: "|x| < 2".
+_TABLE_BAR: Final = re.compile(
+    r" \| +|(?<=\S)\| ++(?![<>=≤≥])|^\| +| \|(?!(?:[^|\s]{1,8} [-+−] )?[^|\s]{1,8}\| ?[<>=≤≥])", re.MULTILINE
+)
 _BLOCK_MARK: Final = re.compile(r"^ *(?:#{1,6}|[-*+•‣◦▪](?: \[[ xX]\])?) +(?=\S)", re.MULTILINE)
 _CLOSING_HASHES: Final = re.compile(r" #+ *$", re.MULTILINE)
 _ITEM_BRACKET: Final = re.compile(r"(?<=^\d)\)(?= )|(?<=^\d\d)\)(?= )", re.MULTILINE)
@@ -212,7 +215,8 @@ _AUTOLINK: Final = re.compile(r"<(?P<text>[^\s<>]*[@/][^\s<>]*)>")
 _TICKS: Final = re.compile(r"`+")
 _STRIKES: Final = re.compile(r"~~+")
 _STARS: Final = re.compile(
-    r"(?<![\w*\\])\*{1,3}(?=[^\s*=/])(?!(?<=[a-z] \*)\d{2,4}(?!\w|[^\n*]{0,60}\*))|(?<=[^\s*\\])\*{1,3}(?![\w*])"
+    r"(?<![\w*\\])\*{1,3}(?=[^\s*=/.)])(?!(?<=[a-z] \*)\d{2,4}(?!\w|[^\n*]{0,60}\*))"
+    r"|(?<=[^\s*\\/])(?<!\()(?<!(?<!\w)A)\*(?![\w*])|(?<=[^\s*\\/])\*{2,3}(?![\w*])"
 )
 _TOP_GRADE: Final = re.compile(r"(?<![A-Za-z0-9*])A\*")
 _UNDERSCORES: Final = re.compile(r"(?<![^\s(\"'“‘*~—])_{1,3}(?=[^\s_])|(?<=[^\s_\\])_{1,3}(?![^\s.,;:!?)\"'”’*~—])")

@@ -21,6 +21,7 @@ from polyvox.text.normalize.english import (
     labels,
     money,
     music,
+    names,
     phones,
     roman,
     scripture,
@@ -33,7 +34,7 @@ from polyvox.text.normalize.english import (
     web,
     weights,
 )
-from polyvox.text.normalize.english.abbreviations import before_figures, courts
+from polyvox.text.normalize.english.abbreviations import before_figures, courts, ranks
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
@@ -75,6 +76,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
+    text = names.read(ranks.read(text))
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
     text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
     if _DIGIT.search(text.text):

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english import addresses, scripture
+from polyvox.text.normalize.english import scripture, states
+from polyvox.text.normalize.english.abbreviations import ranks, setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations import rules as english
-from polyvox.text.normalize.english.abbreviations import setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
@@ -27,7 +27,7 @@ _LAST_WORDS: Final = re.compile(
 )
 _WIDE_BEFORE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?=[A-Za-z])")
 """Writing without spaces, which a short word may follow at once: 请Dr. 王来."""
-_DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
+_DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+(?:[A-Za-z]|Sc|Ed|Eng|Phil|Va|Mex|Dak)")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _SHORTENED: Final = frozenset((*short_forms.SHORTENED, *short_forms.SMALL)) - short_forms.CHATTED
@@ -37,15 +37,19 @@ _MAY_END: Final = (
     | frozenset(words.BEHIND_NAMES)
     | _SHORTENED
     | frozenset(map(str.capitalize, _SHORTENED))
-    | frozenset(addresses.STATES_BY_STOP)
+    | frozenset(states.STATES_BY_STOP)
+    | frozenset(states.SHIRES)
+    | frozenset(ranks.UNITS)
+    | {"Mex", "Dak", "Ops"}
     | _CALENDAR
     | {"St"}
 )
 _INSIDE_BEFORE_SMALL: Final = (
     frozenset(malay.ANYWHERE)
-    | frozenset(words.GOING_ON)
+    | (frozenset(words.GOING_ON) - {"ref"})
     | _OF_SETTINGS
     | frozenset(
+        "Sch Pharm pharm comp alt Stat prof id "
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
@@ -59,14 +63,22 @@ _NEVER_ENDS: Final = (
     | frozenset(malay.PLACES)
     | frozenset(malay.WITHIN)
     | frozenset(
+        "Dem Pte Repub "
         "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
         "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
+# Subjects of a school and parts of a book, which may be the first.
+_NUMBERED: Final = frozenset(
+    "Alg Anat Bio Biol Calc Chem Econ Geom Hist Orgo Phys Psych Stats Trig Bk Bks Ch Chs Pt Pts "
+    "Vol Vols vol vols".split()
+)
 _BEFORE_FIGURES: Final = (
     frozenset(BEFORE_FIGURES)
+    | _NUMBERED
     | frozenset(scripture.SHORT)
     | frozenset(
+        "Sched Tit "
         "b d r rr l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
@@ -171,7 +183,8 @@ _UNITS: Final = frozenset(
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
 _BEFORE_LETTERS: Final = frozenset(
-    "Lamp app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp".split()
+    "Lamp app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp Appx Apx Sched Ex Exs Rev rev "
+    "Att Attach Encl".split()
 )
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
@@ -261,6 +274,8 @@ def _leads_to(word: str, following: str) -> bool:
         return following[0].isdigit() or _ROMAN.fullmatch(following) is not None
     if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
         return following not in STARTERS
+    if following == "I" and word in _NUMBERED:
+        return True
     return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
 
 

@@ -25,7 +25,8 @@ _LINE_END: Final = re.compile(r"[^\S\n]*\n")
 _REACH: Final = 32
 _WIDE_DECIMAL: Final = re.compile(r"\d．\d")
 _SIGN: Final = re.compile(r" [@$€£¥₹#~<>=+±≈≤≥§]")
-_FACTORIAL: Final = re.compile(r"\d! [=+×*/-]")
+_JOINED: Final = re.compile(" [&§]")
+_FACTORIAL: Final = re.compile(r"[\dnk]! [=+×*/~≈-]")
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
 
 
@@ -101,6 +102,8 @@ def _ends(match: re.Match[str]) -> bool:
         return False
     if match["mark"] == "!" and _FACTORIAL.match(match.string, max(0, match.start() - 1)):
         return False
+    if match["mark"] == "." and not word and _JOINED.match(match.string, match.end()):
+        return not may_abbreviate(last_word(match.string, match.start()))
     if match["mark"] != "." or (not word and not _SIGN.match(match.string, match.end())):
         return True
     if not word:

@@ -19,9 +19,21 @@ _ANY: Final = re.compile("[A-Z]{3}(?:[ -]|[–—→>/])")
 _CODE: Final = re.compile("[A-Z]{3}")
 
 
+_LED: Final = re.compile(
+    r"(?<![\w/.-])(?P<lead>(?:via|from|to|at|into|out of|through|dep|arr|dep\.|arr\.|and"
+    r"|ex) )(?P<code>[A-Z]{3})(?![\w/-]|\.\w)"
+)
+_FEWEST: Final = 2
+
+
 def read(text: TrackedText) -> TrackedText:
-    """Each airport by its letters, "to" between them."""
-    return text.sub(_ROUTE, _route) if _ANY.search(text.text) else text
+    """Each airport by its letters, "to" between those of a route."""
+    if _ANY.search(text.text) is None:
+        return text
+    text = text.sub(_ROUTE, _route)
+    if len(_CODES.intersection(_CODE.findall(text.text))) < _FEWEST:
+        return text
+    return text.sub(_LED, lambda match: match["lead"] + kept_apart(match["code"]) if match["code"] in _CODES else None)
 
 
 def _route(match: re.Match[str]) -> str | None:

@@ -102,11 +102,26 @@ _CHARTED: Final = {
 }
 _NOTED: Final = re.compile(
     r"\b(?:[Pp]ts?|[Pp]atients?|y/?o|years? old|year-old|[Hh]x|[Dd]x|[Hh]/o|[Ss]/p|history of|mg|[Ll]abs|BP|HR|CT|MRI|"
-    r"CXR|PCP|edema|lungs|fever|cough|pain)\b"
+    r"CXR|PCP|CHF|COPD|ESRD|CKD|DVT|CVA|MVC|MVA|SOB|NKDA|CABG|PMH|edema|lungs|fever|cough|pain)\b"
 )
+_TO_NAME: Final = re.compile(r" (?:the )?[A-Z][a-z]")
 _AGED: Final = re.compile(
     r"(?<=\d)[ -]?(?:y/?o|y\.o\.|yr[. ]old|YO)[ -]"
     r"(?P<sex>[MF](?![\w.'/])|(?=(?:fe)?male\b|(?:wo)?man\b|boy\b|girl\b|lady\b))"
+)
+# "67M w/ CHF", "34 F presents": the age and sex with which a note begins.
+_AGE_AND_SEX: Final = re.compile(
+    r"(?<![\w.,$€£/-])(?P<age>\d{1,3}) ?(?P<sex>[MF])(?=,? (?:w/|with\b|s/p|p/w|c/o|h/o|hx\b|who\b|presents?\b"
+    r"|presenting|"
+    r"presented|here\b|admitted|brought|BIBA|BIBEMS|in ED|found|smoker|nonsmoker|complain)"
+    r"|(?= [A-Z]{2,4} (?:w/|with|s/p)))"
+)
+_ORIENTED: Final = re.compile(r"(?<!\w)(?:A&Ox|AAOx|A&O x|AOx|A\+Ox) ?(?P<times>[1-4])(?!\w)")
+_RESULT: Final = re.compile(
+    r"(?<=[A-Z]{2} )(?P<result>neg|pos)(?:\.(?=\s*[a-z,;)])|(?![\w.]))|(?<=[A-Z]{2} )(?P<last>neg)(?=\.)"
+)
+_REPEATED: Final = re.compile(
+    r"(?:(?<=[A-Z]{2} )|(?<=neg\. )|(?<=pos\. )|(?<=negative )|(?<=positive ))x ?(?=[1-9]\d?(?!\w|\.\d))"
 )
 _SEXES: Final = {"M": "male", "F": "female", "": ""}
 
@@ -121,10 +136,13 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PATIENTS, "patients")
     if "O2" in text.text:
         text = text.sub(_GASES, lambda match: f"{'.'.join((match['of'] + match['gas']).upper())} two")
-    if _CHART.search(text.text) is None:
+    if _CHART.search(text.text) is None and _NOTED.search(text.text) is None:
         return text
     if "/" in text.text:
         text = text.sub(_SPAN, _span)
+    text = text.sub(_AGE_AND_SEX, lambda match: f"{match['age']}-year-old {_SEXES[match['sex']]}").sub(
+        _REPEATED, "times "
+    )
     text = text.sub(_DAYS, _days).sub(_THOUSANDS, " thousand per microliter")
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
@@ -137,6 +155,9 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
+    text = text.sub(_ORIENTED, r"A and O times \g<times>").sub(
+        _RESULT, lambda match: "positive" if match["result"] == "pos" else "negative"
+    )
     if "/" in text.text:
         text = text.sub(_SLASHED, _slashed)
     if "pt" in text.text or "Pt" in text.text:
@@ -169,6 +190,8 @@ def _every(match: re.Match[str]) -> str:
 
 def _slashed(match: re.Match[str]) -> str | None:
     short = match["short"].lower()
+    if short == "c/o" and _TO_NAME.match(match.string, match.end()):
+        return None
     word = _SLASHED_WORDS.get(short) or (_CHARTED[short] if _NOTED.search(match.string) else None)
     if word is None or (match["past"] and short != "f/u"):
         return None

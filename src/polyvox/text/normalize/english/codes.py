@@ -5,7 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.english import groups
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
-from polyvox.text.normalize.english.letters import initials_as_capitals
+from polyvox.text.normalize.english.letters import initials_as_capitals, spelled_pair
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,
@@ -21,6 +21,9 @@ from polyvox.text.tracked import TrackedText
 
 _FLEET: Final = re.compile(r"(?<![\w.-])(?P<model>A[23]\d\d|7\d7)-(?P<version>[1-9]\d{0,3})s(?!\w)")
 _NUMBERED: Final = re.compile(r"(?<=[A-Z])-(?P<first>\d{2,5})-(?P<second>\d{2,7})(?![\w-]|\.\d)")
+# Two letters that may be a word, before the figures of a type: "UH-60".
+_PAIR: Final = re.compile(r"(?<![\w.'/-])[A-Z]{2}(?=-\d)")
+_TRIM: Final = re.compile(r"(?<![\w.'/-])[A-Z]{2}(?=-[A-Z](?![\w'-]))")
 _WIRELESS: Final = re.compile(r"(?<![\w.])802\.(?P<group>\d{1,2})(?P<letters>[A-Za-z]{0,2})(?!\w)")
 _SAME_LETTER: Final = re.compile(
     r"(?<![\w-])(?P<kind>[A-Z])(?P<first>\d{1,4})[-–](?=(?P=kind)(?P<last>\d{1,4})(?![\w-]))"
@@ -66,6 +69,7 @@ _REGION: Final = re.compile(
 _TIMES: Final = re.compile(
     rf"{NUMBER_START}(?<!\^)(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}[x×](?![\w×])"
 )
+_OPERATED: Final = re.compile(r"(?:[\w)²³] ?[-−+*^]|=) ?\Z")
 _ONCE: Final = re.compile(r"/| (?:an?|daily|weekly|monthly|yearly|per|every)\b")
 _DECIMAL_NAME: Final = re.compile(r"(?<![\w.,])(?:\d++(?:\.\d++)++|\d{1,3}(?:,\d{3})++)(?=[A-Za-z])")
 _FOR_DAYS: Final = re.compile(
@@ -106,6 +110,8 @@ _LOCATOR: Final = re.compile(
     r"\b(?:[Cc]ode|PNR|[Cc]onf(?:irmation)?|[Bb]ooking|[Ll]ocator|[Rr]eservation|[Vv]oucher|[Tt]racking)\b"
 )
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
+# Where a letter A would be taken for an article.
+_OPENING: Final = re.compile(r"(?:\A|[.!?:;,(\n] ?)\Z")
 
 _PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
@@ -183,6 +189,9 @@ def read_dimensions(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
+    if "-" in text.text:
+        text = text.sub(_PAIR, lambda match: spelled_pair(match.group()))
+        text = text.sub(_TRIM, lambda match: spelled_pair(match.group()))
     text = text.sub(_NUMBERED, lambda match: f" {code(match['first'])} {code(match['second'])}").sub(_QUARTERS, " to ")
     text = groups.read(text)
     if "-" in text.text or "–" in text.text:
@@ -351,6 +360,9 @@ def _times(match: re.Match[str]) -> str:
         return "once"
     if word_after(match).rstrip("s") in _HONORED:
         return f"{number(match['amount'])}{upto} time"
+    operated = _OPERATED.search(match.string, max(0, match.start() - 4), match.start())
+    if operated and word_after(match) not in _COMPARED and not match.string.startswith("/", match.end()):
+        return f"{number(match['amount'])}{upto} X"
     compared = (
         word_after(match).endswith("'s")
         or ending
@@ -370,8 +382,19 @@ def _mixed(match: re.Match[str]) -> str:
     ):
         return " ".join(spelled(run) if run.isdigit() else " ".join(run.upper()) for run in runs)
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
+    if (
+        match.group()[0] == "A"
+        and match.end() < len(match.string)
+        and _OPENING.search(match.string, max(0, match.start() - 2), match.start())
+    ):
+        return f"A-{' '.join(_called(runs[1:], plural=False))}"
+    return " ".join(_called(runs, plural=plural))
+
+
+def _called(runs: list[str], *, plural: bool) -> list[str]:
+    """Letters and figures as words, the last of them as a plural."""
     words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
-    return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
+    return [*words[:-1], _plural(words[-1])] if plural else words
 
 
 def _is_locator(match: re.Match[str], runs: int) -> bool:

@@ -98,16 +98,17 @@ _HOUR_BEFORE: Final = re.compile(
     r"|ten)) \Z"
 )
 _BEFORE_STOPPED: Final = _BEFORE_DAY | month_days.BEFORE_DATE | frozenset("born died ended ending of fye ye".split())
-_BEFORE_FREE_DAY: Final = frozenset("for before after of late early free all is are it's thru through".split())
+_BEFORE_FREE_DAY: Final = frozenset("for til till before after of late early free all is are it's thru through".split())
 _PART_OF_DAY: Final = re.compile(
     r" (?:mornings?|nights?|afternoons?|evenings?|eves?|noon|brunch|lunch|dinner|matin[eé]e|works?|only|"
     r"was|is|sounds|looks|at \d|@ ?\d)\b"
 )
 _SCORED: Final = re.compile(r"\d \Z")
 _SCORE: Final = re.compile(r" 1?\d{3}(?!\d)")
+_BEFORE_TEST: Final = frozenset("the an her his my their your our SAT PSAT ACT".split())
 _TYPED_SATURDAY: Final = re.compile(
     r"(?<=\b(?:free|this|next) )sat(?=[?!,]| (?:\d|at\b|night\b|morning\b|afternoon\b|evening\b)|$)"
-    r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)"
+    r"|(?<=\bon )sat(?=[?!,]| (?:\d|at \d)|$)|(?:(?<=\babt )|(?<=\bfor )|(?<=\btil ))sat(?=[?!,;]|$)"
 )
 _ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(
@@ -203,7 +204,9 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 def _weekday(match: re.Match[str]) -> str | None:
     if match[1] == "SAT" and (
-        _SCORE.match(match.string, match.end()) or _SCORED.search(match.string, 0, match.start())
+        _SCORE.match(match.string, match.end())
+        or _SCORED.search(match.string, 0, match.start())
+        or word_before(match) in _BEFORE_TEST
     ):
         return None
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None

@@ -59,6 +59,7 @@ _CALIBER: Final = re.compile(
     r"handguns?|pistols?|revolvers?|rifles?|rounds?|shotgun))"
 )
 _ROOMS_OF_HOME: Final = re.compile(r"(?<![\w.,$])(?P<count>\d(?:\.5)?) ?(?P<room>BR|BA|BDRM|Bdrm)(?:s)?(?![\w-])")
+_BEDROOM: Final = re.compile(r"(?<![\w.,/-])(?P<count>\d)-?(?:BR|BD|br|bd)(?![\w/])")
 _FISCAL: Final = re.compile(
     r"(?<![\w.,-])(?P<part>[1-4])(?P<kind>Q|H)(?:['’]?(?P<year>\d\d)|FY(?P<fiscal>\d\d))?(?!\w)"
 )
@@ -73,18 +74,39 @@ _ROOM: Final = re.compile(
     r"(?P<lead>\b(?:[Rr]m|[Rr]oom|[Aa]pt|[Uu]nit|[Ss]te|[Ss]uite|[Oo]ffice|[Ll]ocker|[Bb]ay)\.? #?)"
     r"(?P<floor>\d{1,2})-(?P<number>\d{2,4})(?![\w-])"
 )
-_LONG: Final = re.compile(r"\d{5}|\d{3}-\d{3}")
+_LONG: Final = re.compile(r"\d{4}|\d{3}-\d{3}")
 _GLUED: Final = re.compile(r"\d(?<=[a-z]\d)\d?\.\d")
 _ROOMS: Final = {"rm": "Room", "apt": "Apartment", "ste": "Suite"}
 _NUMBERED: Final = re.compile(
     r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
-    r"(?P<digits>\d{5,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
+    r"(?P<digits>\d{4,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
 )
+# Plans and forms of the tax office, which are known by their numbers.
+_PLAN: Final = re.compile(
+    r"(?<![\w.,$€£/-])(?P<plan>401|403|409|457|501|529|83)(?: ?\((?P<letter>[a-zA-Z])\)(?:\((?P<part>\d)\))?"
+    r"|(?P<glued>[kKA])(?![\w-]))(?P<many>s)?(?!\w)"
+    r"|(?<![\w.,$€£/-])(?P<named>529|1031|1040|1099)(?=-[A-Z]{1,4}\b|-?s\b| (?:plans?|exchanges?|forms?"
+    r"|contractors?|returns?|accounts?)\b)"
+)
+_PAIRED: Final = 4
+# Errors of a server, several of a kind: "HTTP 429s", "404s".
+_STATUSES: Final = re.compile(
+    r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)"
+)
+_PUPILS: Final = re.compile(r"(?<=\b[Yy]ear )(?P<year>\d{1,2})s(?!\w)")
 _STAGES: Final = {"rc": "RC", "dev": "dev", "SNAPSHOT": "snapshot"}
+
+
+_PLANS: Final = ("401", "403", "409", "457", "501", "529", "83", "1031", "1040", "1099")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here comes before dates, times and units, which would see their own figures only."""
+    text = text.sub(_STATUSES, lambda match: _several(code(match["status"] or match["other"])))
+    if "ear " in text.text:
+        text = text.sub(_PUPILS, lambda match: _several(cardinal(match["year"])))
+    if any(number in text.text for number in _PLANS):
+        text = text.sub(_PLAN, _plan)
     if "-" in text.text:
         text = _hyphened(text)
     if "Q" in text.text or "H" in text.text:
@@ -92,16 +114,36 @@ def read(text: TrackedText) -> TrackedText:
     if _LONG.search(text.text):
         text = text.sub(_NUMBERED, _numbered)
     if any(rooms in text.text for rooms in ("BR", "BD", "br", "bd")):
-        text = text.sub(_HOME, _home).sub(_ROOMS_OF_HOME, _room_of_home)
+        text = _homes(text)
     if " ." in text.text:
         text = text.sub(_CALIBER, lambda match: code(match["bore"]))
-    if "/" in text.text:
-        text = text.sub(_TYRE, _tyre).sub(_WIRE, _two)
+    text = text.sub(_TYRE, _tyre).sub(_WIRE, _two) if "/" in text.text else text
     if "x" in text.text:
         text = text.sub(_ALL_DAY, "twenty four seven").sub(_LUMBER, _lumber)
     if _GLUED.search(text.text) is None:
         return text
     return text.sub(_LANGUAGE, lambda match: f"{match['name']} {version(match['parts'])}")
+
+
+def _homes(text: TrackedText) -> TrackedText:
+    text = text.sub(_HOME, _home).sub(_ROOMS_OF_HOME, _room_of_home)
+    return text.sub(_BEDROOM, lambda match: f"{cardinal(match['count'])} bedroom")
+
+
+def _several(number: str) -> str:
+    if number.endswith("y"):
+        return f"{number[:-1]}ies"
+    return number + ("es" if number.endswith(("x", "o hundred")) else "s")
+
+
+def _plan(match: re.Match[str]) -> str:
+    """ "401(k)s", "501(c)(3)", "1099-K"."""
+    if match["named"]:
+        return code(match["named"])
+    letter = (match["letter"] or match["glued"]).upper()
+    part = f" {cardinal(match['part'])}" if match["part"] else ""
+    plural = "'s" if match["many"] and not part else ""
+    return f"{code(match['plan']) if len(match['plan']) > 2 else cardinal(match['plan'])} {letter}{plural}{part}"
 
 
 def _hyphened(text: TrackedText) -> TrackedText:
@@ -111,6 +153,8 @@ def _hyphened(text: TrackedText) -> TrackedText:
 
 
 def _numbered(match: re.Match[str]) -> str:
+    if len(match["digits"]) == _PAIRED:
+        return match["of"] + code(match["digits"])
     return match["of"] + ", ".join(spelled_in_groups(part) for part in match["digits"].split("-"))
 
 

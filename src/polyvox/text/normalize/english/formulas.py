@@ -1,6 +1,7 @@
 """Formulas: chemical ones letter by letter, and letters with a power."""
 
 import re
+import unicodedata
 from typing import Final
 
 from polyvox.text.normalize.english.letters import kept_apart
@@ -20,7 +21,7 @@ COMPOUNDS_WITHOUT_FIGURES: Final = frozenset(
 _GROUPED: Final = re.compile(
     r"(?<![\w.@#/-])(?P<first>(?:[A-Z][a-z]?\d{0,2}){1,4})\((?P<group>(?:[A-Z][a-z]?\d{0,2}){1,4})\)(?P<count>[2-9])(?![\w@])"
 )
-_COMPOUND: Final = re.compile(r"(?<![\w.@#/-])(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
+_COMPOUND: Final = re.compile(r"(?=[A-Z])(?:(?<![\w.@#/-])|(?<=[ (+]\d))(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
 _SIDE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z] ?= ?)([a-z]{2,3})(?![A-Za-z0-9(])")
@@ -38,15 +39,21 @@ _FUNCTION: Final = re.compile(
     r"(?<![\w.])(?<!\w['’])(?P<name>[fghpquvyFGHP])(?P<primes>['’′]{1,3}|″)?"
     r"\((?P<of>(?:-?\d{1,3}(?:\.\d{1,2})?|[A-Za-z0-9])(?:(?:, ?| [∩∪] | given )[A-Za-z0-9])*)\)"
 )
+_COMPOSED: Final = re.compile(r"(?<![\w.])(?P<outer>[fghFGH])\((?P<inner>[fghuFGH]\((?:-?\d{1,3}|[A-Za-z])\))\)")
 _TRIGONOMETRY: Final = re.compile(
     r"(?<![A-Za-z.])(?P<arc>arc)?(?P<name>sin|cos|tan)(?=[²³⁻(^°\dα-ωπ]| [\dα-ωπxyt](?![A-Za-z]))"
     r"|(?<![A-Za-z.])(?:ln(?=[ (][\dA-Za-z](?![A-Za-z]))|log(?P<base>\d{0,2})(?=\(|(?<=\d) ?[a-z\d](?![A-Za-z])))"
 )
-_FACTORIAL: Final = re.compile(r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?[=≈/×*+])")
+_FACTORIAL: Final = re.compile(
+    r"(?:(?<=\b\d)|(?<=\b\d\d)|(?<=\b[nk])|(?<=\)))!(?= ?(?:[=≈~/×*+<>≤≥−)]|approximately|equals|less|greater))"
+)
 _GIVEN: Final = re.compile(r"(?<=P\()(?P<first>[A-Za-z]) ?\| ?(?P<last>[A-Za-z])(?=\))")
 _ABSOLUTE: Final = re.compile(r"(?<![\w|])\|(?P<of>[-−]?[A-Za-z0-9][^|\n<>=]{0,16})\|(?= ?(?:[<>=≤≥]|less|greater))")
 _FUNCTIONS: Final = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
+# The ends between which an integral or a sum is taken.
+_BOUNDS: Final = re.compile(r"(?P<sign>[∫∑Σ∏])(?P<low>[\da-k]) ?(?P<high>[⁰¹²³⁴-⁹ⁿ∞])")
+_SUMS: Final = {"∫": "the integral", "∑": "the sum", "Σ": "the sum", "∏": "the product"}
 _NEAR: Final = 12
 
 
@@ -59,9 +66,14 @@ def read(text: TrackedText) -> TrackedText:
     if "|" in text.text:
         text = text.sub(_GIVEN, r"\g<first> given \g<last>").sub(_ABSOLUTE, r"the absolute value of \g<of>")
     if "(" in text.text:
-        text = text.sub(_FUNCTION, _function).sub(_ORDER, r"O of \g<of>").sub(_GROUPED, _grouped)
+        text = (
+            text.sub(_COMPOSED, r"\g<outer> of \g<inner>")
+            .sub(_FUNCTION, _function)
+            .sub(_ORDER, r"O of \g<of>")
+            .sub(_GROUPED, _grouped)
+        )
     if not text.text.isascii():
-        text = text.sub(_ION, _ion)
+        text = text.sub(_BOUNDS, _bounds).sub(_ION, _ion)
     text = text.sub(_COMPOUND, _compound)
     if "=" in text.text or "equals" in text.text:
         text = text.sub(_PRODUCT, _product).sub(_SIDE, _side)
@@ -89,7 +101,13 @@ def _compound(match: re.Match[str]) -> str | None:
     figures = any(digits for _, digits in units)
     if formula not in COMPOUNDS_WITHOUT_FIGURES and (not figures or any(symbol not in ELEMENTS for symbol, _ in units)):
         return None
-    return _spelled(units)
+    gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
+    return gap + _spelled(units)
+
+
+def _bounds(match: re.Match[str]) -> str:
+    low, high = (unicodedata.normalize("NFKC", match[end]) for end in ("low", "high"))
+    return f"{_SUMS[match['sign']]} from {low} to {'infinity' if high == '∞' else high} of "
 
 
 def _grouped(match: re.Match[str]) -> str | None:

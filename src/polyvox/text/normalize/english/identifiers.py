@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.commands import OPTION, OPTION_LETTERS, follows_command
+from polyvox.text.normalize.english import errors
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
@@ -19,7 +20,7 @@ _LITERAL: Final = re.compile(
 )
 _PART: Final = r"[\w@+](?:[\w@+-]|\.(?=\w))*"
 _PATH: Final = re.compile(
-    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}})?(?:/\.?{_PART})++/?"
+    rf"(?<![\w/%)\]°²³⁰-⁹+×¢€£$.])(?:~|\.{{1,2}}|\.[a-z][\w-]{{1,24}})?(?:/\.?{_PART})++/?"
     rf"|(?<![\w/.@:-])[\w-]++(?:/[\w.+-]++)*?/[\w-]++\.(?:{EXTENSIONS})(?!\w)(?::\d{{1,5}}){{0,2}}"
 )
 # Folders and kinds of branches that only a path begins with.
@@ -36,7 +37,7 @@ _WINDOWS: Final = re.compile(
     r"(?P<path>(?:\\{1,2}[\w%~$.@-]{0,63}[\w%$])*+)(?:\\(?![\w.]))?"
 )
 _FOLDED: Final = re.compile(rf"(?<![\w\\])[A-Za-z][\w-]{{1,32}}\\[\w-]{{1,64}}\.(?:{EXTENSIONS})(?!\w)")
-_HIDDEN: Final = re.compile(r"(?:(?<![^\s(\[\"“'‘`])|(?<=^))\.(?=[a-z][a-z_-]{1,24}(?![\w]))")
+_HIDDEN: Final = re.compile(r"(?:(?<![^\s(\[\"“'‘`])|(?<=^))\.(?=[a-z][a-z_-]{1,24}(?![\w/]))")
 _MODE: Final = re.compile(r"(?<=\bchmod )(?P<option>-R )?(?P<mode>[0-7]{3,4})(?!\w)")
 _PORT: Final = re.compile(r"(?<= -p )\d{4,5}(?![\w:.])")
 _CRON: Final = re.compile(r"(?<![\w*/-])(?=[\d/,-]{0,16} ?\*|\d+ \d+ )(?:[\d*/,-]{1,16} ){4}[\d*/,-]{1,16}(?![\w*/-])")
@@ -48,6 +49,9 @@ _DOTTED: Final = re.compile(
 )
 _SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
 _CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
+_GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
+_SHARED: Final = re.compile(r"\.so(?P<versions>(?:\.\d{1,3})*)(?!\w)")
+_PROMPT: Final = re.compile(r"^[$%] (?=[a-z])", re.MULTILINE)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|\\+|[~./:_-]")
 _MARKS: Final = {"~": "tilde", ".": "dot", "/": "slash", ":": "colon", "\\": "backslash", "\\\\": "backslash backslash"}
@@ -59,9 +63,20 @@ def read(text: TrackedText) -> TrackedText:
     """Paths, dotted names, and names of several words run together."""
     if "* " in text.text:
         text = text.sub(_CRON, _cron)
+    text = errors.read(text)
+    if text.text.startswith(("$ ", "% ")):
+        text = text.sub(_PROMPT, "")
     if _ANY.search(text.text) is None:
         return text
-    text = text.sub(_LITERAL, _literal)
+    if "*" in text.text:
+        text = text.sub(_GLOB, r"\g<option>star")
+    if ".so" in text.text:
+        text = text.sub(_SHARED, lambda match: f" dot so{match['versions'].replace('.', ' dot ')}")
+    return _names(_paths(text.sub(_LITERAL, _literal)))
+
+
+def _paths(text: TrackedText) -> TrackedText:
+    """Paths, options of commands, hidden files."""
     if "\\" in text.text:
         text = text.sub(_WINDOWS, _windows).sub(_FOLDED, _windows)
     if "chmod" in text.text or " -p " in text.text:
@@ -72,6 +87,10 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(OPTION, _option)
     if "/" in text.text:
         text = text.sub(_PATH, _path).sub(_BRANCH, _path).sub(_CONTENT_TYPE, _path)
+    return text
+
+
+def _names(text: TrackedText) -> TrackedText:
     text = text.sub(_DOTTED, _dotted)
     return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
 

@@ -32,17 +32,24 @@ _GIVEN: Final = re.compile(
 _GROUPED: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,4}(?: \d{2,4}){1,6}+(?![\w%°/]|[.,:-]\d)")
 _CODED: Final = re.compile(r"(?<![\w.,/$€£-])\d{2,8}(?:-(?:[A-Z]{1,3}|\d{2,8})(?![a-z])){2,4}(?![\w-])")
 _DOCKET: Final = re.compile(r"\b(?:case|docket)\b", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-]\w)")
+_NAMED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,6}(?!\w|[.,:/–-](?![B-Z](?!\w))\w)")
 _ALSO_WORDS: Final = frozenset("in min pt cap tab".split())
 _SYMBOLS: Final = any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in _ALSO_WORDS)
 _MEASURED: Final = re.compile(rf" ?(?:{_SYMBOLS}|[gLWV])(?:/|(?!\w))")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
-_STATUS: Final = re.compile(r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:error|page|status|response|redirect)s?\b)")
+_STATUS: Final = re.compile(
+    r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request"
+    r"|Forbidden|Gateway Time|"
+    r"Internal Server|Method Not|Moved|No Content|Not Found|Payload|Precondition|Request|Service Un|Too Many"
+    r"|Unauthorized|"
+    r"Unprocessable|Unsupported))"
+)
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(
-    r"HTTP|Retry-After|rate[- ]limit|\b(?:endpoint|status|responds?|responded|returns|returned)\b"
+    r"HTTP|Retry-After|rate[- ]limit"
+    r"|\b(?:grep|nginx|curl|endpoint|status|responds?|responded|returns|returned)\b"
 )
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
@@ -54,6 +61,9 @@ _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
 _NAMES: Final = frozenset(
+    "Algebra Biology Bio Calculus Chemistry Chem Economics Econ Engineering English History Math Physics Phys "
+    "Psychology "
+    "Psych Sociology Spanish Stats Statistics FM "
     "Amtrak Section section Sections sections Cabin Carriage Coach Eurostar cabin coach "
     "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final
 
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
+_PLURAL_LETTER: Final = re.compile("[A-Z]s")
 _LONGEST_INITIALS: Final = 5
 # Initials that could be read as a word; in names of programs and in paths they stand in small letters.
 _INITIALISMS: Final = frozenset(
@@ -19,6 +20,8 @@ def initials_as_capitals(word: str) -> str:
     lower = word.lower()
     if lower in _INITIALISMS:
         return lower[:-1].upper() + "s" if lower.endswith("s") and lower[:-1] in _INITIALISMS else lower.upper()
+    if _PLURAL_LETTER.fullmatch(word):
+        return f"{word[0]}'s"
     unsayable = len(word) <= _LONGEST_INITIALS and not _VOWEL.search(word)
     return word.upper() if len(word) == 1 or unsayable else word
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import word_after, word_before
-from polyvox.text.normalize.english.numbers import cardinal, ordinal
+from polyvox.text.normalize.english.numbers import cardinal, ordinal, year
 from polyvox.text.tracked import TrackedText
 
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -20,7 +20,10 @@ _LETTERED: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[IVXLC]{1,7})(?: ?[-–—] ?| to | and | & |, )(?P<last>[IVXLC]{1,7})(?![\w'&])(?!\.\w)"
 )
-_STAGE: Final = re.compile(r"(?<=[Ss]tage )(?P<numeral>I{1,3}|IV)(?P<letter>[A-C])(?P<digit>[1-3])?(?!\w)")
+_STAGE: Final = re.compile(
+    r"(?:(?<=[Ss]tage )|(?<=[Tt]ype )|(?<=[Gg]rade )|(?<=[Cc]lass )|(?<=[Pp]hase ))(?P<numeral>I{1,3}"
+    r"|IV)(?P<letter>[A-Da-d])(?P<digit>[1-3])?(?!\w)"
+)
 _LOWER: Final = re.compile(
     r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
 )
@@ -36,12 +39,28 @@ _DRIPPED: Final = frozenset(
 )
 _DOSED: Final = re.compile(r"\d ?(?:mg|mcg|g|m[Ll]|mEq|units?|L|\w*grams?|\w*liters?|milliequivalents) (?:\w+ )?\Z")
 _NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_COUNTED: Final = frozenset(
+    "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic "
+    "Amendment".split()
+)
+_CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
+_ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
+_SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")
+_YEAR: Final = re.compile(
+    r"(?<![\w'-])(?=[MDCLXVI]{4})M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&-])"
+)
+_BOOKS: Final = frozenset(
+    "genesis exodus leviticus deuteronomy joshua judges kings chronicles job psalm psalms proverbs ecclesiastes isaiah "
+    "jeremiah ezekiel daniel hosea matthew mark luke john acts romans corinthians galatians ephesians hebrews "
+    "revelation".split()
+)
 _LOWER_LABELS: Final = frozenset(
     "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
     "section sections step stanza table vol volume".split()
 )
 _LABELS: Final = frozenset(
-    "SB Acts Amendment Amendments Articles Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
+    "SB Sputnik Voyager Pioneer Luna Vostok Soyuz Gemini Saturn Titan Ariane Acts Amendment Amendments Articles "
+    "Books Canto Cantos Chapters Grades Levels Movement Parts Phases Psalm "
     "Scenes Sections Titles Volumes Wars WrestleMania acts articles books canto cantos chapters grades levels "
     "movement movements parts phases scenes sections stages types volumes Factor factor Lemma Theorem Proposition "
     "Exhibit Tier tier Corps Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy "
@@ -50,6 +69,15 @@ _LABELS: Final = frozenset(
 )
 # Games, films and phones whose fifth or tenth is written with one letter.
 _SEQUELS: Final = frozenset("Auto Civ Civilization Fighter GTA Rocky Saw Scrolls iPhone".split())
+_SUBJECTS: Final = frozenset(
+    "Algebra Anatomy Art Biology Calculus Calc Chemistry Chem Economics Econ Engineering English French "
+    "Geography Geology "
+    "Geometry German Government History Italian Latin Math Mathematics Mechanics Music Philosophy Physics Physiology "
+    "Psychology Psych Sociology Spanish Statistics Stats Trigonometry Accounting Finance Analysis Composition".split()
+)
+_BEHIND_COURSE: Final = frozenset(
+    "and or meets meet class classes exam final lab teacher starts on at syllabus".split()
+)
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -85,11 +113,21 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
     if "." in text.text:
         text = text.sub(_LETTERED, " ")
-    if "tage " in text.text:
+    if any(label in text.text for label in ("tage ", "ype ", "rade ", "lass ", "hase ")):
         text = text.sub(_STAGE, _stage)
     if ")(" in text.text or "(i" in text.text:
         text = text.sub(_BRACKETED, lambda match: f" ({cardinal(_digits(match['numeral'].upper()))})")
+    if "§" in text.text or "¶" in text.text:
+        text = text.sub(_SECTION, _section)
+    text = text.sub(_ORDINAL, lambda match: ordinal(_digits(match["numeral"])))
+    if "M" in text.text:
+        text = text.sub(_YEAR, lambda match: year(int(_digits(match.group()))))
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
+
+
+def _section(match: re.Match[str]) -> str:
+    part = "section" if match["sign"] == "§" else "paragraph"
+    return f"{part} {cardinal(_digits(match['numeral'].upper()))} "
 
 
 def _war(numeral: str) -> str:
@@ -97,14 +135,16 @@ def _war(numeral: str) -> str:
 
 
 def _stage(match: re.Match[str]) -> str:
-    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"], match["digit"])))
+    return " ".join(filter(None, (cardinal(_digits(match["numeral"])), match["letter"].upper(), match["digit"])))
 
 
 def _span(match: re.Match[str]) -> str | None:
     """Two numerals behind a word that is numbered, and what lies between: "Chapters XII-XV"."""
     first, last = match["first"], match["last"]
     shaped = all(_NUMERAL_SHAPE.fullmatch(numeral.lower()) for numeral in (first, last))
-    if not shaped or word_before(match).rstrip(".") not in _LABELS:
+    before = word_before(match).rstrip(".")
+    clear = before[:1].isupper() and _CLEAR.fullmatch(first) and _CLEAR.fullmatch(last)
+    if not shaped or not (before in _LABELS or clear):
         return None
     joint = match.group()[len(first) : -len(last)].strip(" -–—")
     word = {"": " to ", "&": " and ", ",": ", "}.get(joint, f" {joint} ")
@@ -114,7 +154,8 @@ def _span(match: re.Match[str]) -> str | None:
 def _lower(match: re.Match[str]) -> str | None:
     """Small numerals behind a word that is numbered: "page xii", "pp. iv-xi"; a lone "c" or "l" is a letter."""
     first, last = match["first"], match["last"]
-    if word_before(match).rstrip(".").lower() not in _LOWER_LABELS or not _is_small_numeral(first):
+    before = word_before(match).rstrip(".").lower()
+    if (before not in _LOWER_LABELS and not (before in _BOOKS and len(first) > 1)) or not _is_small_numeral(first):
         return None
     if last is None:
         return cardinal(_digits(first.upper()))
@@ -143,23 +184,35 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
-    if numeral == "IV" and (
-        word_after(match) in _DRIPPED or _DOSED.search(match.string, max(0, match.start() - 24), match.start())
-    ):
+    if numeral == "IV" and _is_drip(match):
         return None
+    if before == "the" and len(numeral) > 1 and word_after(match) in _COUNTED:
+        return ordinal(_digits(numeral))
     if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
         return None
+    if before in _SUBJECTS and (numeral != "I" or _is_course(match)):
+        return cardinal(_digits(numeral))
     if before in _LABELS and not (before == "Series" and len(numeral) == 1):
         return cardinal(_digits(numeral))
-    if _is_ruler(match, before):
-        return f"the {ordinal(_digits(numeral))}"
-    if _is_namesake(match, numeral):
+    if _is_ruler(match, before) or _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
     if before in _SEQUELS and numeral in "VX":
         return cardinal(_digits(numeral))
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
     return None
+
+
+def _is_drip(match: re.Match[str]) -> bool:
+    """Return whether "IV" is what is given into a vein."""
+    dosed = _DOSED.search(match.string, max(0, match.start() - 24), match.start())
+    return word_after(match) in _DRIPPED or dosed is not None
+
+
+def _is_course(match: re.Match[str]) -> bool:
+    """Return whether the "I" behind a subject numbers a course and is not the pupil."""
+    behind = match.string[match.end() : match.end() + 1]
+    return not behind or behind in ",.;:)!?" or word_after(match) in _BEHIND_COURSE
 
 
 def _is_ruler(match: re.Match[str], name: str) -> bool:

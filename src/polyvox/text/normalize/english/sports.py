@@ -8,6 +8,9 @@ from polyvox.text.normalize.english.numbers import cardinal, code, ordinal
 from polyvox.text.tracked import TrackedText
 
 _ANY: Final = re.compile(r"\d(?:[/*★'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d|\b[uU]-?\d|R\)")
+# The columns of a table in a row, "P 10 W 6 D 3 L 1", whose letters are no units.
+_TALLY: Final = re.compile(r"(?<![\w.])[A-Z]{1,3} \d{1,3}(?:,? [A-Z]{1,3} \d{1,3}){2,}(?![\w.%-])")
+_COUNTED: Final = re.compile(r"\d+")
 _CRICKET: Final = re.compile(
     r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
     r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|wkts? in hand|lbw|LBW|"
@@ -105,6 +108,8 @@ _WICKETS: Final = 10
 
 def read(text: TrackedText) -> TrackedText:
     """Scores that only the game around them explains; a plain "3-2" is left to the ranges."""
+    if _TALLY.search(text.text):
+        text = text.sub(_TALLY, lambda match: _COUNTED.sub(lambda one: cardinal(one.group()), match.group()))
     if _ANY.search(text.text) is None:
         return text
     text = _classes(text)

@@ -48,6 +48,9 @@ _WORDS: Final = {
     "∂": "partial",
     "∆": "delta",
     "∇": "nabla",
+    "∧": "and",
+    "∨": "or",
+    "¬": "not",
     "∈": "in",
     "∉": "not in",
     "∀": "for all",
@@ -55,7 +58,19 @@ _WORDS: Final = {
     "∝": "proportional to",
     "∴": "therefore",
     "→": "to",
+    "↦": "maps to",
+    "≜": "is defined as",
     "⇒": "implies",
+    "⟹": "implies",
+    "⇔": "if and only if",
+    "⟺": "if and only if",
+    "∥": "parallel to",
+    "⊥": "perpendicular to",
+    "∠": "angle",
+    "△": "triangle",
+    "⊃": "contains",
+    "⊕": "plus",
+    "∵": "because",
     "↔": "to and from",
     "°": "degrees",
     "©": "copyright",
@@ -100,11 +115,12 @@ _SHORT_FORMS: Final = {
     "f/k/a": "formerly known as",
     "r/t": "round trip",
     "n/a": "not applicable",
+    "o/s": "outstanding",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
 # Whether there is anything to do: most text has letters, digits and plain marks only.
-_ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()DPpO3]|[xX]D|[A-Za-z]-")
+_ANY: Final = re.compile(r"\bp(?:cm|w|m)\b|[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()DPpO3]|[xX]D|[A-Za-z]-")
 _EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO|/\\3]|[xX]D|<3|\^_?\^)(?!\w)(?=\W|$)")
 _HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\w)")
 _TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
@@ -125,7 +141,7 @@ _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
 _BECOMES: Final = re.compile(r"(?<=[\w%°)])(?: ?-{1,2}> ?)(?=[$€£]?-?\.?\d)")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
-_COMPARING: Final = re.compile(r"[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
+_COMPARING: Final = re.compile(r"/[cC]\b|[#~∼<>=›→*+^]|//|[\w)] % \d| (?:Esc|Del)\b")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|===?|~=) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -137,7 +153,7 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
-    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k)(?![\w/]))"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"
@@ -147,6 +163,19 @@ _PER: Final = re.compile(
     r"serving|capita|room|seat|ticket|visit|session|class|trip|call|request|order|page|word|item|side|set|barrel|"
     r"vehicle|family|dose|transaction|account|pack|passenger|sq)(?!\w)"
 )
+# A rate behind a sum: "£600 p/m", "£950 pcm".
+_RATE: Final = re.compile(
+    r"(?P<sum>\b(?:pounds?|pence|euros?|dollars?|cents|rupees|thousand|hundred|K) )(?:p/(?P<each>[hwmda])"
+    r"|(?P<calendar>pcm)|(?P<week>pw)|(?P<month>pm))(?!\w)"
+)
+_EACH: Final = {"h": "hour", "w": "week", "m": "month", "d": "day", "a": "annum"}
+_ACCOUNT: Final = re.compile(
+    r"(?<![\w/])(?:(?<=[Bb]ank )|(?<=[Ss]avings )|(?<=[Cc]urrent )|(?<=[Cc]hecking )|(?<=[Jj]oint )|(?<=[Bb]usiness )"
+    r"|(?<=from )|(?<=into )|(?<=debit )|(?<=credit )|(?<=trade )"
+    r"|(?=[aA]/[cC]s? (?:no|number|name|holder|payee|payable|ending|balance|type|details|opened|closed|overdrawn|with)\b))"
+    r"(?P<first>[aA])/[cC](?![\w/])"
+)
+_LETTERS: Final = re.compile(r"(?<![\w/])(?P<first>[A-Z])/(?P<last>[A-Z])(?![\w/])")
 _COUNTED_PER: Final = re.compile(
     r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
 )
@@ -164,6 +193,7 @@ _CONTRAST: Final = re.compile(
 _BELOW: Final = re.compile(
     r"(?<=[a-z]\d)/(?=[a-z]²)|(?<=[)²³π])/(?=[\da-z(])|(?<=[∆Δ][a-z])/(?=[∆Δ])|(?<=squared)/(?=\d)"
 )
+_QUOTIENT: Final = re.compile(r"(?<![A-Za-z/][A-Za-z])(?<=[A-Za-zα-ωΑ-Ω])/(?=[A-Za-zα-ωΑ-Ω](?![\w/])|[α-ω]\d)")
 _CONDITIONS: Final = re.compile(r"(?<=[)\w]) ?\|\| ?(?=[\w(!])")
 _NOT: Final = re.compile(r"(?<![\w!?.])!(?=[A-Za-z(])")
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
@@ -178,10 +208,12 @@ _POWER: Final = re.compile(
     r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?!\w|\.\d)|(?=[A-Za-z(])(?!(?<= )[A-Za-z]{2}))"
 )
 _VARIABLE_SIGN: Final = re.compile(r"\$(?=[{(]?[A-Za-z_])")
+_HIDDEN_SHARE: Final = re.compile(r"(?<=[a-z]{2})\$(?!\w)")
 _NUMBER_SIGN: Final = re.compile(r"(?<![A-Za-z])#(?= ?\d)")
 _NEGATED: Final = re.compile(r"(?<![\w)-])[-−](?=[A-Za-z](?![A-Za-z]))")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?![A-Za-z_])")
 _FLAT: Final = re.compile(r"(?<=\b[A-G])[♭♮](?!\w)")
+_SIMILAR: Final = re.compile(r"(?<=[\w)!]) ~ (?=[√\w(])")
 _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)|] )<(?= )")
 _TAKEN: Final = re.compile(r"(?<=\([a-z])[-−](?=\d)|(?<=\(\d)[-−](?=[a-z]\))|(?<== [a-z])[-−](?=\d(?!\d))")
@@ -205,7 +237,7 @@ _TILDE: Final = re.compile(r"(?<=[A-Z0-9])~(?=\d)")
 _PRESSED: Final = re.compile(
     r"(?:(?<=[\w:,] )|(?<=[(“\"])|^)(?P<first>\*#|[*#])(?P<digits>\d{1,8})(?P<last>[#*])?(?![\w*#])"
 )
-_NUMBER_WORD: Final = re.compile(r"(?<=[a-z.] )#(?=[.,;:)]?(?:\s|$))")
+_NUMBER_WORD: Final = re.compile(r"(?<=[a-z./] )#(?=[.,;:)]?(?:\s|$))")
 _POUND_KEY: Final = re.compile(r"(?:(?<=\b[Pp]ress )|(?<=\bpress the )|(?<=\bhit ))#(?=\W|$)")
 _DIALLED: Final = re.compile(r"\b(?:call|dial|enter|key|press|punch|type)\b", re.IGNORECASE)
 _KEY: Final = re.compile(
@@ -224,6 +256,12 @@ _KEYS: Final = {
 }
 _ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
 _ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+# "COUNT(*)", and the best mark of a British school.
+_ARGUMENT_STAR: Final = re.compile(r"(?<=\w)\(\*\)")
+_STARRED: Final = re.compile(r"(?<![\w*])A\*(?P<many>s)?(?![\w*(]|\*)")
+_GRADED: Final = re.compile(
+    r"\b(?:GCSEs?|A[- ][Ll]evels?|grades?|graded|[Mm]aths|predicted|exams?|pupils?|students?|results|UCAS|sixth)\b"
+)
 _ALL: Final = re.compile(r"(?<=[A-Z]{2}) \* (?=[A-Z]{2})")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
 # A spaced hyphen subtracts between single letters and figures, and between words where the sum is told behind them.
@@ -235,6 +273,7 @@ _DIFFERENCE: Final = re.compile(
 )
 _WORD_BEHIND: Final = re.compile(r"[a-z]+")
 _LAST_WORD: Final = re.compile(r"[A-Za-z]+(?=[\W_]{0,3}$)")
+_SECTIONS: Final = re.compile("§{2} ?")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
@@ -254,8 +293,10 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         return text
     if "->" in text.text:
         text = text.sub(_BECOMES, " to ")
-    if "A*" in text.text:
-        text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ")
+    if "*" in text.text:
+        text = _stars(text)
+    if "a/c" in text.text or "A/c" in text.text or "A/C" in text.text:
+        text = text.sub(_ACCOUNT, lambda match: f"{match['first']}ccount")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
@@ -270,10 +311,26 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     if "=" in text.text:
         text = text.sub(_TAKEN, " minus ")
     text = text.sub(_ALTERNATIVE_SIGN, ", minus ").sub(_MODULO, " mod ")
-    text = text.sub(_VARIABLE, "A").sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = (
+        text.sub(_VARIABLE, "A")
+        .sub(_TYPED_HEART, "")
+        .sub(_NUMBER_SIGN, "number ")
+        .sub(_SIMILAR, " approximately ")
+        .sub(_ABOUT, "about ")
+    )
     text = text.sub(_ASSIGNED, lambda match: f" {_ASSIGNMENTS[match['sign']]} equals ").sub(_MENU, _menu)
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
+
+
+def _stars(text: TrackedText) -> TrackedText:
+    """Stars that are named: of the best grade, and of a call's arguments."""
+    text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ").sub(_ARGUMENT_STAR, " star")
+    return (
+        text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
+        if _GRADED.search(text.text)
+        else text
+    )
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -282,6 +339,7 @@ def read(text: TrackedText) -> TrackedText:
         return text
     if "||" in text.text or "&&" in text.text:
         text = text.sub(_CONDITIONS, " or ").sub(_NOT, "not ")
+    text = text.sub(_RATE, _rate)
     if "--" in text.text:
         text = text.sub(_DECREMENT, r"\1 minus minus")
     text = text.sub(_HEART, "love").sub(_GRADE, _grade)
@@ -297,8 +355,8 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_DIFFERENCE, _difference)
     )
     if "$" in text.text:
-        text = text.sub(_VARIABLE_SIGN, "dollar ")
-    text = text.sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+        text = text.sub(_VARIABLE_SIGN, "dollar ").sub(_HIDDEN_SHARE, " dollar")
+    text = text.sub(_SECTIONS, "sections ").sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
     if not text.text.isascii():
         text = text.sub(_STANDARD, " naught").sub(_GREEK_BESIDE, _greek_beside)
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
@@ -353,8 +411,24 @@ def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
     text = text.sub(_HALF_TIME, "half time").sub(_AIR, "A.C").sub(_CENTERS, r"\g<unit> on center")
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
+    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ").sub(_QUOTIENT, _quotient)
+    text = text.sub(_LETTERS, r"\g<first>.\g<last>")
     text = text.sub(_PER, _per).sub(_COUNTED_PER, _counted_per).sub(_LIMIT, " per ").sub(_BELOW, " over ")
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _rate(match: re.Match[str]) -> str:
+    if match["each"]:
+        return f"{match['sum']}per {_EACH[match['each']]}"
+    if match["calendar"]:
+        return f"{match['sum']}per calendar month"
+    return f"{match['sum']}per {'week' if match['week'] else 'month'}"
+
+
+def _quotient(match: re.Match[str]) -> str | None:
+    """ "x/n" in a formula; two letters elsewhere stand side by side."""
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    return " over " if any(sign in around for sign in ("=", "≈", "equals", "→", "√")) else None
 
 
 def _greek_beside(match: re.Match[str]) -> str | None:
@@ -398,7 +472,13 @@ def _superscript(match: re.Match[str]) -> str:
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
     function = _FUNCTION.search(match.string, max(0, match.start() - 8), match.start()) is not None
     single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
-    if before[-1:].isdigit() or before.endswith(")") or single or function or (formula and before[-1:].isalpha()):
+    if (
+        before[-1:].isdigit()
+        or before.endswith((")", "∇"))
+        or single
+        or function
+        or (formula and before[-1:].isalpha())
+    ):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 
@@ -408,6 +488,8 @@ def _power(match: re.Match[str]) -> str:
 
 
 def _raised(sign: str, exponent: str) -> str:
+    if sign and not exponent:
+        return f" {'minus' if sign == '-' else 'plus'} "
     if not sign and exponent in ("2", "3"):
         return " squared " if exponent == "2" else " cubed "
     if not exponent.isdigit():

@@ -26,12 +26,15 @@ _LOCALHOST: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
 _CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
+_WORD_TAG: Final = re.compile(r"(?<!\w)#[A-Za-z]{4}")
 _COLOR: Final = re.compile(
     r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
 )
 _DIRECTIVE: Final = re.compile(r"(?<![\w#&/])#(?=(?:define|include|ifn?def|endif|pragma)\b)")
-_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
+_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_]|\d{1,4}(?!st\b|nd\b|rd\b|th\b)[A-Za-z]{3})([A-Za-z0-9_]++)")
 _SHORT_LINK: Final = re.compile(rf"(?<![\w@./\\-])[A-Za-z0-9-]{{1,20}}\.[a-z]{{2}}/(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])")
+_FORUM: Final = re.compile(r"(?<![\w/.])(?P<kind>[ru])/(?=[A-Za-z]\w{2})(?!\w+/)")
+_RANDOM: Final = re.compile(r"[a-z][A-Z]")
 _DOT_NET: Final = re.compile(r"(?<!\w)\.NET(?!\w)")
 _FILE: Final = re.compile(
     rf"\.(?<=\w\.)({EXTENSIONS}|CSV|DOCX?|GIF|JPE?G|MP[34]|PDF|PNG|TXT|XLSX?|ZIP)(?!\w)(?P<line>:\d{{1,5}})?(?P<column>:\d{{1,4}})?"
@@ -46,6 +49,25 @@ _HEADQUARTERS: Final = re.compile(r"(?<=[a-z]{3})hq\Z")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
+# Firms in the names of hosts and accounts, where no capital parts the words.
+_HOSTS: Final = {
+    "amazonaws": "amazon AWS",
+    "bbcnews": "BBC news",
+    "githubusercontent": "github user content",
+    "googleapis": "google APIs",
+    "nytimes": "NY times",
+    "skynews": "sky news",
+    "washingtonpost": "washington post",
+    "ycombinator": "Y combinator",
+    "tinyurl": "tiny URL",
+    "youtu": "you tu",
+}
+_PAIR: Final = 2
+_OF_FIRM: Final = re.compile(
+    r"(?<=[A-Z]{2})(?=(?:gov|news|uk|us|sport|sports|africa|asia|world|live|official|tv|hq|breaking|politics|business|police)\Z)"
+)
+_SHORTEST_NAME: Final = 5
+"""Letters of mixed case beside figures, from which on they may be words: "gpt4oMini"."""
 _MARKS: Final = {
     ".": "dot",
     "/": "slash",
@@ -89,14 +111,21 @@ def read_urls(text: TrackedText) -> TrackedText:
 
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
+    if "r/" in text.text or "u/" in text.text:
+        text = text.sub(_FORUM, lambda match: f"{match['kind'].upper()} slash ")
     if "@" in text.text:
         text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
     if "#" in text.text:
-        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, "number ")
+        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, _numbered)
         text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     if ".NET" in text.text:
         text = text.sub(_DOT_NET, "dot NET")
     return text.sub(_FILE, _file)
+
+
+def _numbered(match: re.Match[str]) -> str | None:
+    """The sign before a code; among hashtags it is one of them."""
+    return None if _HASHTAG.search(match.string, 0, match.start()) or _WORD_TAG.search(match.string) else "number "
 
 
 def _file(match: re.Match[str]) -> str:
@@ -111,6 +140,9 @@ def _color(match: re.Match[str]) -> str:
 
 
 def _tag(name: str) -> str:
+    name = _OF_FIRM.sub(" ", name)
+    if name.lower() in _HOSTS:
+        return _HOSTS[name.lower()]
     return " ".join(_CAMEL.sub(" ", name.replace("_", " ")).split())
 
 
@@ -127,9 +159,17 @@ def _aloud(address: str) -> str:
 
 def _pieces(part: str) -> list[str]:
     words = []
-    for piece in _PIECE.findall(part):
+    random = any(char.isdigit() for char in part)
+    pieces = _PIECE.findall(part)
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=False):
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
+        elif random and len(piece) < _SHORTEST_NAME and _RANDOM.search(piece):
+            words.append(" ".join(piece.upper()))
+        elif piece in _HOSTS:
+            words.append(_HOSTS[piece])
+        elif piece.isalpha() and len(piece) == _PAIR and following.isdigit():
+            words.append(piece.upper())
         elif piece[0].isalnum():
             words.append("W W W" if piece == "www" else initials_as_capitals(_HEADQUARTERS.sub(" HQ", piece)))
         elif piece in _MARKS:

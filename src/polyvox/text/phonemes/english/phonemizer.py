@@ -35,6 +35,10 @@ _OPENING_VERBS: Final = frozenset(("Polish",))
 _AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
 
+_BEHIND_LETTER: Final = (["one", "c"], ["not", "equal"], ["less", "than"], ["greater", "than"])
+"""What is said of a quantity named "a", and of a vitamin."""
+
+
 class NextSound(Enum):
     """The sound that follows a word, which decides its weak form."""
 
@@ -147,7 +151,7 @@ class EnglishPhonemizer:
     def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
         opens = index == 0 or sentence.tokens[index - 1].kind is TokenKind.MARK or sentence.is_shouted
         compared = word == "A" and index > 0 and sentence.following(index + 1) == "than"
-        compared = compared or (word == "A" and sentence.words[index + 1 : index + 3] == ["one", "c"])
+        compared = compared or sentence.words[index + 1 : index + 3] in _BEHIND_LETTER
         if compared or sentence.following(index) in NEVER_AFTER_ARTICLE:
             return self._lexicon.letter("a")
         if ahead is NextSound.BREAK or (word == "A" and not opens) or sentence.is_glued(index):

@@ -42,6 +42,8 @@ class Role(StrEnum):
 
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
 _LABELLED: Final = frozenset("equation figure table section model exhibit chapter article chart panel".split())
+_ASKING: Final = frozenset("do does did can could will would should must".split())
+_ASKED: Final = 4
 NEAR: Final = 16  # words to either side that may tell the time of a sentence
 
 
@@ -52,6 +54,8 @@ def general(words: Sequence[str], index: int) -> Role:
     by_left = from_left(words, index, left)
     if by_left is not None:
         return by_left
+    if _is_asked(words, index):
+        return Role.VERB
     if is_break(left):
         following = at(words, index + 1)
         named = is_plural(words[index]) or following in AUXILIARIES or following == "of"
@@ -60,6 +64,15 @@ def general(words: Sequence[str], index: int) -> Role:
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
+
+
+def _is_asked(words: Sequence[str], index: int) -> bool:
+    """Return whether a question ends with the word, and its "does" still wants a verb: "which key does it use?"."""
+    if at(words, index + 1) != "?" or is_plural(words[index]):
+        return False
+    before = words[max(0, index - NEAR // 2) : index]
+    asked = [place for place, word in enumerate(before) if word in _ASKING]
+    return bool(asked) and 0 < len(before) - 1 - asked[-1] < _ASKED and not any(map(is_break, before[asked[-1] :]))
 
 
 def from_left(words: Sequence[str], index: int, left: str) -> Role | None:
@@ -119,6 +132,8 @@ def _coordinated(words: Sequence[str], index: int) -> Role:
     following = at(words, index + 1)
     if following in OBJECTS:
         return Role.VERB
+    if following == "of" and not is_plural(words[index]):
+        return Role.NOUN
     bare = not is_plural(words[index]) and not is_break(following) and following not in PREPOSITIONS
     if bare and opens_with_order(words, index) and words[index] not in ADJECTIVES and following not in AUXILIARIES:
         return Role.VERB
@@ -199,6 +214,8 @@ def _after_article(words: Sequence[str], index: int) -> bool:
 def _is_command(words: Sequence[str], index: int) -> bool:
     """Return whether a clause that opens with the word is an order: its object follows, or whom it goes to."""
     following = at(words, index + 1)
+    if following in ("a", "an", "the", "your", "my", "his", "their", "our", "every", "each"):
+        return not is_plural(words[index])
     return following in OBJECTS or (following in ("to", "with", "between") and words[index] not in ADJECTIVES)
 
 

@@ -51,6 +51,19 @@ _OF_READING: Final = frozenset(
     "pa rg pennsylvania berkshire england uk fc university festival station borough college railway abbey west "
     "terminal railroad phillies gaol berks line eagles".split()
 )
+_CONTENTED: Final = frozenset(
+    "crowd man woman baby cat dog child children couple people person customer customers employee employees smile sigh "
+    "look life heart workforce citizens retirees".split()
+)
+_GROUNDS: Final = frozenset(
+    "legal theoretical scientific moral philosophical mathematical factual empirical genetic molecular neural "
+    "conceptual "
+    "ideological constitutional statutory biological historical orthonormal".split()
+)
+_ELDERLY: Final = frozenset(
+    "man woman men women mother father parent parents aunt uncle grandmother grandfather couple people relative "
+    "relatives lady gentleman king queen poet widow".split()
+)
 _FILED: Final = frozenset("pdf doc docx pdfs attached attachment".split())
 _OF_CLOSERS: Final = frozenset("bullpen deal new star former as trusted elite".split())
 _DEER: Final = frozenset("buck bucks deer doe fawn fawns elk stag stags hunters hunt antlered antlerless".split())
@@ -103,6 +116,8 @@ def _wound(words: Sequence[str], index: int) -> Role:
 def _live(words: Sequence[str], index: int) -> Role:
     """To live, against a live show and going live."""
     left, following = left_of(words, index), at(words, index + 1)
+    if at(words, index - 1) == "live":
+        return Role.ADJECTIVE
     if left in GO_LIVE or left.endswith("ing") or left in BE or (left == "it" and at(words, index - 2) in GO_LIVE):
         return Role.ADJECTIVE
     if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
@@ -314,6 +329,8 @@ def _dove(words: Sequence[str], index: int) -> Role:
     """Dived, against the bird."""
     left, following = left_of(words, index), at(words, index + 1)
     moved = following in ("into", "in", "down", "under", "off", "for", "deep", "headfirst", "straight", "right", "from")
+    if left == "dove":
+        return Role.VERB
     if left in DETERMINERS or is_break(left):
         return Role.NOUN
     return Role.VERB if moved and not has_other_verb(words, index) else general(words, index)
@@ -322,6 +339,8 @@ def _dove(words: Sequence[str], index: int) -> Role:
 def _content(words: Sequence[str], index: int) -> Role:
     """Content as a state, against content as matter."""
     left, following = left_of(words, index), at(words, index + 1)
+    if following in _CONTENTED:
+        return Role.ADJECTIVE
     if left in BE or following in ("with", "to"):
         return Role.NOUN if left in DETERMINERS else Role.ADJECTIVE
     return Role.NOUN
@@ -351,7 +370,22 @@ def _that(words: Sequence[str], index: int) -> Role:
     return Role.DETERMINER if is_break(left) or is_break(following) or pointing else Role.PLAIN
 
 
+def _bases(words: Sequence[str], index: int) -> Role:
+    """Several a basis; those of an army and of baseball elsewhere."""
+    grounds = at(words, index - 1) in _GROUNDS or (
+        at(words, index + 1) in ("of", "for") and at(words, index - 1) in ("the", "different")
+    )
+    return Role.OTHER if grounds and at(words, index - 1) != "loaded" else Role.PLAIN
+
+
+def _aged(words: Sequence[str], index: int) -> Role:
+    """An aged man has two syllables."""
+    return Role.OTHER if at(words, index + 1) in _ELDERLY else Role.PLAIN
+
+
 PARTICULAR: Final = {
+    "aged": _aged,
+    "bases": _bases,
     "bass": _bass,
     "minute": _minute,
     "number": _number,

@@ -65,7 +65,7 @@ NOUN_TO: Final = _words(
 
 NEVER_AFTER_ARTICLE: Final = _words(
     "is was are were has had does did and or to of for in at from with by if than then that equals plus minus times "
-    "squared cubed divided = + < >"
+    "squared cubed divided union intersection = + < >"
 )
 LEADEN: Final = _words(
     "acid apron ball balls battery batteries bullet bullets content contamination crystal dust exposure glass "

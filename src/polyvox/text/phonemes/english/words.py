@@ -18,7 +18,7 @@ _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _ACRONYM_FORM: Final = re.compile(r"(?P<stem>[A-Z]{2,}|[A-Z](?='))(?:'?(?P<s>s)|(?P<ed>'?e?d)|'?(?P<ing>ing))")
 _POSSESSIVE: Final = re.compile(r"(?:'[sS])+$")
-_INITIALS_WITH_LINK: Final = re.compile(r"[A-Z][of][A-Z]")  # DoD, AfD
+_INITIALS_WITH_LINK: Final = re.compile(r"[A-Z][aofitn][A-Z]|[a-z][A-Z]")  # DoD, AfD, IaC, iX
 _INITIALS_AND_ONE: Final = re.compile(r"[A-Z]{2,}[a-z]")  # PCIe
 _DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
 _VOWELS: Final = frozenset("aeiouy")
@@ -26,7 +26,9 @@ _WEAK_INSIDE: Final = {"the": "ðə", "to": "tə", "a": "ɐ"}  # in a chain such
 _LEADING_PARTS: Final = frozenset({"Mc", "O", "D", "De", "Di", "Van", "Von"})
 _SHORT_CAPITALS: Final = 3
 _LONGEST_PREFIX: Final = 3
+_PAIR: Final = 2
 _SHORTEST_REST: Final = 3
+_SHORTEST_LAST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class WordPhonemizer:
             return None
         if word.isupper() and len(word) > 1:
             return self._capitals(word, setting)
+        if _INITIALS_WITH_LINK.fullmatch(word) and word not in self.lexicon.gold:
+            return spelled(word, self.lexicon)
         form = _ACRONYM_FORM.fullmatch(word) if word not in self.lexicon.gold else None
         if form:
             return self._acronym_form(form, setting)
@@ -86,7 +90,7 @@ class WordPhonemizer:
 
     def _acronym_form(self, form: re.Match[str], setting: WordContext) -> str:
         """Capitals with an ending in small letters: `APIs`, `DM'd`, `OKing`."""
-        called = form["stem"] in SPELLED
+        called = form["stem"] in SPELLED or (len(form["stem"]) == _PAIR and form["s"] is not None)
         stem, variant = self.called(form["stem"]) if called else self.read(form["stem"], setting), self.lexicon.variant
         if form["s"]:
             return with_s(stem, variant)
@@ -138,8 +142,6 @@ class WordPhonemizer:
         if word.endswith("'s"):
             return self._possessive(word, setting)
         letters = word.replace("'", "")
-        if _INITIALS_WITH_LINK.fullmatch(letters):
-            return spelled(letters, self.lexicon)
         if letters.islower() and letters.upper() in self.lexicon.gold:
             return self.read(letters.upper(), setting)
         parts = camel_parts(letters)
@@ -148,7 +150,17 @@ class WordPhonemizer:
         initials = len(parts) > 1 or (letters.isupper() and not is_pronounceable(letters))
         if initials or not _VOWELS & set(letters.lower()):
             return spelled(letters, self.lexicon)
-        return (self._prefixed(letters) if letters.islower() else None) or self.unknown(letters.lower())
+        known = (self._prefixed(letters) or self._joined(letters)) if letters.islower() else None
+        return known or self.unknown(letters.lower())
+
+    def _joined(self, word: str) -> str | None:
+        """Two known words written as one, as in the names of hosts and accounts: `askscience`."""
+        for cut in range(len(word) - _SHORTEST_LAST, _SHORTEST_REST - 1, -1):
+            parts = [self.lexicon.gold.get(part) for part in (word[:cut], word[cut:])]
+            if all(parts):
+                sounds = [chosen(part, Role.PLAIN, before_break=False) for part in parts if part is not None]
+                return "".join(compounded([sound or "" for sound in sounds]))
+        return None
 
     def _prefixed(self, word: str) -> str | None:
         """Initials before a known word, where the whole has no beginning that can be said: `jdoe`, `tsconfig`."""

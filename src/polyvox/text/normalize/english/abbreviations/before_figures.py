@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.normalize.english.numbers import code
 from polyvox.text.tracked import TrackedText
 
 # Before a figure only: elsewhere these are words, names or nothing.
@@ -20,7 +21,15 @@ BEFORE_FIGURES: Final = {
     "Pgs": "Pages",
     "Vol": "Volume",
     "vol": "volume",
+    "Vols": "Volumes",
     "vols": "volumes",
+    "Secs": "Sections",
+    "secs": "sections",
+    "Arts": "Articles",
+    "arts": "articles",
+    "Bks": "Books",
+    "Paras": "Paragraphs",
+    "paras": "paragraphs",
     "Ch": "Chapter",
     "ch": "chapter",
     "Chap": "Chapter",
@@ -92,6 +101,9 @@ BEFORE_FIGURES: Final = {
     "Amend": "Amendment",
     "App": "Appendix",
     "app": "appendix",
+    "Bus": "Business",
+    "Appx": "Appendix",
+    "Apx": "Appendix",
     "Att": "Attendance",
     "att": "attendance",
     "agg": "aggregate",
@@ -151,6 +163,7 @@ BEFORE_FIGURES: Final = {
     "Plat": "Platform",
     "Rt": "Route",
     "Rts": "Routes",
+    "Term": "Terminal",
     "Adm": "Admission",
     "adm": "admission",
     "Cat": "Category",
@@ -191,7 +204,7 @@ BEHIND_COMMA: Final = {
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
     r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
-    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
+    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt|[Ff]igs?|[Ee]qs?|Ch|[Ss]ec)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
     r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|[Aa]pp|[Pp]t|Sect?|[Tt]bl|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
@@ -226,6 +239,9 @@ _POINT: Final = re.compile(
     r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?"
     r"(?=[\s:,;])"
 )
+_ROAD: Final = re.compile(
+    r"\b(?:I-\d|Hwy|Highway|Interstate|Rte|Route|Tpke|Turnpike|Pkwy|Parkway|[Ff]reeway|[Mm]otorway|(?:east|west|north|south)bound)"
+)
 _COURT: Final = re.compile(r"\b(?:[Cc]ounsel|[Cc]ourt|filed|trial|[Pp]laintiff|[Dd]efendant|admitted|[Ee]xhibits?)\b")
 _LONGITUDE: Final = re.compile(r"(?<=[\d°NS][,;:] )([Ll])ong\.(?= ?-?\d)")
 # What is paid or done "a gallon": the symbol of a unit, with or without its stop, where a figure stands before it.
@@ -259,7 +275,40 @@ _EACH_UNITS: Final = {
 _BEFORE_LETTER: Final = re.compile(
     r"(?<![\w.'])(?P<word>rev|Exs?)\.(?= [A-Z](?!\w|\.(?: ?[A-Z]|\w)))|(?<![\w.'])(?P<title>Rev)\.(?= [A-Z](?![\w.]))"
 )
+_LABEL_LETTER: Final = re.compile(
+    r"(?=[A-Zrabfs])(?<![\w.'])([Rr]m|[Aa]pt|Ste|[Bb]ldg|App|Exh|[Ff]ig|[Ss]ched|Gp|Grp|Attach|Att|Encl|Appx|Apx)\."
+    r"(?= (?:[B-HJ-Z](?!\w|\.\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was|to|of)\b)))"
+)
+_STOP_AND_LETTER: Final = re.compile(r"\. [A-HJ-Z](?!\w)")
+_LABELLED: Final = {
+    "app": "appendix",
+    "appx": "appendix",
+    "apt": "apartment",
+    "apx": "appendix",
+    "att": "attachment",
+    "attach": "attachment",
+    "bldg": "building",
+    "encl": "enclosure",
+    "exh": "exhibit",
+    "fig": "figure",
+    "gp": "group",
+    "grp": "group",
+    "rm": "room",
+    "sched": "schedule",
+    "ste": "suite",
+}
 _LETTERED: Final = {"rev": "revision", "Rev": "Revision", "Ex": "Exhibit", "Exs": "Exhibits"}
+# What is numbered within its number: "Dkt. 41-2", "Table 4-1".
+_WITHIN: Final = re.compile(
+    r"(?P<label>\b(?:Dkt|Docket|ECF|Doc|Table|Tbl|Fig|Figure|Form|Exhibit|Eq|Equation|Rule|Schedule|UCC §|UCC"
+    r"|(?<!§)§)\.?(?: [Nn]os?\.)? ?)"
+    r"(?P<whole>\d{1,3})-(?P<part>\d{1,3})(?![\w-]|\.\d)"
+)
+_CODE: Final = re.compile(r"(?P<lead>(?:U\.? ?S\.? ?C\.?A?\.?|Code|Law|Stat\.?) § ?)(?P<number>\d{3})(?!\d|[.,-]\d)")
+_SECTION: Final = re.compile(
+    r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )"
+    r"|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)"
+)
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
 _LIFE: Final = re.compile(
@@ -289,7 +338,13 @@ def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full, before and behind their figures."""
     if " pt" in text.text:
         text = text.sub(_POINT, "point")
+    if "-" in text.text:
+        text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
     text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    if "§" in text.text:
+        text = text.sub(_CODE, lambda match: match["lead"] + code(match["number"]))
+    if "s. " in text.text or "s." in text.text:
+        text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "." in text.text:
         text = text.sub(_LIFE, lambda match: _LIVES[match["word"]])
         text = text.sub(_BEHIND_COMMA, _behind_comma)
@@ -308,6 +363,8 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_lettered(text: TrackedText) -> TrackedText:
     """Short forms before a letter: "rev. C", "Ex. B"."""
+    if _STOP_AND_LETTER.search(text.text):
+        text = text.sub(_LABEL_LETTER, _labelled)
     if not any(short in text.text for short in ("rev. ", "Rev. ", "Ex. ", "Exs. ")):
         return text
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
@@ -318,12 +375,21 @@ def _behind_comma(match: re.Match[str]) -> str | None:
     return BEHIND_COMMA[match[1]] if led else None
 
 
+def _labelled(match: re.Match[str]) -> str:
+    word = _LABELLED[match[1].lower()]
+    return word.capitalize() if match[1][0].isupper() else word
+
+
 def _before_figure(match: re.Match[str]) -> str | None:
     word = match[1] or match[2] or match[4]
     if match[3]:
         return f"Conference {BEFORE_FIGURES[word]}"
     if word == "mi" and match.string[max(0, match.start() - 2) : match.start()].strip().isdigit():
         return None
+    if word == "Bus" and _ROAD.search(match.string) is None:
+        return None
+    if word == "Ex" and _ROAD.search(match.string):
+        return "Exit"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
     if word in ("Div", "div") and _PAID.match(match.string, match.end()):

@@ -29,9 +29,10 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board"
     r"|class|exam|"
     r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
-    r"|(?<![\w.])(?P<class>Fr|So)\. (?=(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
-    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol)\. "
-    r"(?P<study>Eng|Sci|Ed|Admin|Bio)\b\.?"
+    r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|"
+    r"(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
+    r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Engl?)\. "
+    r"(?P<study>Eng|Sci|Ed|Admin|Bio|Lit|Lang)\b\.?"
     r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
@@ -41,13 +42,16 @@ _PHRASED: Final = (
     "t hr", "d hr", "h hr", "t wk", "d wk", "h wk", "t mo", "d mo", "h mo", "t yr", "d yr", "h yr", " qtr",
     "t mi", "d mi", "h mi",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
-    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", "ach. ",
+    " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang",
+    "ach. ",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
 )  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
 _ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
 _FIELDS: Final = {
+    "Eng": "English",
+    "Engl": "English",
     "Chem": "Chemical",
     "Mech": "Mechanical",
     "Elec": "Electrical",
@@ -64,6 +68,8 @@ _FIELDS: Final = {
 }
 _STUDIES: Final = {
     "Eng": "Engineering",
+    "Lang": "Language",
+    "Lit": "Literature",
     "Sci": "Science",
     "Ed": "Education",
     "Admin": "Administration",

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import before_figures, courts, phrases, settings, short_forms
+from polyvox.text.normalize.english.abbreviations import before_figures, courts, idioms, phrases, settings, short_forms
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.abbreviations.words import (
     ANYWHERE,
@@ -30,8 +30,23 @@ LABEL_WORDS: Final = frozenset(
 _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas Thos Jas".split())
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 # Letters that are a word without their stops, and another's name with them.
-_LETTERS_ALONE: Final = frozenset("REM SIM PIN RAM ROM GIF AIM ARC WAR BAM DOS".split())
-_DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
+_LETTERS_ALONE: Final = frozenset(
+    "ACE ACT ADD AGE AID AIM AIR ALE ANT APE APT ARC ARM ART ASH ASK BAD BAG BAM BAN BAR BAT BED BEN BET BIG BIN "
+    "BIT BOB BOX "
+    "BOY BUD BUS CAB CAN CAP CAR CUT DAD DAN DAY DEN DIE DIG DIM DIP DOC DOG DOS DOT DRY EAR EAT FAN FAR FAT FED "
+    "FIT FIX FLU "
+    "FLY FOX FUN GAP GAS GIF GUM GUN GUT GUY HAL HAM HAT HER HIS HIT HOT HUB HUT ICE IKE INK JAB JAM JAR JAW JET "
+    "JIM JOB JOE "
+    "JOY KEN KEY KID KIT LAB LAP LAW LAY LEE LEG LET LID LIE LIP LOG LOT LOU LOW MAD MAN MAP MAT MAX MEL MEN MET "
+    "MIX MOB MUD "
+    "MUG NAP NED NET NUT OAK ODD OIL OLD OUT OWL OWN PAD PAN PAT PAY PEG PEN PET PIE PIG PIN PIT POT PUB RAG RAM "
+    "RAT RAW RAY "
+    "RED REM RIB RID RIP ROB ROD ROM RON ROW RUB RUG RUN SAD SAM SAY SEA SEE SET SHE SHY SID SIM SIT SIX SKI SKY "
+    "SON SPY SUM "
+    "SUN TAG TAN TAP TAX TEA TED TEN TIE TIM TIN TIP TOE TOM TON TOP TOY TUB USE VAL VAN VET WAR WAY WEB WET WIN "
+    "WIT YES ZOO".split()
+)
+_DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|[DM]\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
 _INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 # The kind of a plant, an animal or a germ, whose first name is an initial: "E. coli".
@@ -60,6 +75,7 @@ _STREET_BEFORE: Final = re.compile(
     r"|eleven|hundred) (?:[A-Z][a-z]*\.? )?(?:[A-Z][a-z]+|\d{1,3}(?:st|nd|rd|th)) \Z"
 )
 _POINTS: Final = frozenset("North South East West Northeast Northwest Southeast Southwest".split())
+_ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|\d+(?:st|nd|rd|th))\Z")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 # "Serial no." and "ref. no.", with a word behind it that is no figure.
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
@@ -100,10 +116,17 @@ _SIZES: Final = re.compile(
     rf"(?={_SIZE}(?![\w-]))"
 )
 _LARGEST: Final = re.compile("[-–—] ?[2-6X]{0,3}[LM]")
-_WEEKDAYS: Final = re.compile(r"(?<![\w-])M ?[-–] ?F(?![\w-])")
+_WEEKDAYS: Final = re.compile(
+    r"(?<![\w-])(?:(?P<first>M|Tu|W|Th|Sa|Su) ?[-–] ?(?P<last>F|Th|Sa|Su)|(?P<second>T) ?[-–] ?(?P<end>Th|Sa"
+    r"|Su))(?![\w-])"
+)
+_DAYS: Final = {
+    "M": "Monday", "T": "Tuesday", "Tu": "Tuesday", "W": "Wednesday", "Th": "Thursday", "F": "Friday",
+    "Sa": "Saturday", "Su": "Sunday",
+}  # fmt: skip
 _DOCTOR: Final = re.compile(r"(?<![\w.])(?P<lead>(?:the|my|your|her|his|a|to) )dr\b\.?(?='s\b| [a-z]|[,;!?)]|$)")
 _BEFORE_NUMERAL: Final = re.compile(
-    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
+    r"(?<![\w.'])([Vv]ols?|[Cc]hs?|[Cc]hap|[Ff]igs?|[Ss]ecs?|[Ss]ect|[Aa]rts?|pp?|[Bb]k|[Ss]c|mvt|Amend|App|Div|[Pp]t)\."
     r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")
@@ -117,7 +140,7 @@ _ROAD: Final = re.compile(
 )
 # Two abbreviations of an office, or one before what it is the office of.
 _OFFICE: Final = re.compile(
-    r"\b(?:(?P<chief>Sec|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
+    r"\b(?:(?P<chief>Sec|Adj|Comp|Cons|Gov|Atty|Dir|Maj|Brig|Surg|Insp|Lt|Solic)\.?[ -]Gen\b\.?"
     r"|(?P<deputy>Dep)\. (?=(?:Prime|Sec|Dir|Gov|Chief|Mayor|Atty|Minister|Speaker|Sheriff)\b)"
     r"|(?P<secretary>Sec)\. (?=of (?:[A-Z]|the [A-Z])))"
 )
@@ -125,7 +148,11 @@ _UNIVERSITY: Final = re.compile(r"\bU\. (?=of [A-Z])")
 _ELECT: Final = re.compile(r"\b(Pres|Gov|Sen|Rep)\.(?=-elect\b)")
 _OFFICES: Final = {
     "Sec": "Secretary",
+    "Adj": "Adjutant",
     "Atty": "Attorney",
+    "Comp": "Comptroller",
+    "Cons": "Consul",
+    "Gov": "Governor",
     "Dir": "Director",
     "Maj": "Major",
     "Brig": "Brigadier",
@@ -150,14 +177,18 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_WITHOUT_STOP, _without_stop).sub(_ROAD, _road)
     if _LARGEST.search(text.text):
         text = text.sub(_SIZES, r"\1 to ")
-    if "F" in text.text and "M" in text.text:
-        text = text.sub(_WEEKDAYS, "Monday to Friday")
+    if "-" in text.text or "–" in text.text:
+        text = text.sub(_WEEKDAYS, _weekdays)
     return short_forms.read(text) if short else text
+
+
+def _weekdays(match: re.Match[str]) -> str:
+    return f"{_DAYS[match['first'] or match['second']]} to {_DAYS[match['last'] or match['end']]}"
 
 
 def _initialled(text: TrackedText) -> TrackedText:
     """Phrases, offices, degrees, initials, and what "Dr" and "St" stand for."""
-    text = short_forms.read_elisions(phrases.read(text)).sub(_DEGREE, _degree)
+    text = short_forms.read_elisions(phrases.read(idioms.read(text))).sub(_DEGREE, _degree)
     if "." in text.text:
         text = _stopped(text)
     if "Dr" in text.text:
@@ -190,12 +221,16 @@ def _label_number(match: re.Match[str]) -> str | None:
 
 
 def _degree(match: re.Match[str]) -> str:
+    if match.group()[1:5] in (".Phi", ".Ed", ".Ed."):
+        return f"{match.group()[0]} {'Phil' if 'P' in match.group()[1:] else 'Ed'}{final_stop(match)}"
     return match.group().replace(".", "").upper() + final_stop(match)
 
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
     letters = match.group().replace(".", "")
+    if letters[-1] == "s" and letters[:-1].isupper() and len(letters) > 2 and not match.group().endswith("."):
+        return letters
     apart = letters.islower() or letters in _LETTERS_ALONE
     spelled = ".".join(letters.upper()) if apart else spelled_pair(letters.upper())
     return (phrase or spelled) + final_stop(match)
@@ -228,15 +263,15 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
 
 
 def _saint_or_street(match: re.Match[str]) -> str:
-    if word_after(match) in _POINTS and word_before(match)[:1].isupper():
+    if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
+        return "Saint"
+    if word_after(match) in _POINTS and (word_before(match)[:1].isupper() or _ORDINAL.match(word_before(match))):
         return "Street"
     before, following = word_before(match), word_after(match)
     if before[:1].isupper() and before.rstrip(".") not in _SAINTED:
         housed = _STREET_BEFORE.search(match.string, max(0, match.start() - 48), match.start())
         if following in _BEHIND_STREET or housed:
             return "Street" + final_stop(match)
-    if match.string.startswith("-", match.end()) and word_after(match)[:1].isupper():
-        return "Saint"
     if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):
         return "Saint"
     return "Street" + final_stop(match)

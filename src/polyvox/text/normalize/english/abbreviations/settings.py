@@ -25,12 +25,10 @@ class Setting:
 
 _CHART: Final = Setting(
     re.compile(
-        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam"
-        r"|[Ll]ungs|"
+        r"\b(?:pts?|[Pp]atients?|mg|m[Ll]|mcg|y/?o|[Hh]x|[Dd]x|[RT]x|BP|HR|CT|MRI|CXR|EKG|ECG|UA|[Ll]abs?|[Ee]xam|[Ll]ungs|TPN|BMP|CBC|CMP|LFTs?|ABG|afebrile|[Vv]itals|dialysis|chemo|"
         r"[Aa]bd|h/o|c/o|[Pp][Rr][Nn]|PO|IV|NKD?A|tabs?|caps?|[Ss]usp|q\d+h|[bt]\.?i\.?d|doses?|allerg\w+|surgery|"
-        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever"
-        r"|lesion|"
-        r"[Bb]x|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
+        r"fractures?|x-?rays?|[Bb]iopsy|cultures?|ICU|clinic|milliliters?|milligrams?|swab|[Ss]/p|[Ff]/u|tender|fever|lesion|"
+        r"[Bb]x|HIV|HCV|HBV|RPR|PPD|WBC|Hgb|EF|[Ee]cho|GBS|TSH|PSA|RTC|IOP|ROS|PMH|HPI|PSH|vax|[Ss]wab)\b"
     ),
     setting_words.CHART,
     setting_words.CHART_BARE,
@@ -41,17 +39,21 @@ _FILE: Final = Setting(
         r"Dkt|[Hh]earing|[Hh]rg|[Ss]entenced|convicted|charged|indicted|[Pp]robation|felony|[Tt]rial|[Aa]ppeal(?:s"
         r"|ed)?|"
         r"Cir|statute|Penal|DOB|[Cc]trm|pleaded|pled|arraigned|custody|testified|MSJ|MTD|TRO|"
-        r"[Dd]ocket|settlement)|§"
+        r"[Dd]ocket|settlement|Pltfs?|[Aa]ppell(?:ant|ee)s?|[Ss]upra|[Ii]nfra|inter alia|limitations"
+        r"|cert\. denied|Mots?\.|Mem\. of|"
+        r"Tr\. at|Br\. at|[Hh]r'g)|§"
     ),
     setting_words.FILE,
     {},
 )
 _LISTING: Final = Setting(
     re.compile(
-        r"\b(?:BR|BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
+        r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
-        r"[Uu]tils?|[Cc]ondo|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
-        r"[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"[Uu]tils?|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
+        r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|[Ss]payed"
+        r"|[Nn]eutered|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only"
+        r"|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -67,18 +69,35 @@ _RECIPE: Final = Setting(
 )
 _JOB: Final = Setting(
     re.compile(
-        r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?"
-        r"|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|[Ss]upv|[Oo]nboarding|[Pp]ayroll|per hour|/hr)\b"
+        r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
+        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience"
+        r"|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer"
+        r"|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
     ),
     setting_words.JOB,
     {},
 )
-_SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB)
+_SCHOOL: Final = Setting(
+    re.compile(
+        r"\b(?:GPA|AP|IB|HW|TA|Ph\.?D|B\.?A\.|BSc|MSc|GCSEs?|SAT|[Mm]ajor(?:s|ed|ing)?|[Mm]inor(?:s|ed|ing)|[Dd]ept|[Pp]rof|"
+        r"Professor|[Ss]emester|[Cc]redits?|[Hh]omework|[Mm]idterms?|[Ff]inals?|[Ee]xams?|[Cc]lass(?:es)?|[Cc]ourses?|"
+        r"[Tt]eacher|[Tt]each(?:es)?|[Uu]niv(?:ersity)?|[Cc]ollege|[Pp]upils?|[Ss]tudents?|[Tt]utors?|[Ll]ecture|[Qq]uiz|"
+        r"[Pp]rereq|[Ff]aculty|[Ss]yllabus|A-[Ll]evels?)\b"
+    ),
+    setting_words.SCHOOL,
+    {},
+)
+_SETTINGS: Final = (_CHART, _FILE, _LISTING, _RECIPE, _JOB, _SCHOOL)
 _SHORT: Final = re.compile(r"(?<![\w.'/\\-])(?P<word>[A-Za-z]{2,7})(?:(?P<stop>\.)(?!\w)|(?![\w./-]))")
 _STOPPED: Final = frozenset().union(*(setting.stopped for setting in _SETTINGS))
 _BARE: Final = frozenset().union(*(setting.bare for setting in _SETTINGS))
 _GOES_ON: Final = re.compile(r"[,;:)&]| (?:[a-z\d(&½¼¾$#]|[A-Z]{2}|[A-Z](?![A-Za-z])|Ct\b)")
+_FIELD_ENDS: Final = frozenset("Eng Sci Ed Admin Bio".split())
+_CALCULUS: Final = re.compile(r"∫|\bintegral|/dx|d/d")
+_COUNTED: Final = re.compile(
+    r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|ven|lve|teen|ty|dred|point|and) \Z"
+)
+_NEAR: Final = 10
 _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 
@@ -97,14 +116,33 @@ def _in_full(match: re.Match[str], setting: Setting) -> str | None:
     if not (short.islower() or short.istitle()):
         return None
     word = setting.word(short.lower(), stop=stop)
-    if word is None or short == "pls":
+    if word is None or _is_other(match, setting, word):
         return None
     if short.lower() in setting_words.WORDS_TOO and not _GOES_ON.match(match.string, match.end()):
         return None
-    if short.lower() == "sat" and word_after(match) in ("fat", "fats"):
-        word = "saturated"
-    if short.lower() == "opp" and word_after(match) in _OPPOSED:
-        word = "opposing"
-    if setting is _FILE and short.istitle() and word_before(match)[:1].isupper() and word == "plaintiff":
-        return None
+    word = _beside(match, word)
     return (word.capitalize() if short[0].isupper() else word) + (final_stop(match) if stop else "")
+
+
+def _beside(match: re.Match[str], word: str) -> str:
+    """The word as its neighbour has it: "opp. counsel", "PO Bx."."""
+    short = match["word"].lower()
+    if short == "opp" and word_after(match) in _OPPOSED:
+        return "opposing"
+    if short == "sat" and word_after(match) in ("fat", "fats"):
+        return "saturated"
+    return "box" if short == "bx" and word_before(match).replace(".", "") == "PO" else word
+
+
+def _is_other(match: re.Match[str], setting: Setting, word: str) -> bool:
+    """Return whether the short form stands for something else than the setting has it for."""
+    short, before, following = match["word"], word_before(match), word_after(match)
+    if short in ("pls", "dx", "pts"):
+        counted = _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start())
+        return short == "pls" or (counted if short == "pts" else _CALCULUS.search(match.string)) is not None
+    if word == "engineer":
+        return before == "of" or before.endswith(".")
+    if setting is _SCHOOL and match["stop"]:
+        return following in _FIELD_ENDS
+    named = setting is _FILE and short.istitle() and before[:1].isupper() and word == "plaintiff"
+    return named or (short.lower() == "bd" and following == "of")

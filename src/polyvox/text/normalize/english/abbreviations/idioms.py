@@ -1,0 +1,62 @@
+"""Short forms that are words of their own elsewhere, by the word beside them: "Sch. of", "pls adv"."""
+
+import re
+from functools import partial
+from typing import Final, NamedTuple
+
+from polyvox.text.normalize.english.context import final_stop
+from polyvox.text.tracked import TrackedText
+
+
+class Idiom(NamedTuple):
+    """What a text must have to be searched, what is found there, and what is said for it."""
+
+    cue: str
+    found: re.Pattern[str]
+    said: str
+
+
+_IDIOMS: Final = tuple(
+    Idiom(cue, re.compile(found), said)
+    for cue, found, said in (
+        (" exp", r"(?<=\byears )exp\b\.?(?!\w)", "experience"),
+        ("emp", r"\b([Tt])emp\.?[ -]to[ -]perm(?:anent\b|\b\.?)", r"\1emporary to permanent"),
+        ("esp. for", r"\b([Rr])esp\.(?= for\b)", r"\1esponsible"),
+        ("rof. in", r"\b([Pp])rof\.(?= in\b)", r"\1roficient"),
+        ("rs", r"\b([Yy])rs\.?(?= (?:sincerely|faithfully|truly|ever\b|affectionately|respectfully))", r"\1ours"),
+        (
+            "on. ",
+            r"\b([Hh])on\.(?= (?:Sec\b|Treas\b|Pres\b|Chair|Life|[Mm]ember|[Ff]ellow|[Dd]egree|[Dd]octorate|LL\.?D))",
+            r"\1onorary",
+        ),
+        (" Del.", r"\bGen\. Del\.", "General Delivery"),
+        (" adv", r"(?:(?<=[Pp]lease )|(?<=[Pp]ls )|(?<=[Pp]ls\. ))adv\b\.?(?= [a-z])", "advise"),
+        (" req", r"\b([Tt]he|[Tt]his|[Yy]our|[Mm]y|[Oo]ur|a|[Nn]ew|FOIA|per) req\b\.?(?!\w)", r"\1 request"),
+        ("ch. of", r"\b([Ss])ch\.(?= of\b)", r"\1chool"),
+        ("Bd. of", r"\bBd\.(?= of\b)", "Board"),
+        ("of Ed.", r"(?<=\bof )Ed\.(?! by\b)", "Education"),
+        ("Ed. ", r"\bEd\.(?= (?:Psych|Dept|Policy|Sec|Code|Admin)\b)", "Education"),
+        ("Dem. ", r"\bDem\.(?= [A-Z])", "Democratic"),
+        ("Repub. ", r"\bRepub\.(?= [A-Z])", "Republican"),
+        ("see att.", r"(?<=\bsee )att\.(?!\w)", "attached"),
+        (" ent", r"(?:(?<=\bfront )|(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))ent\b\.?(?!\w)", "entrance"),
+        ("years of Eng.", r"(?<=years of )Eng\.", "English"),
+        ("pp. the", r"\b([Oo])pp\.(?= the\b)", r"\1pposite"),
+        ("(opp. ", r"(?<=\()opp\.(?= [A-Z])", "opposite"),
+        ("AP Gov", r"(?<=\bAP )Gov\b\.?", "Government"),
+        ("Fed. Cl.", r"\bFed\. Cl\.(?!\w)", "Federal Claims"),
+        ("op. by", r"\bop\.(?= by\b)", "operated"),
+    )
+)
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Each idiom in full; a full stop that also ends the sentence stays."""
+    for idiom in _IDIOMS:
+        if idiom.cue in text.text:
+            text = text.sub(idiom.found, partial(_in_full, said=idiom.said))
+    return text
+
+
+def _in_full(match: re.Match[str], said: str) -> str:
+    return match.expand(said) + final_stop(match)
