@@ -172,7 +172,8 @@ _EACH: Final = {"h": "hour", "w": "week", "m": "month", "d": "day", "a": "annum"
 _ACCOUNT: Final = re.compile(
     r"(?<![\w/])(?:(?<=[Bb]ank )|(?<=[Ss]avings )|(?<=[Cc]urrent )|(?<=[Cc]hecking )|(?<=[Jj]oint )|(?<=[Bb]usiness )"
     r"|(?<=from )|(?<=into )|(?<=debit )|(?<=credit )|(?<=trade )"
-    r"|(?=[aA]/[cC]s? (?:no|number|name|holder|payee|payable|ending|balance|type|details|opened|closed|overdrawn|with)\b))"
+    r"|(?=[aA]/[cC]s? (?:no|number|name|holder|payee|payable|ending|balance|type|details|opened|closed|overdrawn"
+    r"|with)\b))"
     r"(?P<first>[aA])/[cC](?![\w/])"
 )
 _LETTERS: Final = re.compile(r"(?<![\w/])(?P<first>[A-Z])/(?P<last>[A-Z])(?![\w/])")

@@ -11,18 +11,19 @@ from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
 from polyvox.text.tracked import TrackedText
 
-_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’])| [a-z]\))"
+_FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’])| [A-Z]{1,4}-?\d| [a-z]\))"
 _LEADING = r"(?![\w.])"
 _MARKED_LEADING = {"-": r"(?=\w)", ".": r"(?![^\W\d_])", "º": r"(?![^\W\d_])", "°": r"(?![^\W\d_])"}
 """Behind a form that ends with a mark: "St-Michel", "n°12"."""
 # Behind the full stop of a short name that does not end its sentence.
-_INSIDE = r"(?=[,;:)/–-]|,? \(?(?:[\da-zà-ÿ]|(?:R|US)?\$|[€£]))"
+_INSIDE = r"(?=[,;:)/–-]| [;:]|,? \(?(?:[\da-zà-ÿ]|(?:R|US)?\$|[€£]))"
 _CONTINUED: Final = re.compile(_INSIDE)
 _BEFORE_MONTHS: Final = frozenset(
     "en em in de desde hasta até di da dal dall a fin début mi finales inicios principios del fine inizio dès".split()
 )
 _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
+_SPACED_FIGURE: Final = re.compile(r" \d{1,4}(?![\w,.]\d|\w)")
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _RANKED: Final = re.compile(r"(?:\d|[\dIVX]\.?[ºª°e]|;)(?: de)? ?\Z")
 # Behind a short form that is a word too, but no word here: no sentence begins with these.
@@ -133,6 +134,7 @@ class AbbreviationRules:
         unit = self.units.get(match.group().rstrip("."))
         words, may_end = self._meaning(match)
         counted = _COUNTED.search(match.string, max(0, match.start() - 2), match.start()) is not None
+        counted = counted and not self._labels(match)
         if counted and unit is not None and words not in (unit.one, unit.many):
             return None
         if counted and unit is not None:
@@ -144,6 +146,11 @@ class AbbreviationRules:
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
         return words + ("." if ends else " " if glued else "")
+
+    def _labels(self, match: re.Match[str]) -> bool:
+        """Return whether a form names the figure behind it, and counts nothing: "es. 4 pag. 88"."""
+        labels = self.groups[0][0]
+        return match.group() in labels and _SPACED_FIGURE.match(match.string, match.end()) is not None
 
     def _stands(self, match: re.Match[str]) -> bool:
         """Return whether a form is short for something, and not a word that its sentence ends with: "échec et mat."."""

@@ -16,6 +16,8 @@ _SAID: Final = re.compile(
 _DOTTED: Final = re.compile(r"[A-Z](?<![\w.].)(?:\.-?[A-Z]){1,5}\.(?![\w-])")
 _INITIAL: Final = re.compile(r"(?P<letter>[A-Z](?<![\w.].))\.(?= (?P<next>[A-ZÀ-Ý](?:[a-zà-ÿ]+|(?=\.))))")
 _STARTS_ANEW: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+[“«\"(¿¡]?(?P<word>[A-ZÀ-Ý][^\W\d_]*))")
+_JOINED: Final = re.compile(r"-([A-Z]{2})(?!\w)")
+_JOINING: Final = re.compile(r"(?<![\w-])([A-Z]{2})-\Z")
 _HAS_VOWEL: Final = re.compile(f"[{_VOWELS}]")
 _MIXED_CASE: Final = {
     "NaCl": "N A C L", "SpO": "S P O", "SatO": "sat O", "Hb": "H B", "CaCO": "C A C O", "dCi": "D C I",
@@ -24,6 +26,7 @@ _MIXED_CASE: Final = {
     "RNAm": "R N A M", "iOS": "I O S", "macOS": "mac O S", "QoS": "Q O S", "IPv": "I P V", "pH": "P H",
     "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
 }  # fmt: skip
+_OF_SOMETHING: Final = re.compile(r"(?<![^\W_])[A-Z]d[A-Z](?![^\W_])")  # "CdA", "TdF"
 _MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")
 _CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]|Hb")
 _LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
@@ -47,6 +50,7 @@ class Acronyms:
         """Spell the capitals that are no word, and write as a word those that are."""
         if _CAPITAL_BEHIND.search(text.text):
             text = text.sub(_MIXED_NAME, lambda match: _MIXED_CASE[match.group()])
+            text = text.sub(_OF_SOMETHING, lambda match: " ".join(match.group().upper()))
         if "." in text.text:
             text = text.sub(_DOTTED, self._dotted).sub(_INITIAL, self._initial)
         text = text.sub(_CAPITALS, self._read).sub(_CONSONANTS, _letters)
@@ -74,13 +78,20 @@ class Acronyms:
             match.string[match.start() - 1 : match.start()] == "("
             and match.string[match.end() : match.end() + 1] == ")"
         )
-        if bracketed and capitals in self.habits.short_words:
+        if capitals in self.habits.short_words and (bracketed or self._is_joined(match)):
             return " ".join(capitals)
         if capitals in self.habits.short_words or (_HAS_VOWEL.search(capitals) and _is_shouted(match)):
             return None
         if not self._is_said(capitals):
             return " ".join(capitals)
         return capitals.lower() + (self.habits.plural if match.group().endswith("s") else "")
+
+    def _is_joined(self, match: re.Match[str]) -> bool:
+        """Return whether other letters stand beside a hyphen: "MI-MB"."""
+        behind = _JOINED.match(match.string, match.end()) or _JOINING.search(
+            match.string, max(0, match.start() - 4), match.start()
+        )
+        return behind is not None and behind[1] not in self.habits.short_words
 
     def _is_said(self, capitals: str) -> bool:
         if capitals in self.habits.said:
@@ -102,4 +113,5 @@ def _is_shouted(match: re.Match[str]) -> bool:
     after = match.string[match.end() : match.end() + _REACH].split()
     listed = match.string[match.end() : match.end() + 1] == ","
     beside = (*(word for word in before[-1:] if not word.endswith(",")), *(() if listed else after[:1]))
-    return any(_LONG_CAPITALS.fullmatch(word.strip(".,;:!?()")) for word in beside)
+    words = (word.strip(".,;:!?()") for word in beside)
+    return any(_LONG_CAPITALS.fullmatch(word) and len(_HAS_VOWEL.findall(word)) > 1 for word in words)

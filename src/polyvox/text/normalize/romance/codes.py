@@ -29,15 +29,17 @@ _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<fi
 _FILE: Final = re.compile(
     r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
     r"(?:json|py|js|tsx?|jsx|html?|s?css|txt|pdf|docx?|xlsx?|pptx?|csv|tsv|jpe?g|png|gif|svg|mp[34]|wav|zip|tar|gz|exe|"
-    r"md|ya?ml|xml|sh|java|cpp|hpp|cs|rs|rb|go|kts?|php|sql|log|ini|cfg|conf|toml|lock|env|bak|iso|apk|dll|jar|gradle|"
+    r"md|ya?ml|xml|sh|java|cpp|hpp|cs|rs|rb|kts?|php|sql|log|ini|cfg|conf|toml|lock|env|bak|iso|apk|dll|jar|gradle|"
     r"vue|swift|dart|lua|bat|ps1|ipynb|webp|mov|avi|mkv|flac|ogg|rar|7z|msi|dmg|deb|rpm|odt|ods|rtf|epub|psd|tex|"
-    r"properties|parquet|onnx|safetensors|sqlite|db|(?<=\w\w\.)[ch])"
+    r"tf|tfvars|proto|svelte|graphql|pem|crt|whl|pyc|properties|parquet|onnx|safetensors|sqlite|db|(?<=\w\w\.)(?:[ch]|go))"
     r"|\.(?:gitignore|env|bashrc|zshrc|dockerignore|npmrc|htaccess|vimrc|profile|ssh))(?![\w@-]|\.\w)(?::\d{1,5}+(?::\d{1,4}+)?)?"
 )
 _BRANCH: Final = re.compile(
     r"(?<![\w@./\\-])(?:feat|feature|fix|hotfix|bugfix|release|chore|docs|refactor|origin|upstream)/"
     r"(?:[\w-]++|[./](?=\w))++(?!\w)"
 )
+_BRACKETS: Final = re.compile(r"\((?<=\w\()")
+_CALL: Final = re.compile(r"(?<![\w@./\\-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?=\()")
 _NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 # Nouns of which a key one is spoken: "estados clave".
@@ -69,7 +71,7 @@ class Codes:
             re.compile(
                 rf"(?P<label>{nouns})(?!\w)"
                 r"(?P<between>(?:,? [^\W\d_]{1,14}\.?){0,4}? ?[:#=,]? ?[(\"“«']?)"
-                rf"(?<!\w)(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,23}}){_END}(?! ?[€$£%])"
+                rf"(?<!\w)(?P<code>[A-Z]{{0,4}}[ -]?\d(?:[ ./-]?[A-Z\d]){{2,30}}){_END}(?! ?[€$£%])"
             ),
         )
 
@@ -94,6 +96,8 @@ class Codes:
         """Names of files with the folders before them, part by part."""
         if "/" in text.text:
             text = text.sub(_BRANCH, self._branch)
+        if _BRACKETS.search(text.text):
+            text = text.sub(_CALL, lambda match: self._pieces(match.group()))
         return text.sub(_FILE, self._file) if _NAMED_END.search(text.text) else text
 
     def _labelled(self, match: re.Match[str]) -> str | None:

@@ -9,6 +9,10 @@ from polyvox.text.tracked import TrackedText
 
 _LETTERS: Final = re.compile(r"[ '](?P<letters>[NSEOWL](?:\.?-?[NSEOWL]){0,2})\.?(?![\w/-])(?!\.\w)")
 _SAINT: Final = re.compile(r"\.? ?[A-ZÀ-Ý][a-zà-ÿ]")
+# What wind or sea is as strong as: "NO 5 à 6".
+_FORCE: Final = re.compile(
+    r" (?:\d (?:a|à) \d|\d{1,2} ?(?:km/h|nd|nœuds|kn|nodi|nudos|nós)|modér|moder|faibl|debol|forte?s?\b)"
+)
 _MORE_LETTERS: Final = re.compile(r" [A-Z](?!\w)")
 _BEFORE_TWO: Final = frozenset("de d da do a ao".split())
 _REACH: Final = 12
@@ -30,6 +34,8 @@ class Compass:
         """None behind any other word."""
         word = _LAST_WORD.search(match.string[max(0, match.start() - _REACH) : match.start()])
         name = self.names.get(match["letters"].replace(".", "").replace("-", ""))
+        if name is not None and len(match["letters"]) > 1 and _FORCE.match(match.string, match.end()):
+            return f"{match.group()[0]}{name}"
         if word is None or name is None:
             return None
         if match["letters"] == "S" and match.group().endswith(".") and _SAINT.match(match.string, match.end()):

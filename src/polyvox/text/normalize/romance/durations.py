@@ -46,8 +46,13 @@ _SCORED: Final = re.compile(
     r"(?: (?:ammonit[oi]|espuls[oi]|rigore|autogol|autorete|gol(?: de)?|but(?: de)?|expuls[oaã]\w?|amarelo|tarjeta))?"
     r" [A-ZÀ-Ý][a-zà-ÿ]{2}"
 )
+# A name in brackets behind a score: "2-1 (Kane 12'".
+_SCORER: Final = re.compile(
+    r"\d[-–]\d{1,2}(?!\d)[^.;()\d]{0,24}\((?:[^()]{0,120}[,;:] )?[A-ZÀ-Ý][\w'’-]+(?: [A-ZÀ-Ý][\w'’-]+)?,? \Z"
+)
 _REACH: Final = 12
 _QUOTE_REACH: Final = 160
+_SCORE_REACH: Final = 200
 # Between minutes of a match nothing stands, or who scored, and how.
 _LISTED: Final = re.compile(r"(?: [^\W\d_'’.]{2,16}\.?){0,3}(?: \(?[^\W\d_]{1,8}\.?\)?)?,? (?:(?:e|y|et|ed|o|ou) )?")
 
@@ -104,6 +109,9 @@ class _Minutes:
         article = _ARTICLE.search(match.string[max(0, match.start() - _REACH) : match.start()])
         listed = self._last >= 0 and _LISTED.fullmatch(match.string, self._last, match.start()) is not None
         of_match = article is not None and article[1].lower() in self._language.before_minute
+        of_match = (
+            of_match or _SCORER.search(match.string, max(0, match.start() - _SCORE_REACH), match.start()) is not None
+        )
         if not (of_match or listed or _SCORED.match(match.string, match.end())):
             return f"{match['minute']}{added or ' min'}"
         self._last = match.end()

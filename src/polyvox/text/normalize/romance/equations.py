@@ -13,7 +13,9 @@ _TERM: Final = r"(?:\d+(?:[.,]\d+)?[a-z]{0,2}|[a-zA-Z])[²³]?"
 _MINUS: Final = re.compile(
     rf"(?<![\w.,/-])(?P<left>{_TERM}|(?<=\)))(?P<sign> [-–−] |[-–−])(?=(?:{_TERM}|\()(?![\w/-]|\.\d))"
 )
-_FUNCTION: Final = re.compile(r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>[a-z]|\d{1,3})\)(?!\w)")
+_FUNCTION: Final = re.compile(
+    r"[fgh](?<!\w.)(?P<bracket>\()(?P<variable>(?:[a-z]|\d{1,3})(?:, ?(?:[a-z]|\d{1,3})){0,2})\)(?!\w)"
+)
 _QUOTIENT: Final = re.compile(
     r"(?<![\w/])(?<!\d )(?:(?<=[=≈] )(?P<first>[A-Za-zΔ]{1,2})/(?P<below>[A-Za-z]{1,2})(?![\w/²³])"
     r"|(?P<top>[A-Za-zΔ]{1,2})/(?P<bottom>[A-Za-z]{1,2})(?= ?[=≈]))"
@@ -21,12 +23,16 @@ _QUOTIENT: Final = re.compile(
 _COEFFICIENT: Final = re.compile(r"(\d(?<![\w.,/].)\d{0,3})x(?= ?[-–−+=*<>≤≥²³^)]|[.,;:]?(?:\s|$))")
 _DOT: Final = re.compile(r"·(?<=[\d)²³]·)(?=[\w(])|·(?<=\W[a-zA-Z]·)(?=[\w(])")
 _FACTORS: Final = re.compile(r"(?<=\d)(?:[abc]{2,3}|xyz?)(?!\w)")
-_AGE: Final = re.compile(r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)")
+_AGE: Final = re.compile(
+    r"(?P<sign>[<>]) ?(?=\d{1,2} (?:años|ans|anni|anos|meses|mois|mesi|días|dias|jours|giorni|semaines"
+    r"|settimane|semanas)(?!\w))|(?P<bracketed>\([<>]) ?(?=\d)"
+)
 # The sign itself, which is no hyphen: "240 − 2³".
-_TRUE_MINUS: Final = re.compile(r"(?<=[\d)²³]) − (?=[\d(])")
+_TRUE_MINUS: Final = re.compile(r"(?<=[\d)²³⁴-⁹]) − (?=[\d(])|(?<=[²³⁴-⁹]) [-–—] (?=\d)|(?<=\d) [-–—] (?=\d+[²³⁴-⁹])")
+_ANY_MINUS: Final = re.compile("[−²³⁴-⁹]")
 _NEAR: Final = 40
 _COMPARISONS: Final = "=≈≠≤≥<>"
-_PARTED: Final = re.compile(rf"[{_COMPARISONS}]|[^\W\d_]{{2,}}|[;,](?!\d)|[.:](?= )")
+_PARTED: Final = re.compile(rf"[{_COMPARISONS}]|[^\W\d_²³]{{2,}}|[;,](?!\d)|[.:](?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Equations:
     language: RomanceLanguage
 
     def read(self, text: TrackedText) -> TrackedText:
-        if "−" in text.text:
+        if _ANY_MINUS.search(text.text):
             text = text.sub(_TRUE_MINUS, f" {self.language.minus} ")
         if _COMPARISON.search(text.text) is None:
             return text

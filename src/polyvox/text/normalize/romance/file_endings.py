@@ -5,7 +5,7 @@ from typing import Final
 _SPELLED: Final = frozenset(
     (
         "js ts tsx jsx css scss html htm txt pdf xls xlsx ppt pptx csv tsv jpg png svg md yml xml sh cpp hpp cs "
-        "rs rb kt "
+        "rs rb kt tf "
         "kts php sql cfg apk dll mkv odt ods rtf psd db h c py gz rpm msi dmg mov ipynb"
     ).split()
 )

@@ -6,6 +6,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceLanguage
 from polyvox.text.normalize.romance.numbers import whole_number
+from polyvox.text.normalize.romance.units import any_unit
 from polyvox.text.tracked import TrackedText
 
 _SLASHED: Final = r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?(?P<top>\d{1,6})/(?P<bottom>\d{1,6})"
@@ -21,6 +22,16 @@ _LABEL_REACH: Final = 20
 _SHORT_YEAR: Final = 2
 _SHORT_NUMBER: Final = 3
 _LONG_NUMBER: Final = 4
+_NUMBERED: Final = frozenset("número numéro numero".split())
+_MEMORIES: Final = frozenset("16 32 64 128 256 512 1024".split())
+_STEPS: Final = frozenset(
+    (
+        "étape etapa passo paso step partie parte phase fase rata cuota puntata episodio épisode page pagina página "
+        "volet leçon lezione lección lição capitolo capítulo chapitre slide diapo foto photo image round módulo modulo"
+    ).split()
+)
+_MEASURED: Final = frozenset("cm m mm km g kg km/h".split())
+_OF_TIME: Final = frozenset("h min mn gg j s".split())
 _TENTHS: Final = 10
 # What a number and its year are the name of, with a slash between.
 _DOCUMENTS: Final = frozenset(
@@ -42,7 +53,7 @@ class Fractions:
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "Fractions":
-        units = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
+        units = any_unit(language.units)
         return cls(
             language,
             re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?:\.(?=[,;:)]| [(a-zà-ÿ]))?(?![\w/²³]|['’]\w)"),
@@ -65,7 +76,21 @@ class Fractions:
         if (match["top"], match["bottom"]) == ("1", "2"):
             return self._half(match["whole"], unit)
         words = self._fraction(match)
+        if words is None and self._is_range(match):
+            return f"{self._span(match, unit)} {unit.many}"
+        if words is None and match["unit"] in _OF_TIME and int(match["top"]) < int(match["bottom"]):
+            first, last = (whole_number(match[figure], self.language, unit.gender) for figure in ("top", "bottom"))
+            return f"{first} {self.language.either(last)} {last} {unit.many}"
         return f"{self._apart(match)} {unit.many}" if words is None else f"{words} {self.language.of(unit.one)}"
+
+    def _is_range(self, match: re.Match[str]) -> bool:
+        """Return whether a measure is from one figure to the other: "30/40 cm"."""
+        top, bottom = int(match["top"]), int(match["bottom"])
+        return match["unit"] in _MEASURED and _TENTHS <= top < bottom <= 2 * top
+
+    def _span(self, match: re.Match[str], unit: Noun) -> str:
+        first, last = (whole_number(match[figure], self.language, unit.gender) for figure in ("top", "bottom"))
+        return f"{first} {self.language.upto} {last}"
 
     def _halved(self, match: re.Match[str]) -> str | None:
         """None where the word behind is none that anything is half of."""
@@ -85,7 +110,7 @@ class Fractions:
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         top, bottom = int(match["top"]), int(match["bottom"])
-        part = self.language.fractions.get(bottom)
+        part = None if self._is_step(match) else self.language.fractions.get(bottom)
         if part is None or not 0 < top < bottom or "0" in (match["top"][0], match["bottom"][0]):
             return None
         if bottom == _TENTHS and _WHOLE.match(match.string, match.end()) is None:
@@ -95,6 +120,11 @@ class Fractions:
         words = f"{self.language.cardinal(top, part.gender)} {part.one if top == 1 else part.many}"
         whole = match["whole"]
         return f"{whole_number(whole, self.language)} {self.language.signs['&']} {words}" if whole else words
+
+    def _is_step(self, match: re.Match[str]) -> bool:
+        """Return whether a figure counts steps: "étape 1/3"."""
+        label = _LABEL.search(match.string, max(0, match.start() - _LABEL_REACH), match.start())
+        return label is not None and label[1].lower() in _STEPS
 
     def _apart(self, match: re.Match[str]) -> str:
         """Two figures: a document's number and its year or serial, or a ratio."""
@@ -107,9 +137,13 @@ class Fractions:
         top, bottom = match["top"], match["bottom"]
         if _YEAR.fullmatch(top) and (int(top) + 1) % 100 == int(bottom) % 100 and len(bottom) in (2, 4):
             return ", "
+        if bottom in _MEMORIES and match.groupdict().get("unit", "")[-1:] in ("B", "o", "b"):
+            return ", "
         if _SIZE.search(match.string[max(0, match.start() - _SIZE_REACH) : match.start()]):
             return ", "
         label = _LABEL.search(match.string, max(0, match.start() - _LABEL_REACH), match.start())
+        if label is not None and label[1].lower() in _NUMBERED:
+            return f" {self.language.slash} "
         named = label is not None and label[1].lower() in self.language.labels.numbers | self.language.labels.files
         numbered = len(bottom) == _SHORT_YEAR and len(top) >= (_SHORT_NUMBER if named else _LONG_NUMBER)
         numbered = numbered or (label is not None and label[1].lower() in _DOCUMENTS)

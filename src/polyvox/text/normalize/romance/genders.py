@@ -57,7 +57,8 @@ _FRENCH_FEMININE: Final = frozenset(
         "chanson boisson maison saison raison livraison comparaison prison trahison cloison garnison toux faim soif "
         "mort sortie cerise seringue piqûre puce chance plateforme appli application entreprise alerte perte vente "
         "attente pente tente rente dispute chute flûte carotte licence mensualité case caisse bouche douche couche "
-        "mouche touche poche roche cloche quiche fiche affiche tasse tablette"
+        "dame échalote demoiselle abeille oreille bouteille feuille mouche touche "
+        "poche roche cloche quiche fiche affiche tasse tablette"
     ).split()
 )
 _ITALIAN_MASCULINE: Final = frozenset(
@@ -77,7 +78,9 @@ _ITALIAN_FEMININE: Final = frozenset(
         "crisi analisi tesi dose frase base fase torre fonte corte sorte arte nube fame sete tosse polvere lente "
         "corrente sorgente patente tangente stampante unghia ape volpe tigre vite stirpe prole indole immagine "
         "origine pagina vertigine ruggine lavatrice attrice calcolatrice radice cornice forbice pernice vernice "
-        "appendice"
+        "appendice bici brioche chat star playlist newsletter hit band mousse roulotte suite toilette equipe routine "
+        "sim holding startup fiction webcam tv polo biro eco dinamo privacy baguette reception live card leadership "
+        "partnership community news call brochure griffe tranche"
     ).split()
 )
 _PORTUGUESE_MASCULINE: Final = frozenset(

@@ -26,6 +26,7 @@ from polyvox.types import NormalizationOptions
 
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
 _PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%°)]) x (?=[A-Z$€£]{0,3} ?\d)")
+_OPTION_SPAN: Final = re.compile("`(-[^`\\n]{1,80})`")
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -72,7 +73,7 @@ class RomanceNormalizer:
     def __call__(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
         if not options.normalize:
             return speakable(text)
-        text = fold(text)
+        text = fold(text.sub(_OPTION_SPAN, r"\1") if "`" in text.text else text)
         if options.url_normalization:
             text = self.codes.read_files(self.words.read_addresses(text))
         for rule in self.language.own_rules:

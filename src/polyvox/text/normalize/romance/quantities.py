@@ -17,6 +17,7 @@ from polyvox.text.normalize.romance.numbers import (
     parts,
 )
 from polyvox.text.normalize.romance.ranges import Ranges
+from polyvox.text.normalize.romance.units import any_unit
 from polyvox.text.tracked import TrackedText
 
 _NOUN = re.compile(r" ([a-zà-ÿ]{2,})(?![\w'])")
@@ -86,7 +87,7 @@ class Quantities:
     def of(cls, language: RomanceLanguage) -> "Quantities":
         sign = "|".join(re.escape(key) for key in sorted(language.currencies, key=len, reverse=True))
         scale = "|".join(sorted(language.scales, key=len, reverse=True))
-        unit = "|".join(re.escape(key) for key in sorted(language.units, key=len, reverse=True))
+        unit = any_unit(language.units)
         codes = "|".join(key for key in language.currencies if len(key) == _ISO_CODE and key.isalpha())
         rates = "|".join(sorted(language.rates))
         amount = rf"(?P<amount>{FIRST_NUMBER})"
@@ -109,9 +110,10 @@ class Quantities:
             re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
                 rf"{amount}{upto}(?P<gap>[ -]?)(?P<unit>{unit})(?P<power>[²³])?"
-                rf"(?:/(?P<per_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
+                rf"(?:/(?P<per_amount>\d{{1,3}}(?:\.\d{{3}}|[.,]\d{{1,2}})? ?)?"
+                rf"(?P<per>{unit}|{rates})(?P<per_power>[²³])?"
                 rf"(?:/(?P<each_amount>\d{{1,3}}(?:[.,]\d{{1,2}})? ?)?(?P<each>{unit}|{rates})(?P<each_power>[²³])?)?)?"
-                rf"(?P<dot>\.(?=[,;:)]| [(a-zà-ÿ]))?+(?![\w/]|['’]\w)"
+                rf"(?P<dot>\.(?=[,;:)]| [(+a-zà-ÿ]))?+(?![\w/]|['’]\w)"
             ),
             re.compile(r"/(?<=\d/)(?P<per>mm|cm|m|ml|µl|μl|dl|l|L|min|kg|h)(?P<power>[²³]|(?<=m)[23])?(?![\w/²³])"),
             re.compile(r"[kK](?<![\w/].)(?<!\d .)m\.? ?(?=\d)"),
@@ -122,7 +124,7 @@ class Quantities:
             ),
             re.compile(
                 rf" (?=[ckmKMGT])(?<=[A-Za-zà-ÿ] )(?P<unit>{bare})(?P<power>[²³])?"
-                r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w)"
+                r"(?:/(?P<per>h|s|l)(?P<per_power>²)?)?(?![\w/]|['’]\w| \d+\+\d)"
             ),
             re.compile(r"/(?<=\w/) ?(?P<per>[km]?m(?=[²³])|[µmd][lL]|min)(?P<per_power>[²³])?(?!\w)"),
         )
@@ -345,9 +347,9 @@ class Quantities:
         return f"{words} {self._for(match['each'])}" if match["each"] else words
 
     def _is_below_two(self, amount: str) -> bool:
-        """Return whether a part, or one and a part, is counted as one: "1,5 litre"."""
+        """Return whether nothing, a part, or one and a part, is counted as one: "1,5 litre", "0 km"."""
         whole, decimals = parts(amount)
-        return self.language.measures_one_below_two and decimals != "" and whole in ("0", "1")
+        return self.language.measures_one_below_two and (whole == "0" or (decimals != "" and whole == "1"))
 
     def _stand_apart(self, unit: str, per: str, amount: str) -> bool:
         """Return whether two measures with a slash are of one thing: "36 V/13 Ah", "1 g/125 mg"."""

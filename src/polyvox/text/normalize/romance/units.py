@@ -1,6 +1,7 @@
 """Symbols of units: what a language's words for the prefixes and the plain units make together."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from polyvox.text.normalize.romance.language import Noun
@@ -32,6 +33,24 @@ _LARGE: Final = ("km", "kg", "cm", "mm", "mg", "ml", "cl", "min", "kcal", "km/h"
 _NEVER_ALONE: Final = frozenset(("A", "Ah", "B", "J", "N", "b", "bps", "b/s", "B/s"))
 """Plain units that behind a figure are a letter far more often, or that nobody counts."""
 _MICRO: Final = "µμ"
+
+
+def named(table: str) -> dict[str, Noun]:
+    """Units on lines, "symbol: one, many", with an "f" behind feminine ones."""
+    made: dict[str, Noun] = {}
+    for entry in filter(None, (each.strip() for line in table.splitlines() for each in line.split(";"))):
+        symbol, _, words = entry.partition(": ")
+        one, many, *feminine = words.split(", ")
+        made[symbol] = Noun(one, many, bool(feminine))
+    return made
+
+
+def any_unit(symbols: Iterable[str]) -> str:
+    """A pattern of symbols, by their first letters, so that few are tried at each place; longer ones come first."""
+    letters: dict[str, list[str]] = {}
+    for symbol in sorted(symbols, key=len, reverse=True):
+        letters.setdefault(symbol[0], []).append(re.escape(symbol[1:]))
+    return "|".join(rf"{re.escape(letter)}(?:{'|'.join(rest)})" for letter, rest in letters.items())
 
 
 def units(prefixes: Mapping[str, str], plain: Mapping[str, Noun], others: Mapping[str, Noun]) -> dict[str, Noun]:

@@ -69,7 +69,7 @@ _PATH: Final = re.compile(
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
 _UNIT_BEHIND: Final = re.compile(r" ?(?:([^\W\d_]+)|[x×] ?\d)")
-_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3})[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
+_TIMES: Final = re.compile(r"(?<![\w.,/])(\d{1,3}(?:,\d\d?)?)[x×](?!\w|/\d| ?\d)(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _SLASH_LETTER: Final = re.compile(r"/(?:(?<=\d/)(?=[A-Z](?!\w))|(?<=[^\W\d_]{3}/)(?=\d)(?!(?:19|20)\d\d(?!\d)))")
 _LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤", "!=": "≠", "&&": "&"}
@@ -77,7 +77,7 @@ _ASCII_SIGN: Final = re.compile("[<>!]=(?!=)|&&")
 _EQUALS: Final = re.compile(" ?={2,3}(?!=) ?")
 # A star before figures is a key where none follows that would make them bold.
 _KEY: Final = re.compile(
-    r"(?P<tag>#(?<!\w.)(?=[^\W\d_]))|#(?!\w)|"
+    r"(?P<tag>#(?<!\w.)(?=[^\W\d_])(?![A-Z]{1,3}-?\d))|#(?!\w)|#(?=[A-Z]{1,3}-\d)|"
     r"\*(?<![\w*]\*)(?=#|[\d*]{1,12}#|\d{1,4}(?!\w|[^\n*]{0,60}\*)|[^\W\d_]{1,20}#)"
 )
 _NUMBER_LABELS: Final = frozenset(
@@ -275,8 +275,7 @@ class Words:
 
     def _times(self, match: re.Match[str]) -> str:
         times = self.language.times
-        count = int(match[1])
-        return f"{self.language.cardinal(count, times.gender)} {times.one if count == 1 else times.many}"
+        return f"{number(match[1], self.language, times.gender)} {times.one if match[1] == '1' else times.many}"
 
     def _range(self, match: re.Match[str]) -> str:
         """Both ends, which agree with what is counted; a serial number is no range."""
@@ -320,7 +319,7 @@ class Words:
     def _number(self, match: re.Match[str]) -> str:
         text = match.string
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        gender = Gender.ALONE if before.isalpha() else self._gender(match)
+        gender = Gender.ALONE if before.isalpha() or before == "-" else self._gender(match)
         if gender is Gender.ALONE and self._is_counted_by_label(match):
             gender = Gender.FEMININE
         words = number(match.group(), self.language, gender)

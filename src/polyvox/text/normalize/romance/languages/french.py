@@ -6,6 +6,8 @@ from typing import Final
 from polyvox.text.normalize.romance.genders import is_french_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.french_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.french_agreements import AGREEMENTS, PLURALS
+from polyvox.text.normalize.romance.languages.french_units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.languages.french_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -132,7 +134,8 @@ _DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
 
 _DATED: Final = (
     "lundi mardi mercredi jeudi vendredi samedi dimanche date dates échéance échéances limite livraison délai "
-    "retrait fermeture début"
+    "retrait fermeture début dispo disponible libre dès réunion "
+    "séance audience examen visite consultation AG assemblée"
 )
 
 FRENCH: Final = RomanceLanguage(
@@ -152,7 +155,7 @@ FRENCH: Final = RomanceLanguage(
     rates=frozenset(
         (
             "jour jours semaine mois trimestre an heure nuit personne j kilo litre minute seconde pers unité "
-            "baril min h"
+            "baril min h él élève"
         ).split()
     ),
     upto="à",
@@ -205,7 +208,7 @@ FRENCH: Final = RomanceLanguage(
         "Md": Scale("milliard", "milliards", counted_of=True),
         "Mds": Scale("milliard", "milliards", counted_of=True),
     },
-    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
+    units=units(PREFIXES, PLAIN_UNITS, SPECIAL_UNITS | OTHER_UNITS),
     powers={"²": ("carré", "carrés"), "³": ("cube", "cubes")},
     exponents={"2": "au carré", "3": "au cube", "^": "puissance"},
     fractions={
@@ -273,7 +276,7 @@ FRENCH: Final = RomanceLanguage(
         (
             "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe "
             "section siècle guerre alinéa tableau figure congrès classe grade stade "
-            "catégorie bloc module"
+            "catégorie bloc module mouvement"
         ).split()
     ),
     rulers=frozenset(
@@ -304,4 +307,5 @@ FRENCH: Final = RomanceLanguage(
             "ouvert ouverte ouverts ouvertes ouverture horaire horaires accueil permanence"
         ).split()
     ),
+    own_rules=(AGREEMENTS.read, PLURALS.read),
 )

@@ -5,6 +5,7 @@ from typing import Final
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.languages.french_contexts import BY_WORD, IN_CONTEXT
+from polyvox.text.normalize.romance.languages.french_fields import BY_FIELD, BY_SIGN
 from polyvox.text.normalize.romance.languages.french_truncated import CHAT, TRUNCATED
 
 ABBREVIATIONS: Final = Abbreviations(
@@ -311,6 +312,8 @@ ABBREVIATIONS: Final = Abbreviations(
         "RD": "route départementale",
         "po.": "poste",
         "chbre": "chambre",
+        "op.": "opus",
+        "mouv.": "mouvement",
     },
     before_names={
         "M.": "monsieur",
@@ -357,6 +360,14 @@ ABBREVIATIONS: Final = Abbreviations(
         "Resp.": "responsable",
         "Mal": "maréchal",
         "cdt": "commandant",
+        "Cel": "colonel",
+        "Sgt": "sergent",
+        "Cal": "caporal",
+        "Adj": "adjudant",
+        "Asp.": "aspirant",
+        "Brig.": "brigadier",
+        "éd.": "éditions",
+        "Éd.": "éditions",
     },
     weekdays={
         "lun.": "lundi",
@@ -393,8 +404,11 @@ ABBREVIATIONS: Final = Abbreviations(
             "O": "ouest",
             "W": "ouest",
         },
-        frozenset("du au vent vents secteur d de l".split()),
+        frozenset(
+            "du au vent vents secteur d de l direction cap versant façade exposition exposé exposée orienté flux "
+            "plein quart tiers nœuds nd km h".split()
+        ),
     ),
-    by_word=BY_WORD,
-    in_context=IN_CONTEXT,
+    by_word=BY_FIELD + BY_WORD,
+    in_context=BY_SIGN + IN_CONTEXT,
 )

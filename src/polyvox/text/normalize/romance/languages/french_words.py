@@ -197,7 +197,7 @@ ACRONYMS: Final = AcronymHabits(
             "GIF SMIC SMUR FNAC CNIL PACS CERN OVNI EHPAD SPIP UNE VIP TIP WIFI OK SIDA BIC ZOO POST PATCH"
         ).split()
     ),
-    spelled=frozenset(("ASSE", "AOMI")),
+    spelled=frozenset(("ASSE", "AOMI", "CEST", "LEP")),
     short_words=frozenset(
         (
             "LE LA LES UN UNE DE DU DES ET EN AU AUX IL ILS ELLE ON JE TU ME TE NE NI OU OÙ SI CE ÇA PAS NON OUI "

@@ -6,6 +6,9 @@ from typing import Final
 from polyvox.text.normalize.romance.genders import is_italian_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.italian_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.italian_ages import Ages
+from polyvox.text.normalize.romance.languages.italian_agreements import AGREEMENTS, PLURALS
+from polyvox.text.normalize.romance.languages.italian_units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.languages.italian_words import (
     ACRONYMS,
     FUNCTION_WORDS,
@@ -99,6 +102,8 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
 def _with_article(preposition: str, word: str) -> str:
     if word[0] in "aeiou":
         return f"{preposition}ll'{word}"
+    if word[0] == "z":
+        return f"{preposition}llo {word}"
     return f"{preposition}{'lla' if word == 'domenica' else 'l'} {word}"
 
 
@@ -132,7 +137,8 @@ _DOLLAR: Final = RomanceCurrency(Noun("dollaro", "dollari"), _CENT)
 
 _DATED: Final = (
     "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
-    "scade termine appello consegna prevista ritiro chiusura inizio limite"
+    "scade termine appello consegna riunione assemblea seduta udienza incontro visita "
+    "verbale prevista ritiro chiusura inizio limite"
 )
 
 ITALIAN: Final = RomanceLanguage(
@@ -151,7 +157,7 @@ ITALIAN: Final = RomanceLanguage(
     function_of="di",
     rates=frozenset(
         (
-            "die giorno giorni settimana mese trimestre anno ora notte persona chilo litro minuto secondo "
+            "die giorno giorni settimana mese trimestre semestre anno ora notte persona chilo litro minuto secondo "
             "pezzo barile gg min h"
         ).split()
     ),
@@ -201,7 +207,7 @@ ITALIAN: Final = RomanceLanguage(
         "M": Scale("milione", "milioni", counted_of=True),
         "k": Scale("mila", "mila", counted_of=False),
     },
-    units=units(PREFIXES, PLAIN_UNITS, OTHER_UNITS),
+    units=units(PREFIXES, PLAIN_UNITS, SPECIAL_UNITS | OTHER_UNITS),
     powers={"²": ("quadrato", "quadrati"), "³": ("cubo", "cubi")},
     exponents={"2": "al quadrato", "3": "al cubo", "^": "alla"},
     fractions={
@@ -269,7 +275,7 @@ ITALIAN: Final = RomanceLanguage(
         (
             "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
             "tabella figura classe comma lettera guerra mondiale "
-            "grado stadio categoria modulo piano"
+            "grado stadio categoria modulo piano movimento"
         ).split()
     ),
     rulers=frozenset(
@@ -308,4 +314,5 @@ ITALIAN: Final = RomanceLanguage(
         "lunedì martedì mercoledì giovedì venerdì sabato domenica dalle ore orario orari apre aperto aperta aperti "
         "aperte turno turni feriali festivi prefestivi".split()
     ),
+    own_rules=(Ages(lambda years: cardinal(years, Gender.ALONE)).read, AGREEMENTS.read, PLURALS.read),
 )

@@ -5,6 +5,7 @@ from typing import Final
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.languages.italian_contexts import BY_WORD, IN_CONTEXT
+from polyvox.text.normalize.romance.languages.italian_fields import BY_FIELD, BY_SIGN
 from polyvox.text.normalize.romance.languages.italian_truncated import CHAT, TRUNCATED
 
 ABBREVIATIONS: Final = Abbreviations(
@@ -12,6 +13,11 @@ ABBREVIATIONS: Final = Abbreviations(
     | CHAT
     | {
         "s.l.m.": "sul livello del mare",
+        "P. IVA": "partita IVA",
+        "P.IVA": "partita IVA",
+        "p. IVA": "partita IVA",
+        "p.IVA": "partita IVA",
+        "P.I.": "partita IVA",
         "ecc.": "eccetera",
         "etc.": "eccetera",
         "p.es.": "per esempio",
@@ -152,12 +158,32 @@ ABBREVIATIONS: Final = Abbreviations(
         "sup.": "superiore",
         "inf.": "inferiore",
         "batt.": "batteria",
+        "stom.": "stomaco",
+        "sgg.": "seguenti",
+        "neb.": "nebbia",
+        "vis.": "visibilità",
+        "prel.": "prelievo",
     },
     leading={
+        "Gent.": "gentile",
+        "F.lli": "fratelli",
+        "f.lli": "fratelli",
+        "Flli": "fratelli",
+        "S.lle": "sorelle",
+        "D.ssa": "dottoressa",
+        "Dr.ssa": "dottoressa",
+        "Avv.ti": "avvocati",
+        "Ing.ri": "ingegneri",
+        "Arch.tti": "architetti",
+        "M.o": "maestro",
+        "M°": "maestro",
+        "C.ia": "compagnia",
+        "v.co": "vico",
+        "V.co": "vico",
+        "b.ta": "borgata",
+        "f.ne": "frazione",
         "cl. en.": "classe energetica",
         "cl. energ.": "classe energetica",
-        "P. IVA": "partita IVA",
-        "P.IVA": "partita IVA",
         "C.F.": "codice fiscale",
         "cod.": "codice",
         "D.Lgs.": "decreto legislativo",
@@ -426,6 +452,10 @@ ABBREVIATIONS: Final = Abbreviations(
         "magg.": "maggiore",
         "Ss.": "santi",
         "Sr.": "suor",
+        "card.": "cardinale",
+        "Card.": "cardinale",
+        "vesc.": "vescovo",
+        "arciv.": "arcivescovo",
         "d.": "don",
         "dr": "dottor",
         "Dr": "dottor",
@@ -476,6 +506,6 @@ ABBREVIATIONS: Final = Abbreviations(
         },
         frozenset("da dal a di venti vento".split()),
     ),
-    by_word=BY_WORD,
-    in_context=IN_CONTEXT,
+    by_word=BY_FIELD + BY_WORD,
+    in_context=BY_SIGN + IN_CONTEXT,
 )

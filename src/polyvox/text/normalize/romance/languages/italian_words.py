@@ -174,7 +174,7 @@ OTHER_UNITS: Final = {
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
     said=frozenset("POST PATCH INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
-    spelled=frozenset("SOS DVD CEO BYD ALT VES TIM".split()),
+    spelled=frozenset("SOS DVD CEO BYD ALT VES TIM CET CEST OOM".split()),
     short_words=frozenset(
         (
             "LA LE LO IL UN DI DA IN SU SE SI NO MA ED AL IO TU HO HA MI TI CI VI NE SÌ PO OK NON PER CON CHE CHI GLI "
