@@ -107,7 +107,9 @@ def _quantities(text: TrackedText, options: NormalizationOptions, variant: Varia
     """Expand figures together with their context: dates, times, money, measures."""
     text = clinical.read(music.read(sports.read(scripture.read(designations.read(text)))))
     text = codes.read_dimensions(before_figures.read(text))
-    text = times.read(dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH))
+    text = times.read(
+        dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH or _is_in_pounds(text))
+    )
     if options.phone_normalization:
         text = phones.read(text)
     text = labels.read(text)
@@ -115,6 +117,11 @@ def _quantities(text: TrackedText, options: NormalizationOptions, variant: Varia
     if options.unit_normalization:
         text = units.read(shorthand.read(weights.read(durations.read(text))))
     return figures.read_ordinals(text)
+
+
+def _is_in_pounds(text: TrackedText) -> bool:
+    """Return whether sums are British, which puts the day first."""
+    return "£" in text.text and "$" not in text.text
 
 
 def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:

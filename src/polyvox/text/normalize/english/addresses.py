@@ -103,7 +103,8 @@ _CORNER: Final = re.compile(
     rf"|of [A-Z])\b))"
 )
 _POSTCODE: Final = re.compile(
-    r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)(?P<unit>[A-Z]{2})(?![\w-])"
+    r"(?<![\w-])(?P<area>[A-Z]{1,2})(?P<district>\d{1,2})(?P<part>[A-Z])? (?P<sector>\d)"
+    r"(?P<unit>(?![AP]M)[A-Z]{2})(?![\w-])"
 )
 # The part of a country or a region.
 _PART: Final = re.compile(

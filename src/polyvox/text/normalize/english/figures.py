@@ -42,6 +42,10 @@ _TENS_BESIDE: Final = re.compile(
     r"(?P<lead>\b(?:the|low|mid|high|upper|lower|HR|FHR|BP|SBP|DBP|[Ss]ystolics?)[ -])"
     r"(?P<hundreds>[1-9])(?P<tens>\d)0s(?!\w)"
 )
+# Those whom guests bring along.
+_GUESTS: Final = re.compile(
+    r"(?:(?<=\b(?:any|our|all|the|and|two) )|(?<=\b(?:your|with|four|five) )|(?<=\bno )|(?<=[,&] ))\+1s(?!\w)"
+)
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA_TO_ERA: Final = re.compile(
     r"(?:(?<=\d BC)|(?<=\d AD)|(?<=\d CE)|(?<=\d BCE)|(?<=\dBC)|(?<=\dAD))(?: ?[-–—] ?)(?=(?:AD|CE)? ?\d)"
@@ -119,7 +123,7 @@ _OF_YEARS: Final = frozenset(
     "taxes totals trends wildfires".split()
 )
 _NEAR: Final = 48
-_YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
+_YEAR_WORDS: Final = frozenset("pre post mid in since until till during circa year before after ad".split())
 
 
 def read_marked(text: TrackedText) -> TrackedText:
@@ -131,6 +135,8 @@ def read_marked(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_ORDINAL_PARTS, r"\g<top>/\g<bottom>")
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group().replace("(", "").replace(")", "").lower()])
+    if "+1s" in text.text:
+        text = text.sub(_GUESTS, "plus ones")
     if _FIGURES_PLURAL.search(text.text):
         text = text.sub(_SPREAD, _spread).sub(_BONDS, _bonds).sub(_AGES, _ages).sub(_YEARS_OF_SCHOOL, _years_of_school)
     if "0s" in text.text:

@@ -69,7 +69,7 @@ _EVENT: Final = re.compile(
     r" (?:agenda|appointment|call|class|concert|deadline|deploy|deposit|exam|e-?mail|event|flight|game|hearing"
     r"|invoice|lab|launch|lecture|letter|match|meeting|memo|"
     r"message|minutes|note|order|outage|party|payment|post|practice|quiz|release|report|reservation|sale|seminar"
-    r"|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
+    r"|schedule|parade|holiday|weekend|fireworks|closure|session|show|standup|statement|test|tweet|wedding|visit|webinar)s?\b"
 )
 # Days that no common fraction is counted by.
 _DAYS_ONLY: Final = frozenset((13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31))

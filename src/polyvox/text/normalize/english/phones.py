@@ -19,7 +19,10 @@ _VANITY: Final = re.compile(
     r"(?<![\w.,/$€£¥+-])(?:1[ -])?8(?:00|33|44|55|66|77|88)[ -](?=[A-Z0-9-]{0,12}[A-Z]{3})[A-Z0-9]{1,12}"
     r"(?:-[A-Z0-9]{1,12}){0,3}(?![\w-])"
 )
-_SERVICE: Final = re.compile(r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988)(?![\w%:/-]|[.,]\d)")
+_SERVICE: Final = re.compile(
+    r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988|(?:(?<=[Rr]ing )|(?<=[Dd]ial )|(?<=[Cc]all )|(?<=[Pp]hone ))1\d\d)"
+    r"(?![\w%:/-]|[.,]\d)"
+)
 _TEXT_TO: Final = re.compile(r"(?:(?<= to )|(?<=\b[Tt]ext ))\d{5,6}(?!\w|[.,:]\d)")
 _FIVE_DIGITS: Final = re.compile(r"\d{5}")
 _ASKED: Final = re.compile(

@@ -82,6 +82,10 @@ _REAL_CLUBS: Final = frozenset(
 _TESTED: Final = frozenset(
     "positive tested test tests traces micrograms milligrams deciliter levels screened blood soil paint".split()
 )
+_CHANNELS: Final = frozenset(
+    "air stage camera tv television radio espn bbc cnn fox nbc cbs abc itv hbo sky youtube twitch instagram facebook "
+    "tiktok netflix peacock zoom stream".split()
+)
 _OF_NICE: Final = frozenset("airport ville côte cote riviera carnival".split())
 _NICE_THINGS: Final = frozenset(
     "and guy guys girl girls people work day days weather clothes try one new big little house things".split()
@@ -116,7 +120,8 @@ def _wound(words: Sequence[str], index: int) -> Role:
 def _live(words: Sequence[str], index: int) -> Role:
     """To live, against a live show and going live."""
     left, following = left_of(words, index), at(words, index + 1)
-    if at(words, index - 1) == "live":
+    on_air = following in ("on", "from") and at(words, index + 2) in _CHANNELS
+    if at(words, index - 1) == "live" or on_air:
         return Role.ADJECTIVE
     if left in GO_LIVE or left.endswith("ing") or left in BE or (left == "it" and at(words, index - 2) in GO_LIVE):
         return Role.ADJECTIVE

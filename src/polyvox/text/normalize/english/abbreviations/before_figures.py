@@ -321,7 +321,7 @@ _LIVES: Final = {"b": "born ", "d": "died ", "r": "reigned ", "m": "married ", "
 _ESTABLISHED: Final = re.compile(r"\b([Ee])st\.?(?= (?:in )?(?:1\d{3}|20[0-2]\d)(?!\d|[.,]\d| [a-z]+s\b))")
 _BEHIND_COMMA: Final = re.compile(r"(?<![\w.'])(KV?|D|S|RV|ll?|mm|ss?|rr?)\.(?= ?\d{1,4}(?!\d))")
 _PAID: Final = re.compile(r" ?[$€£]?\d+(?:\.\d+)? ?(?:[pc]\b|[%¢]|per\b|a\b)| ?[$€£]")
-_LEADS_PART: Final = re.compile(r"(?:[,(;] |\(|\b(?:under|per|[Ss]ee|by|of|in|with) )\Z")
+_LEADS_PART: Final = re.compile(r"(?:[,(;] |\(|\b(?:[Uu]nder|[Pp]er|[Ss]ee|[Bb]y|of|[Ii]n|with) )\Z")
 _RULES: Final = re.compile(r"\bFed\. ?R\. ?(?P<kind>Civ|Crim|App|Evid|Bankr)\.(?P<procedure> ?P\.)?")
 _KINDS: Final = {
     "Civ": "Civil",

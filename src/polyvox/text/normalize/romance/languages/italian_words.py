@@ -173,7 +173,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("POST PATCH INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
+    said=frozenset("REST HOST POST PATCH INPS ASL OCSE CISL CERN AIDS OK AGCOM ABI ANPAL TAV".split()),
     spelled=frozenset("SOS DVD CEO BYD ALT VES TIM CET CEST OOM".split()),
     short_words=frozenset(
         (

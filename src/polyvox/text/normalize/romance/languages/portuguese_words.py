@@ -178,7 +178,7 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
+    said=frozenset("REST HOST POST PATCH SESC AIDS USP ONG ONGS CERN OK UNESP OVNI".split()),
     spelled=frozenset(
         "IAM ITU AIT ICC EAP ADI CRO ADC AAS HAS API EAD EPI UTI IOF OAB SOS CEO IPI AGU IPO IDE ISS USA BYD".split()
     ),

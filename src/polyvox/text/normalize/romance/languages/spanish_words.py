@@ -193,7 +193,9 @@ OTHER_UNITS: Final = {
 }
 ACRONYMS: Final = AcronymHabits(
     shortest_said=3,
-    said=frozenset("WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()),
+    said=frozenset(
+        "REST HOST WHERE OXXO POST PATCH PSOE CSIC OVNI SGAE CERN IMSS CURP OK ETA UNAM ICEX AMPA IBEX".split()
+    ),
     spelled=frozenset("IAM ITU AIT EAP CAE IQ CET SOS CEO DIY BYD".split()),
     short_words=frozenset(
         (
