@@ -21,16 +21,18 @@ _MILLICORES: Final = re.compile(r"(?<=\d)m(?= (?:de |d[eo]s? )?CPU)")
 _ION: Final = re.compile(r"(?<=[A-Za-z\d₀-₉])(?P<count>[²³])?(?P<sign>[⁺⁻])(?![⁰¹²³⁴-⁹])")
 _KELVIN: Final = re.compile(r"(?<=\d\d\d) K(?=[,.;:)]|$| (?:e|y|o|ou|a) )")
 _AFTER_POWER: Final = re.compile(r"((?:\^\(?[-−]?[\da-z]{1,3}\)?|(?<!m)[²³⁰¹⁴-⁹])) ?[-–−] ?(?=[\d(]|[a-z](?!\w))")
-_TERM: Final = r"(?<![\w./])(\d{1,2})/(\d{1,3})(?![\w/]|[.,]\d)"
+_TERM: Final = r"(\d(?<![\w./].)\d?)/(\d{1,3})(?![\w/]|[.,]\d)"
 _SUM: Final = re.compile(rf"{_TERM}(?= ?[+=×÷<>] ?\d)|(?<=[+=×÷<>] ){_TERM}")
 _UNEQUAL: Final = re.compile(r" ?!==? ?")
 _PAIR: Final = re.compile(r"(?<![\w/])([A-Z]{3})/([A-Z]{3})(?![\w/])")
 # Doses and voltages of one thing: "875/125 mg", "127/220 V".
-_BESIDE: Final = re.compile(r"(?<![\w./,])(\d{2,4}(?:[.,]\d+)?)/(?=\d{1,4}(?:[.,]\d+)? ?(?:mg|mcg|µg|μg|V)(?![\w/]))")
+_BESIDE: Final = re.compile(
+    r"(\d(?<![\w./,].)\d{1,3}(?:[.,]\d+)?)/(?=\d{1,4}(?:[.,]\d+)? ?(?:mg|mcg|µg|μg|V)(?![\w/]))"
+)
 # Units that something is for together: "J/(mol·K)".
 _TOGETHER: Final = re.compile(r"(?<=[A-Za-z])/\(([A-Za-z]{1,3}[²³]?)[·.*×]([A-Za-z]{1,3}[²³]?)\)")
 # Short names in small letters that are spelled as those in capitals.
-_SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws|iot|faq|gui)(?![\w@'-]|\.\w)")
+_SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws)(?![\w@'-]|\.\w)")
 # The minus of a bill: "= 540 € + IVA - 15 %".
 _LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%€]|(?<=\$)))")
 _BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
@@ -43,7 +45,7 @@ _RACE: Final = re.compile(
 )
 # Two guesses at a measure: "800/900 m".
 _GUESSES: Final = re.compile(
-    r"(?<![\w./,-])(\d{2,4})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos"
+    r"(\d(?<![\w./,-].)\d{1,3})/(\d{2,4})(?= ?(?:€|(?:k?m|cm|kg|g|ml|km/h|metros|euros|reais|kilos|quilos"
     r"|grados|graus)(?![\w/])))"
 )
 # The name of a user, without the sign before it.
@@ -51,7 +53,13 @@ _USER: Final = re.compile(
     r"(?<![\w@./\\:-])[a-z]\w*(?:\.\w+)*\.\w*_\w+(?![\w@/(.])|(?<![\w@./\\:-])[a-z]\w*_\w+\.[a-z]\w+(?![\w@/(.])"
 )
 # The index of a list: "n-1".
-_INDEX: Final = re.compile(r"(?<![\w'’./-])([ijknt])[-−](?=\d(?![\w-]|[.,]\d))")
+_INDEX: Final = re.compile(r"([ijknt](?<![\w'’./-].))[-−](?=\d(?![\w-]|[.,]\d))")
+# What a text must hold for the rules of a mark to be worth a search.
+_GLUED_COLON: Final = re.compile(r":(?:(?<=\d:)\d\d:\d|(?<=[a-z\d]:)(?:[\d:]|v\d|latest))")
+_CAPITALS_APART: Final = re.compile("/(?<=[A-Z]/)[A-Z]")
+_FIGURES_APART: Final = re.compile(r"/(?<=\d/)\d")
+_DASH: Final = re.compile("[-–−]")
+_POWER: Final = re.compile("[\\^²³⁰¹⁴-⁹]")
 _SECTION: Final = re.compile(r"(?<=\.[a-z][a-z])::(?=\w)")
 
 
@@ -77,27 +85,35 @@ class Technical:
             text = text.sub(_ABOUT, f"{self.about} ")
         if "#" in plain:
             text = text.sub(_SHARP, r"\1 sharp")
-        if ":" in plain:
-            text = text.sub(_SECTION, " ").sub(_TAG, rf"\1 {self.colon} ")
         if "_" in plain:
             text = text.sub(_USER, self._user)
         if "*" in plain:
             text = text.sub(_FACTOR, " × ")
-        if ":" in plain:
-            text = text.sub(_RACE, self._race)
+        if _GLUED_COLON.search(plain):
+            text = text.sub(_RACE, self._race).sub(_SECTION, " ").sub(_TAG, rf"\1 {self.colon} ")
         if "!=" in plain:
             text = text.sub(_UNEQUAL, f" {self.unequal} ")
         if "⁺" in plain or "⁻" in plain:
             text = text.sub(_ION, self._ion)
         if "/" in plain:
-            text = text.sub(_GUESSES, self._guesses)
-            text = text.sub(_DIVIDED, r"\1 ÷ ")
-            text = text.sub(_TOGETHER, r"/\1/\2").sub(_PAIR, self._pair).sub(_SUM, self._parts)
-            text = text.sub(_BESIDE, r"\1, ")
+            text = self._slashed(text)
         return self._measured(text)
 
+    def _slashed(self, text: TrackedText) -> TrackedText:
+        plain = text.text
+        if " /" in plain:
+            text = text.sub(_DIVIDED, r"\1 ÷ ")
+        if "/(" in plain:
+            text = text.sub(_TOGETHER, r"/\1/\2")
+        if _CAPITALS_APART.search(plain):
+            text = text.sub(_PAIR, self._pair)
+        if _FIGURES_APART.search(plain):
+            text = text.sub(_GUESSES, self._guesses).sub(_SUM, self._parts).sub(_BESIDE, r"\1, ")
+        return text
+
     def _measured(self, text: TrackedText) -> TrackedText:
-        if "i" in text.text:
+        plain = text.text
+        if "Ki" in plain or "Mi" in plain or "Gi" in plain or "Ti" in plain:
             text = text.sub(_BINARY, lambda match: f" {_BINARY_NAMES[match[1]]}bytes")
         if "CPU" in text.text:
             text = text.sub(_MILLICORES, " milicores")
@@ -105,10 +121,15 @@ class Technical:
             text = text.sub(_KELVIN, " kelvin")
         if " - " in text.text and _BILL.search(text.text):
             text = text.sub(_LESS, f" {self.minus} ")
-        text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
+        if "url" in plain or "usb" in plain or "cpu" in plain or "gpu" in plain or "udp" in plain or "aws" in plain:
+            text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
         if " % " in text.text:
             text = text.sub(_REMAINDER, r"\1 módulo ")
-        return text.sub(_INDEX, rf"\1 {self.minus} ").sub(_AFTER_POWER, rf"\1 {self.minus} ")
+        if _DASH.search(text.text):
+            text = text.sub(_INDEX, rf"\1 {self.minus} ")
+            if _POWER.search(text.text):
+                text = text.sub(_AFTER_POWER, rf"\1 {self.minus} ")
+        return text
 
     def _user(self, match: re.Match[str]) -> str:
         return match.group().replace(".", f" {self.stop} ").replace("_", f" {self.underscore} ")

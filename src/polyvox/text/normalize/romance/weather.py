@@ -25,6 +25,16 @@ _DEGREES: Final = re.compile(
 _RANKED: Final = re.compile(
     r"(?:piso|planta|andar|puesto|lugar|posto|nivel|nível|art\.|artigo|§|fila|grado|curso|ano) ?\Z"
 )
+# Of so many nothing is ranked behind these words: "con 30º".
+_WARM: Final = re.compile(
+    r"(?<![\w.,])([-+−]?(?:1[3-9]|[2-4]\d))º(?=[,.;:)!?/]|$| (?:a la|al sol|à sombra|ao sol|em|en|no|na|e|y|hoy|hoje"
+    r"|esta|por|mañana|amanhã|aqui|de (?:máx|mín|media|média))(?!\w))"
+)
+_WARM_WORD: Final = re.compile(
+    r"(?<!\w)(?:[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Ff][ae]z(?:em)?|[Cc]alor"
+    r"|[Ff]r[ií]o|unos|uns|los|os|aos|con|com|a|de|hasta|até) \Z"
+)
+_WARM_REACH: Final = 14
 _REACH: Final = 10
 
 
@@ -33,7 +43,9 @@ class Weather:
     """The rule of both Iberian languages."""
 
     def read(self, text: TrackedText) -> TrackedText:
-        text = text.sub(_FROM_TO, r"\1-\2°")
+        if "º" not in text.text:
+            return text
+        text = text.sub(_WARM, _warm).sub(_FROM_TO, r"\1-\2°")
         if _MARK.search(text.text) is None or _WEATHER.search(text.text) is None:
             return text
         return text.sub(_DEGREES, _degrees).sub(_BOTH, r"\1°, \2°")
@@ -43,3 +55,9 @@ def _degrees(match: re.Match[str]) -> str | None:
     """None behind what is counted by ordinals."""
     ranked = _RANKED.search(match.string, max(0, match.start() - _REACH), match.start())
     return None if ranked else f"{match[1]}°"
+
+
+def _warm(match: re.Match[str]) -> str | None:
+    """None behind other words."""
+    warm = _WARM_WORD.search(match.string, max(0, match.start() - _WARM_REACH), match.start())
+    return f"{match[1]}°" if warm else None

@@ -8,6 +8,7 @@ from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.portuguese_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.portuguese_figures import in_words
 from polyvox.text.normalize.romance.languages.portuguese_technical import TECHNICAL
 from polyvox.text.normalize.romance.languages.portuguese_truncated import AGREEING
 from polyvox.text.normalize.romance.languages.portuguese_words import (
@@ -309,7 +310,7 @@ PORTUGUESE: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
     singular=_singular,
-    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, Amperes("ampere", "amperes").read),
+    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, in_words, Amperes("ampere", "amperes").read),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

@@ -189,25 +189,18 @@ CONTEXT_RULES: Final = (
     ("perg.", re.compile(r"(?<=\bde )perg\.(?! ?\d)"), "perguntas"),
     ("EM", re.compile(r"(?<=ano )(?:do )?EM(?![\w-])"), "do ensino médio"),
 )
-_WARM: Final = (
-    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Ff][ae]z(?:em|endo)?|[Cc]alor"
-    r"|[Ff]rio|uns|os|aos|com|a|de"
-    "|até"
-)
-_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:à sombra|ao sol|em|no|na|e|de (?:máx|mín|média)|hoje|amanhã|aqui|por))"
 IN_CONTEXT: Final = (
     (
-        "/",
+        "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
         r"máxima \1\2, mínima \3\4",
     ),
     (
-        "/",
+        "ín",
         re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
         r"mínima \1\2, máxima \3\4",
     ),
     ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " e "),
-    ("º", re.compile(rf"((?<!\w)(?:{_WARM}) [-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"), r"\1°"),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Ff][ae]z) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [ea] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
     (
@@ -221,49 +214,14 @@ IN_CONTEXT: Final = (
     ),
     ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
-    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
     ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),
     (") x ", re.compile(r"(\d{1,2}) \((\d{1,2})\) ?x ?(\d{1,2}) \((\d{1,2})\)"), r"\1 (\2) a \3 (\4)"),
-    *(
-        (
-            f"s {hour}",
-            re.compile(rf"(?<=\b[àÀdDaA]s ){hour}(?= (?:da |e [a-z]|às|a |até|em ponto)|[,;!?)]|\.?$)"),
-            words,
-        )
-        for hour, words in (("1", "uma"), ("2", "duas"), ("21", "vinte e uma"), ("22", "vinte e duas"))
-    ),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
-    *(
-        (f"{n}ªs", re.compile(rf"(?<!\w){n}ªs(?=[,.;)]|$| e \d| à| às| das| de manhã| que)"), day)
-        for n, day in enumerate("segundas terças quartas quintas sextas".split(), start=2)
-    ),
-    *(
-        (f"{n}{mark}s", re.compile(rf"(?<![\w.,]){n}\.?{mark}s(?= )"), word[:-1] + ending)
-        for n, word in enumerate("primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split(), start=1)
-        for mark, ending in (("º", "os"), ("ª", "as"))
-    ),
     ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
-    (
-        "/",
-        re.compile(
-            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
-            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
-            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?(?:\),? |\())(?=\d{1,2}/(?:1[0-2]"
-            r"|[1-9])(?![\w/]|[.,]\d))"
-        ),
-        r"\1dia ",
-    ),
     ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
-    *(
-        (f"ão {hour}", re.compile(rf"(?<=\b[sS]ão ){hour}(?= (?:e meia|e pouco|da |em ponto))"), words)
-        for hour, words in (("1", "uma"), ("2", "duas"))
-    ),
-    *(
-        (f"elas {hour}", re.compile(rf"(?<=\b[pP]elas ){hour}(?= (?:e |da |em ponto)|[,;!?)]|\.?$)"), words)
-        for hour, words in (("1", "uma"), ("2", "duas"))
-    ),
 )

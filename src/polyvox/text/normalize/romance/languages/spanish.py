@@ -8,6 +8,7 @@ from polyvox.text.normalize.romance.amperes import Amperes
 from polyvox.text.normalize.romance.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.languages.spanish_abbreviations import ABBREVIATIONS
+from polyvox.text.normalize.romance.languages.spanish_figures import in_words
 from polyvox.text.normalize.romance.languages.spanish_pesos import as_pesos, with_stops
 from polyvox.text.normalize.romance.languages.spanish_technical import TECHNICAL
 from polyvox.text.normalize.romance.languages.spanish_truncated import AGREEING
@@ -339,6 +340,7 @@ SPANISH: Final = RomanceLanguage(
         _AGREEMENT.read,
         TECHNICAL.read,
         Weather().read,
+        in_words,
         Amperes("amperio", "amperios").read,
     ),
     before_hours=frozenset(

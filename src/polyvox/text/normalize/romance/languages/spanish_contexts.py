@@ -181,28 +181,18 @@ CONTEXT_RULES: Final = (
     ),
     ("preg.", re.compile(r"(?<=\bde )preg\.(?! ?\d)"), "preguntas"),
 )
-_WARM: Final = (
-    r"[Mm]áx(?:ima)?s?\.?|[Mm]ín(?:ima)?s?\.?|[Tt]emp\.?|[Tt]emperaturas?|[Hh]ac[ei]a?n?|[Cc]alor|[Ff]río"
-    "|unos|los|con|a|de|hasta"
-)
-_DEGREES_END: Final = r"(?=[,.;:)!?/]|$| (?:a la|al sol|en|y|de (?:máx|mín|media)|hoy|mañana|esta|este|por))"
 IN_CONTEXT: Final = (
     (
-        "/",
+        "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
         r"máxima \1\2, mínima \3\4",
     ),
     (
-        "/",
+        "ín",
         re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
         r"mínima \1\2, máxima \3\4",
     ),
     ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " y "),
-    (
-        "º",
-        re.compile(rf"((?:(?<!\w)(?:{_WARM}) |(?<!\w)[máxín]{{3}}ima )[-+−]?(?:1[3-9]|[2-4]\d))º{_DEGREES_END}"),
-        r"\1°",
-    ),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Hh]ace) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [yade] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
     (
@@ -216,33 +206,18 @@ IN_CONTEXT: Final = (
     ),
     ("½", re.compile(r"(?<!\d)(?<!\b[Ee]l )(?<!\b[Uu]n )½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )(?<!\b[Ee]l )(?<!\b[Uu]n )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
-    ("/", re.compile(r"(?<![\w.,/])([-−]?\d{1,2})/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
+    ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
     ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
     ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "veinticuatro siete"),
     ("/d", re.compile(r"(?<=\d)/(?:d|día)(?![\w/])"), " al día"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
-    *(
-        (f"{n}.{ending}", re.compile(rf"(?<![\w.,]){n}\.{ending}(?= )"), word[:-1] + ending)
-        for n, word in enumerate("primero segundo tercero cuarto quinto sexto séptimo octavo noveno".split(), start=1)
-        for ending in ("os", "as")
-    ),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),
     (".ª", re.compile(r"(?<![\w.,])(\d+)\.(\d{1,2})\.?ª"), r"\1 punto \2ª"),
     ("la 1", re.compile(r"(?<=\b[Ll]a )1(?= (?:de la|del|y |menos|en punto)|[,;!?)]|\.?$)"), "una"),
     ("º)", re.compile(r"\((\d{3})º\)"), r"(\1)"),
-    ("/", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
+    (", de ", re.compile(r"(/\d{2,4}, de \d{1,2}-)([1-9])(?!\d)"), r"\g<1>0\2"),
     ("1 mil", re.compile(r"(?<![\w.,])(?<![$€£] )(?<![$€£])1 mil(?= [a-zà-ÿ]{3})"), "mil"),
-    (
-        "/",
-        re.compile(
-            r"((?<!\w)(?:[Ee]xamen|[Pp]rueba|[Ee]ntrega|[Rr]euni[óo]n|[Pp]rova|[Ee]xame|[Rr]eunião"
-            r"|[Cc]onsulta|[Cc]ita|[Pp]artido|[Cc]oncierto|[Ss]how|[Jj]ogo|[Ff]iesta|[Ff]esta"
-            r"|[Ss]imulado)(?!\w)[^;!?\d]{0,48}(?:\d\.?º[^;!?\d]{0,16})?(?:\),? |\())(?=\d{1,2}/(?:1[0-2]"
-            r"|[1-9])(?![\w/]|[.,]\d))"
-        ),
-        r"\1el ",
-    ),
     ("s/s", re.compile(r"(?<=s)/s(?!\w)"), " por segundo"),
 )
