@@ -35,6 +35,7 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "Per serv.: 520 cal., 31g protein, 9g sat. fat, 780mg sodium.",
     "3* hotel, 2 adults + 1 child (u12), 7 nts HB fr. £499pp.",
     "She takes 75mcg levothyroxine, 1 od mane, & 2 puffs salbutamol qds.",
+    "Wanted: 2-bed flat nr. Zone 2 tube, £1,400–1,600 pcm, from w/c 5/8.",
     "Add it to .env and .gitignore, then chmod 755 run.sh.",
     "She sat down, read the letter, and wept.",
     "Lg. apt., fin. bsmt., 2-car gar., hdwd flrs, rec rm., ht. incl.",

@@ -1,4 +1,4 @@
-"""What stands before a unit: a sign, a number or a range, and tens of thousands."""
+"""The figure before a unit: a sign, a number or a range, and tens of thousands."""
 
 import re
 from typing import Final

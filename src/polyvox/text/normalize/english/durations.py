@@ -1,4 +1,4 @@
-"""How long something takes, in signs that are lengths elsewhere: 15m, 41'12", 24h volume."""
+"""Durations in signs that are lengths elsewhere: 15m, 41'12", 24h volume."""
 
 import re
 from typing import Final

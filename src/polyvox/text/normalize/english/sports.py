@@ -211,7 +211,7 @@ def _average(match: re.Match[str]) -> str | None:
 
 
 def _odds(match: re.Match[str]) -> str | None:
-    """What a bet pays; a fraction smaller than one only behind a word that odds follow."""
+    """Odds of a bet; a fraction smaller than one only behind a word that odds follow."""
     led = match.string[match.start() - 1 : match.start()] in "(" or word_before(match).lower() in _BEFORE_ODDS
     paid = int(match["against"]) >= int(match["on"]) or led
     return f"{match['against']} to {match['on']}" if paid else None

@@ -1,4 +1,4 @@
-"""Where the wind blows from and a storm goes to: "SSW 10-15 mph", "moving NNW", "SW wind"."""
+"""Directions of winds and storms: "SSW 10-15 mph", "moving NNW", "SW wind"."""
 
 import re
 from typing import Final

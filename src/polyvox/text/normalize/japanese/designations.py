@@ -68,7 +68,7 @@ _JUNCTION: Final = re.compile(
 
 
 def read(text: TrackedText) -> TrackedText:
-    """What is neither a word nor initials alone; letters that stay are called by their names later."""
+    """Designations, neither words nor initials alone; letters that stay are called by their names later."""
     text = text.sub(_ORDINAL, lambda match: _ORDINALS[match.group()])
     text = text.sub(_TITLE, lambda match: _TITLES[match["title"]])
     text = text.sub(_JUNCTION, lambda match: _JUNCTIONS[match["kind"]])

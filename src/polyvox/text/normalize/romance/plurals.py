@@ -67,7 +67,7 @@ class Plurals:
 
 
 def short_words(string: str, known: Container[str]) -> Iterator[int]:
-    """Where the known words before full stops begin."""
+    """The places at which known words before full stops begin."""
     end = string.find(".")
     while end >= 0:
         start = string.rfind(" ", 0, end) + 1

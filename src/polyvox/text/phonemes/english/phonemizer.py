@@ -36,7 +36,7 @@ _AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
 
 _BEHIND_LETTER: Final = (["one", "c"], ["not", "equal"], ["less", "than"], ["greater", "than"])
-"""What is said of a quantity named "a", and of a vitamin."""
+"""The sounds of a quantity named "a", and of a vitamin."""
 
 
 class NextSound(Enum):

@@ -21,7 +21,7 @@ _LONGEST: Final = 4
 
 
 def given_name(surfaces: Sequence[str]) -> tuple[int, str] | None:
-    """How many of the words behind a surname are one given name, and its sound; the longest decides."""
+    """The number of words behind a surname that are one given name, and its sound; the longest decides."""
     found = None
     for count in range(1, min(_LONGEST, len(surfaces)) + 1):
         sound = _SOUNDS.get("".join(surfaces[:count]))

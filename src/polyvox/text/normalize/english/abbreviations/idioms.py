@@ -9,7 +9,7 @@ from polyvox.text.tracked import TrackedText
 
 
 class Idiom(NamedTuple):
-    """What a text must have to be searched, what is found there, and what is said for it."""
+    """The part of a text that calls for a search, its pattern, and the words for what is found."""
 
     cue: str
     found: re.Pattern[str]

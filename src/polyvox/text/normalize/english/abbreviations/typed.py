@@ -1,4 +1,4 @@
-"""What people type in small letters in a chat and say in full: "idk", "gr8", "dont"."""
+"""Short forms of a chat, typed in small letters and said in full: "idk", "gr8", "dont"."""
 
 import re
 from collections.abc import Callable, Mapping
