@@ -105,7 +105,7 @@ def test_a_device_carries_the_planned_share_of_what_was_measured():
     rows = {(model, device.split(" ")[0]): each for model, device, _, each in model_rows()}
     most = max(measured_streams()["cosyvoice3"].audio_per_second[:4])
     assert rows["CosyVoice 3, bfloat16", "H200"] == pytest.approx(most * UTILISATION)
-    assert rows["Wren", "core"] == pytest.approx(UTILISATION / 0.079)
+    assert rows["Wren", "core"] == pytest.approx(UTILISATION / 0.049)
     assert L20.share_of(H200) == pytest.approx(119.5 / 989)
     assert len(rows) == 2 * len(GPU_COSTS) + len(CPU_COSTS)
 

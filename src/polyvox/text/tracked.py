@@ -64,7 +64,7 @@ class TrackedText:
         for match in pattern.finditer(self.text):
             if match.start() == match.end():
                 continue
-            new = replacement(match) if callable(replacement) else match.expand(replacement)
+            new = _replaced(match, replacement)
             if new is None or new == match.group():
                 continue
             parts += (self.text[done : match.start()], new)
@@ -94,3 +94,9 @@ class TrackedText:
             tuple(start for part in kept for start in self.starts[part]),
             tuple(end for part in kept for end in self.ends[part]),
         )
+
+
+def _replaced(match: re.Match[str], replacement: Replacement) -> str | None:
+    if callable(replacement):
+        return replacement(match)
+    return match.expand(replacement) if "\\" in replacement else replacement

@@ -96,7 +96,7 @@ def _landmark(match: re.Match[str]) -> str | None:
     """None for a score, which stands behind a particle or its name."""
     before = match.string[max(0, match.start() - 4) : match.start()]
     if match[3] is None and before.endswith(
-        ("て", "が", "は", "に", "を", "も", "で", "カウント", "スコア", "結果", "戦")
+        ("て", "が", "は", "に", "を", "も", "で", "と", "カウント", "スコア", "結果", "戦")
     ):
         return None
     return "の".join(part for part in match.groups() if part)

@@ -111,7 +111,7 @@ def _time(hour: int, minute: int, second: int, half: str) -> str:
     if minute:
         words.append(f"e {cardinal(minute, Gender.ALONE)}")
     elif not half:
-        words.append("hora" if hour == 1 else "horas")
+        words.append("hora" if hour <= 1 else "horas")
     if second:
         words.append(f"e {cardinal(second, Gender.MASCULINE)} segundo{'' if second == 1 else 's'}")
     if half:
