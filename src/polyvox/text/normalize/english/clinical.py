@@ -155,9 +155,10 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_notes(text: TrackedText) -> TrackedText:
     """The patient, and the initials of how often a medicine is taken."""
-    text = text.sub(_ORIENTED, r"A and O times \g<times>").sub(
-        _RESULT, lambda match: "positive" if match["result"] == "pos" else "negative"
-    )
+    if "Ox" in text.text or "O x" in text.text:
+        text = text.sub(_ORIENTED, r"A and O times \g<times>")
+    if " neg" in text.text or " pos" in text.text:
+        text = text.sub(_RESULT, lambda match: "positive" if match["result"] == "pos" else "negative")
     if "/" in text.text:
         text = text.sub(_SLASHED, _slashed)
     if "pt" in text.text or "Pt" in text.text:

@@ -51,8 +51,9 @@ _NAMES: Final = {
     "SQLSTATE": "SQL state",
 }
 _NAME: Final = re.compile(r"(?<![\w.])(?:E[A-Z]{2,13}|S(?:IG|QL)[A-Z\d]{2,6})(?!\w)")
+_CAPITALS: Final = re.compile("E[A-Z]{2}|SIG|SQL")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Each error by the words that its name is made of."""
-    return text.sub(_NAME, lambda match: _NAMES.get(match.group()))
+    return text.sub(_NAME, lambda match: _NAMES.get(match.group())) if _CAPITALS.search(text.text) else text

@@ -44,6 +44,7 @@ _COUNTED: Final = frozenset(
     "Amendment".split()
 )
 _CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
+_LONG_NUMERAL: Final = re.compile("[IVX]{2}")
 _ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
 _SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")
 _YEAR: Final = re.compile(
@@ -119,7 +120,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_BRACKETED, lambda match: f" ({cardinal(_digits(match['numeral'].upper()))})")
     if "§" in text.text or "¶" in text.text:
         text = text.sub(_SECTION, _section)
-    text = text.sub(_ORDINAL, lambda match: ordinal(_digits(match["numeral"])))
+    if _LONG_NUMERAL.search(text.text):
+        text = text.sub(_ORDINAL, lambda match: ordinal(_digits(match["numeral"])))
     if "M" in text.text:
         text = text.sub(_YEAR, lambda match: year(int(_digits(match.group()))))
     return text.sub(_SPAN, _span).sub(_NUMERAL, _numeral).sub(_LOWER, _lower)

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import final_stop
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
 
 # Words that a stop shortens in one phrase only.
@@ -36,16 +37,15 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=\bof )(?P<engineering>Eng)\.|\b(?P<machine>[Mm])ach\. (?=wash)"
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
-_PHRASED: Final = (
+_ANY_PHRASE: Final = re.compile(any_of((
     " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
-    "t hr", "d hr", "h hr", "t wk", "d wk", "h wk", "t mo", "d mo", "h mo", "t yr", "d yr", "h yr", " qtr",
-    "t mi", "d mi", "h mi",
+    " qtr",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
     " pt.", " def.", "Fr. ", "So. ", "of Eng", ". Eng", ". Sci", ". Ed", ". Admin", ". Bio", ". Lit", ". Lang",
     "ach. ",
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
-)  # fmt: skip
+)) + r"|(?:st|nd|rd|th)[ -](?:hr|wk|mo|yr|mi)(?!\w)")  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
 _ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
@@ -90,7 +90,7 @@ _PHRASE_ENDS: Final = {"bus": "usiness", "regular": "egular", "resp": "espirator
 
 def read(text: TrackedText) -> TrackedText:
     """The phrases in full."""
-    return text.sub(_IN_PHRASE, _in_phrase) if any(short in text.text for short in _PHRASED) else text
+    return text.sub(_IN_PHRASE, _in_phrase) if _ANY_PHRASE.search(text.text) else text
 
 
 def _in_phrase(match: re.Match[str]) -> str | None:

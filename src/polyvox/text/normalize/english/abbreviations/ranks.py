@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import final_stop, word_before
+from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
 
 # Several words, or one that is written without a stop even where others have theirs.
@@ -156,15 +157,9 @@ _UNIT: Final = re.compile(
     rf"(?=[A-Z])(?<![\w.'/-])(?:(?P<sure>{'|'.join(UNITS)})|(?P<beside>{'|'.join(_UNITS_BESIDE)})(?=\.|[ ,]))"
     r"(?:\.|(?![\w'/-]))"
 )
-_SHORT_UNITS: Final = (*UNITS, *_UNITS_BESIDE)
-_SHORT_RANKS: Final = (
-    *_RANKS,
-    *(f"{part} " for part in _PARTS),
-    *(f"{part}." for part in _PARTS),
-    "Dr. ",
-    "Prof. ",
-    "Sr",
-    "LT",
+_ANY_UNIT: Final = re.compile(any_of((*UNITS, *_UNITS_BESIDE)))
+_ANY_RANK: Final = re.compile(
+    any_of((*_RANKS, *(f"{part} " for part in _PARTS), *(f"{part}." for part in _PARTS), "Dr. ", "Prof. ", "Sr", "LT"))
 )
 _UNIT_NAMES: Final = frozenset((*UNITS.values(), *_UNITS_BESIDE.values(), "Marine", "Panzer", "Parachute"))
 _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|st|nd|rd)\Z")
@@ -172,9 +167,9 @@ _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|st|nd|rd)\Z")
 
 def read(text: TrackedText) -> TrackedText:
     """Ranks and units in full."""
-    if any(short in text.text for short in _SHORT_RANKS):
+    if _ANY_RANK.search(text.text):
         text = _ranks(text)
-    return text.sub(_UNIT, _unit) if any(short in text.text for short in _SHORT_UNITS) else text
+    return text.sub(_UNIT, _unit) if _ANY_UNIT.search(text.text) else text
 
 
 def _ranks(text: TrackedText) -> TrackedText:
