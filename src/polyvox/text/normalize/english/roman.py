@@ -43,7 +43,6 @@ _COUNTED: Final = frozenset(
     "Olympiad Olympics Olympic Congress Corps Legion Dynasty Army Winter Summer Games Regiment Republic "
     "Amendment".split()
 )
-_CLAUSE: Final = re.compile(r"(?:(?<=\))|(?<=\d))\((?P<numeral>i{2,3}|iv|vi{1,3}|ix|xi{0,3}|xiv|xv)\)")
 _LONG_NUMERAL: Final = re.compile("[IVX]{2}")
 _ORDINAL: Final = re.compile(r"(?<![\w'-])(?P<numeral>[IVX]{2,6})(?:th|st|nd|rd)(?![\w-])")
 _SECTION: Final = re.compile(r"(?P<sign>[§¶]) ?(?P<numeral>[IVX]{1,5}|[ivx]{2,5})(?:\.(?=[A-Z\d])|(?!\w))")

@@ -139,8 +139,6 @@ class AbbreviationRules:
             return None
         if counted and unit is not None:
             words = unit.one if match.string.endswith((" 1 ", "(1 "), 0, match.start()) else unit.many
-        if not self._stands(match):
-            return None
         if not self._stands(match) or match.string.endswith(self.stop, 0, match.start()):
             return None  # the end of an address or of a file's name
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
