@@ -127,6 +127,7 @@ async def test_what_was_used_longest_ago_makes_room(tmp_path: Path):
     for key in keys:
         clock.now += 1
         await stored(cache, key, chunk(samples=2_500))
+        assert await cache.find(key) is not None, "find waits until it is written: the writer's clock is this one"
         assert await cache.find(keys[0]) is not None, "the one in use was dropped"
     kept = [key for key in keys if await cache.find(key) is not None]
     assert keys[-1] in kept
