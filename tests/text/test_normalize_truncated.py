@@ -2,7 +2,7 @@
 
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
-from polyvox.text.normalize.romance.truncated import pairs, truncated
+from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncated
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 

@@ -6,36 +6,24 @@ from enum import Enum
 from typing import Final
 
 from polyvox.text.normalize.english import (
-    addresses,
-    airports,
     british,
     clinical,
-    codes,
-    dates,
-    designations,
-    durations,
     figures,
-    flags,
-    formulas,
-    identifiers,
     labels,
-    money,
     music,
     names,
     phones,
     roman,
     scripture,
-    shorthand,
     sports,
     symbols,
-    times,
-    units,
-    weather,
-    web,
-    weights,
 )
 from polyvox.text.normalize.english.abbreviations import before_figures, courts, ranks
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
+from polyvox.text.normalize.english.calendar import dates, durations, times
+from polyvox.text.normalize.english.measures import money, shorthand, units, weights
+from polyvox.text.normalize.english.places import addresses, airports, flags, weather
+from polyvox.text.normalize.english.technical import codes, designations, formulas, identifiers, web
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

@@ -1,6 +1,6 @@
 """The Spanish normaliser."""
 
-from polyvox.text.normalize.romance.languages.spanish import SPANISH
 from polyvox.text.normalize.romance.normalizer import RomanceNormalizer
+from polyvox.text.normalize.romance.spanish.language import SPANISH
 
 normalize = RomanceNormalizer.of(SPANISH)

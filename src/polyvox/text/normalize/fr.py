@@ -1,6 +1,6 @@
 """The French normaliser."""
 
-from polyvox.text.normalize.romance.languages.french import FRENCH
+from polyvox.text.normalize.romance.french.language import FRENCH
 from polyvox.text.normalize.romance.normalizer import RomanceNormalizer
 
 normalize = RomanceNormalizer.of(FRENCH)

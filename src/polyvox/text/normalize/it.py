@@ -1,6 +1,6 @@
 """The Italian normaliser."""
 
-from polyvox.text.normalize.romance.languages.italian import ITALIAN
+from polyvox.text.normalize.romance.italian.language import ITALIAN
 from polyvox.text.normalize.romance.normalizer import RomanceNormalizer
 
 normalize = RomanceNormalizer.of(ITALIAN)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from polyvox.text.normalize import en, zh
-from polyvox.text.normalize.english.web import read_tags
+from polyvox.text.normalize.english.technical.web import read_tags
 from polyvox.text.normalize.malay import (
     abbreviations,
     acronyms,

@@ -3,18 +3,17 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english import scripture, states
+from polyvox.text.normalize.english import scripture
 from polyvox.text.normalize.english.abbreviations import ranks, setting_words, short_forms, words
 from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
+from polyvox.text.normalize.english.places import states
 from polyvox.text.normalize.malay import abbreviations as malay
-from polyvox.text.normalize.romance.languages import (
-    french_truncated,
-    italian_truncated,
-    portuguese_truncated,
-    spanish_truncated,
-)
+from polyvox.text.normalize.romance.french import truncated as french_truncated
+from polyvox.text.normalize.romance.italian import truncated as italian_truncated
+from polyvox.text.normalize.romance.portuguese import truncated as portuguese_truncated
+from polyvox.text.normalize.romance.spanish import truncated as spanish_truncated
 from polyvox.text.segmentation.short_words import SHORT_WORDS
 
 _REACH: Final = 32

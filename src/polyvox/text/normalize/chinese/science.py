@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.chinese.numbers import cardinal
-from polyvox.text.normalize.english.formulas import COMPOUNDS_WITHOUT_FIGURES, ELEMENTS
+from polyvox.text.normalize.english.technical.formulas import COMPOUNDS_WITHOUT_FIGURES, ELEMENTS
 from polyvox.text.tracked import TrackedText
 
 _FUNCTION: Final = re.compile(

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.calendar.month_days import COUNTED_PARTS
 from polyvox.text.normalize.english.context import ends_sentence, is_plural, word_after, word_before
-from polyvox.text.normalize.english.month_days import COUNTED_PARTS
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,

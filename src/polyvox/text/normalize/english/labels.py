@@ -5,8 +5,8 @@ from typing import Final
 
 from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import any_of
+from polyvox.text.normalize.english.measures.unit_names import RATES, UNITS
 from polyvox.text.normalize.english.numbers import cardinal, code, spelled
-from polyvox.text.normalize.english.unit_names import RATES, UNITS
 from polyvox.text.tracked import TrackedText
 
 _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![\w%°/]|[.,:-]\d)")

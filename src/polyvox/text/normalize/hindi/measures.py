@@ -4,15 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.hindi.halves import half
-from polyvox.text.normalize.hindi.numbers import (
-    DASH,
-    NUMBER,
-    NUMBER_END,
-    NUMBER_START,
-    cardinal,
-    fraction,
-    number,
-)
+from polyvox.text.normalize.hindi.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, fraction, number
 from polyvox.text.tracked import TrackedText
 
 _CURRENCIES: Final = {

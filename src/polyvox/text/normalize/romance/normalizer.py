@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
-from polyvox.text.normalize.romance.abbreviations import AbbreviationRules
-from polyvox.text.normalize.romance.acronyms import Acronyms
-from polyvox.text.normalize.romance.calendar import Calendar
-from polyvox.text.normalize.romance.codes import Codes
-from polyvox.text.normalize.romance.durations import Durations
-from polyvox.text.normalize.romance.equations import Equations
-from polyvox.text.normalize.romance.fractions import Fractions
+from polyvox.text.normalize.romance.calendar.dates import Calendar
+from polyvox.text.normalize.romance.calendar.durations import Durations
 from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.measures.fractions import Fractions
+from polyvox.text.normalize.romance.measures.quantities import Quantities
+from polyvox.text.normalize.romance.measures.ratios import Ratios
 from polyvox.text.normalize.romance.neighbours import Neighbours
-from polyvox.text.normalize.romance.options import Options
 from polyvox.text.normalize.romance.phones import Phones
-from polyvox.text.normalize.romance.quantities import Quantities
-from polyvox.text.normalize.romance.ratios import Ratios
 from polyvox.text.normalize.romance.scores import Scores
+from polyvox.text.normalize.romance.short_forms.abbreviations import AbbreviationRules
+from polyvox.text.normalize.romance.short_forms.acronyms import Acronyms
+from polyvox.text.normalize.romance.technical.codes import Codes
+from polyvox.text.normalize.romance.technical.equations import Equations
+from polyvox.text.normalize.romance.technical.options import Options
 from polyvox.text.normalize.romance.words import Words
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.normalize.romance.file_endings import spelled_ending
 from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
+from polyvox.text.normalize.romance.measures.ranges import Ranges
 from polyvox.text.normalize.romance.numbers import (
     DASH,
     FIRST_NUMBER,
@@ -17,7 +17,7 @@ from polyvox.text.normalize.romance.numbers import (
     spelled,
     whole_number,
 )
-from polyvox.text.normalize.romance.ranges import Ranges
+from polyvox.text.normalize.romance.technical.file_endings import spelled_ending
 from polyvox.text.tracked import TrackedText
 
 _ROMAN: Final = re.compile(

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import final_stop
-from polyvox.text.normalize.english.states import STATES_BY_STOP
+from polyvox.text.normalize.english.places.states import STATES_BY_STOP
 from polyvox.text.tracked import TrackedText
 
 _PARTS: Final = {

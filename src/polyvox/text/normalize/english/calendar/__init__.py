@@ -1,0 +1,1 @@
+"""Days, dates, times of day and lengths of time."""

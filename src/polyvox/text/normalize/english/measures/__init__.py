@@ -1,0 +1,1 @@
+"""Measures, weights and sums of money."""

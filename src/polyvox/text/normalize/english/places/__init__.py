@@ -1,0 +1,1 @@
+"""Addresses, states, airports, flags and directions."""

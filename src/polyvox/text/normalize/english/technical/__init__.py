@@ -1,0 +1,1 @@
+"""Names, addresses and formulas of programs, networks, laboratories and catalogues."""

@@ -1,0 +1,1 @@
+"""Genders and plurals, and short words that agree with their noun."""

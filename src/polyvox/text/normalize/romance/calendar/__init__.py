@@ -1,0 +1,1 @@
+"""Dates, times and lengths of time."""

@@ -1,1 +1,0 @@
-"""The Romance languages, each one its numbers, its words and its abbreviations."""

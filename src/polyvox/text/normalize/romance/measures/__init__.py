@@ -1,0 +1,1 @@
+"""Sums, measures, fractions and ranges."""

@@ -1,0 +1,1 @@
+"""The words and habits of Portuguese."""

@@ -1,0 +1,1 @@
+"""Abbreviations, acronyms and the letters of chat."""

@@ -1,0 +1,1 @@
+"""Code, formulas and signs."""
