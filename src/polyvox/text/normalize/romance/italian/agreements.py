@@ -112,7 +112,7 @@ AGREEMENTS: Final = Agreements.of(
     },
     FUNCTION_WORDS
     | frozenset(
-        "questa questo queste questi nostro vostra suo sua loro ciascuno tutti tutte stesso prende "
+        "die questa questo queste questi nostro vostra suo sua loro ciascuno tutti tutte stesso prende "
         "ore punto diesis bemolle do re mi fa sol si "
         "buone ottime discrete cattive buono".split()
     ),

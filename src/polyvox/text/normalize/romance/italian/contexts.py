@@ -71,7 +71,8 @@ BY_WORD: Final = (
     (
         "Pz pz Pz. pz.",
         re.compile(
-            r"(?<!\w)(?<!\d )[Pp]z\.?(?=,? (?:di \d|\d{1,3} ?a|con |in |è |ha |non |riferi|giunge|affett|dimess|ricover"
+            r"(?<!\w)(?<!\d )[Pp]z\.?(?=,? (?:[MF](?:,| \d)|di \d|\d{1,3} ?a|con |in |è |ha |non |riferi"
+            r"|giunge|affett|dimess|ricover"
             r"|opera|uomo|donna|masch|femm|diabet|ipert|cardiop|anzian|sveglio|vigile|collab|fumat|asint|allerg|stabil))"
         ),
         "paziente",
@@ -105,7 +106,7 @@ BY_WORD: Final = (
     ("prev.", re.compile(r"(?<=[Ii]l )prev\.(?= (?:\d|è|e |di |del ))"), "preventivo"),
     (
         "prev.",
-        re.compile(r"(?<!\w)(consegna|partenza|durata|spesa|riap\.|data|chiusura|apertura) prev\.(?!\w)"),
+        re.compile(r"(?<!\w)(consegna|cons\.|partenza|durata|spesa|riap\.|data|chiusura|apertura) prev\.(?!\w)"),
         r"\1 prevista",
     ),
     ("prev.", re.compile(r"(?<=delib\. )prev\."), "preventivo"),
@@ -280,6 +281,29 @@ BY_WORD: Final = (
     ),
 )
 IN_CONTEXT: Final = (
+    ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mesi"),
+    ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mart?|merc?|giov?|ven|sab|dom)\. ?\d)"), " a "),
+    (" /", re.compile(r"(?<=[a-zà] )/(?=(?:[13]0|100|5|60)(?![\w/]))"), "su "),
+    (
+        "/",
+        re.compile(
+            r"(?<![\w/.,])(\d{1,2})/(\d{1,2})(?= (?:da (?:3|tre|2|due)(?!\w)|a[il] (?:tir[oi]|liberi)|dal campo))"
+        ),
+        r"\1 su \2",
+    ),
+    ("XY", re.compile(r"(?<!\w)XX(?=,? (?:o|e|ed) XY)|(?<=XY o )XX|(?<=XY e )XX"), "X X"),
+    ("6", re.compile(r"(?:\A|(?<=[.!?,] ))([Cc])6(?=\?| (?:a|x|ancora|stasera|oggi|domani|su)(?!\w))"), r"\1i sei"),
+    ("° e", re.compile(r"(?<![\w.,])(\d{1,2})°(?= e (?:ult\.|ultimo|penultimo))"), r"\1º"),
+    ("lassifica", re.compile(r"([A-Z][a-zà-ÿ]+,?) p\. ?(?=\d)"), r"\1 punti "),
+    *(
+        (
+            f"N{node}",
+            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
+            rf" T \1 \2 N {node} \3{words}",
+        )
+        for node in "0123x"
+        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
+    ),
     ("se6", re.compile(r"(?<!\w)se6(?!\w)"), "sei"),
     ("€/g", re.compile(r"(?<=€/)gg?(?!\w)"), "giorno"),
     ("-", re.compile(r"(\d(?<![\w.,-].)\d?)-(\d\d?)-(\d\d?)(?= ?(?:UI|U|u\.i\.|gtt|cp|cpr)(?!\w))"), r"\1 \2 \3"),
@@ -294,7 +318,7 @@ IN_CONTEXT: Final = (
     ),
     ("*", re.compile(r"(?<=[a-z] )([1-5])\*(?![\w*])"), r"\1 stelle"),
     ("ett", re.compile(r"(?<!\w)([Ss])ett\.?/(?=(?:20)?\d\d(?![\w/]))"), r"\1ettembre/"),
-    ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
+    ("/die", re.compile(r"(?<=[\w.])/die(?!\w)"), "/giorno"),
     ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
     (
         "ll'1",

@@ -4,9 +4,12 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.genders import is_italian_feminine
+from polyvox.text.normalize.romance.calendar.month_years import MonthYears
 from polyvox.text.normalize.romance.italian.abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.italian.ages import Ages
 from polyvox.text.normalize.romance.italian.agreements import AGREEMENTS, PLURALS
+from polyvox.text.normalize.romance.italian.school_classes import read_classes
+from polyvox.text.normalize.romance.italian.short_numbers import SHORT_NUMBERS
 from polyvox.text.normalize.romance.italian.units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.italian.words import (
     ACRONYMS,
@@ -139,6 +142,21 @@ _DATED: Final = (
     "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
     "scade termine appello consegna riunione assemblea seduta udienza incontro visita "
     "verbale prevista ritiro chiusura inizio limite"
+)
+_MONTH_YEARS: Final = MonthYears.of(
+    _MONTHS,
+    r"[Rr]ev(?:isione|isionata|\.)|[Ss]cad(?:enza|e|\.)|[Ii]mm(?:atricolata|atr\.|\.)|[Vv]alid[aoie]|[Bb]ollo"
+    r"|[Gg]aranzia|[Tt]agliando|[Cc]onsumarsi entro",
+    {
+        "fino al": "fino a ",
+        "fino a": "fino a ",
+        "al": "a ",
+        "il": "",
+        "nel": "a ",
+        "del": "di ",
+        "dal": "da ",
+        "a": "a ",
+    },
 )
 
 ITALIAN: Final = RomanceLanguage(
@@ -314,5 +332,12 @@ ITALIAN: Final = RomanceLanguage(
         "lunedì martedì mercoledì giovedì venerdì sabato domenica dalle ore orario orari apre aperto aperta aperti "
         "aperte turno turni feriali festivi prefestivi".split()
     ),
-    own_rules=(Ages(lambda years: cardinal(years, Gender.ALONE)).read, AGREEMENTS.read, PLURALS.read),
+    own_rules=(
+        Ages(lambda years: cardinal(years, Gender.ALONE)).read,
+        SHORT_NUMBERS.read,
+        _MONTH_YEARS.read,
+        read_classes,
+        AGREEMENTS.read,
+        PLURALS.read,
+    ),
 )

@@ -16,6 +16,7 @@ SPECIAL_UNITS: Final = named(
     UFC: unità formante colonia, unità formanti colonia, f
     µUI: microunità internazionale, microunità internazionali, f
     μUI: microunità internazionale, microunità internazionali, f; mU: milliunità, milliunità, f
+    µU: microunità, microunità, f; μU: microunità, microunità, f; mUI: milliunità, milliunità, f
     cmH2O: centimetro d'acqua, centimetri d'acqua; Gy: gray, gray; mGy: milligray, milligray; Sv: sievert, sievert
     µSv: microsievert, microsievert; Bq: becquerel, becquerel; kBq: chilobecquerel, chilobecquerel
     MBq: megabecquerel, megabecquerel; daN: decanewton, decanewton; THz: terahertz, terahertz

@@ -1,0 +1,24 @@
+"""Short phone numbers of France: "appelez le 3949", "le 3919, numéro gratuit"."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.romance.short_numbers import ShortNumbers
+
+_ARTICLE: Final = r"(?<!\w)(?:[Ll]e|[Aa]u|[Dd]u|ou|et|tél\.?|téléphone|numéro(?: \w+)?)(?: ?:)? "
+
+SHORT_NUMBERS: Final = ShortNumbers(
+    held=("ppel", "ompos", "él", "oign", "oind", "ontact", "uméro", "SMS", "igne", "aites le"),
+    called=re.compile(
+        r"(?<!\w)(?:[Rr]?[Aa]?p?pel(?:ez|er|le[sz]?|ant|ons)?|[Cc]ompos(?:ez|er|ant|e|ons)|[Tt]él(?:éphon\w+)?"
+        r"|[Jj]oi(?:gn\w+|ndre)|[Cc]ontact\w*|[Ff]aites|[Nn]uméro (?:vert|court|unique|gratuit|national|d'\w+)|SMS)"
+        rf"(?!\w)(?:(?![!?\n]|\. [A-ZÀ-Ý]).)*{_ARTICLE}\Z|(?<!\w)[Tt]él\.? ?:? ?\Z"
+    ),
+    article=re.compile(r"(?<!\w)(?:[Ll]e|[Aa]u|[Dd]u) \Z"),
+    service=re.compile(
+        r"(?:,| \(| est| reste)? ?(?:le |un |du |de la |la )?"
+        r"(?:numéro|ligne|plate-?forme|standard|appel |gratuit|joignable|accessible)"
+    ),
+    begins="13",
+    whole="",
+)
