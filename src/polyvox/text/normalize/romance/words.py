@@ -30,7 +30,7 @@ _CENTURY: Final = re.compile(
 )
 _NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o )?))+\Z")
+_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o |a |à )?))+\Z")
 _COUNTED_BY_ONE: Final = frozenset(
     (
         "trimestre semestre quadrimestre piano grado edizione crociata guerra legislatura lettura commissione "

@@ -6,6 +6,16 @@ from typing import Final
 _AGED: Final = r"(?=(?: de|,)? \d\d? ?(?:ans|a)(?!\w))"
 
 BY_WORD: Final = (
+    ("A. C. F. L. N. P. S. T. V.", re.compile(r"(?<![\w.])([ACFLNPSTV])\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
+    ("Part. part.", re.compile(r"(?<!\w)([Pp])art\. vds?(?!\w)"), r"\1articulier vend"),
+    ("justif.", re.compile(r"(?<=non )justif\.(?!\w)"), "justifiée"),
+    ("h.", re.compile(r"(?<=même )h\.(?!\w)"), "heure"),
+    (
+        "ch.",
+        re.compile(r"(?<!\w)(\d\d ans|J[FH]|[Éé]tudiante?s?|[Dd]ame|[Cc]ouple|[Ff]amille)(,?) ch\.(?= [a-zà-ÿ])"),
+        r"\1\2 cherche",
+    ),
+    ("vit.", re.compile(r"(?<=\d )vit\.(?!\w| ?[A-Z])"), "vitesses"),
     ("v.", re.compile(r"(?<=\d )v\.(?= (?:contre|pour))"), "voix"),
     ("ct", re.compile(r"(?<!\w)([Dd]u|[Ll]e) (\d{1,2}|1er) ct\.?(?=[ ,;)]|$)"), r"\1 \2 courant"),
     (
@@ -273,6 +283,16 @@ BY_WORD: Final = (
     ("k k.", re.compile(r"(?<![\w.,])(\d{1,3}) ?k(?= (?:brut|net|abonn|vues|follow|euros|habitants))"), r"\1 000"),
 )
 IN_CONTEXT: Final = (
+    ("aths", re.compile(r"(?<![\w.])fr\.(?= \d)"), "français"),
+    *(
+        (f"{receptor}-", re.compile(rf"(?<!\w){receptor}-(?=[,;.) /]|$)"), f"{receptor} moins")
+        for receptor in ("RE", "RP", "RH", "HER2", "VIH", "VHC", "Rh")
+    ),
+    ("m de ", re.compile(r"(?<=\d)m (?=de CPU)"), " millicores "),
+    *(
+        (f"{prefix}i", re.compile(rf"(?<=\d){prefix}i(?=$|[ ,;.)])|(?<=\d) {prefix}i(?=$|[,;.)]| de )"), f" {prefix}io")
+        for prefix in "KMGT"
+    ),
     ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mois"),
     ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mar|mer|jeu|ven|sam|dim)\. ?\d)"), " au "),
     (" /", re.compile(r"(?<=[a-zé\d] )/(?=(?:[125]0|[245]|100)(?![\w/]))"), "sur "),

@@ -299,7 +299,17 @@ FRENCH: Final = RomanceLanguage(
     queens=frozenset(("Élisabeth Elisabeth Catherine Marie Isabelle Victoria Christine Anne Margrethe").split()),
     ruler_number=_ruler,
     century=lambda value: ordinal(value, Gender.ALONE),
-    euphony=(("e un", re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),),
+    euphony=(
+        (
+            "une ",
+            re.compile(
+                r"(?<!\w)((?:vingt|trente|quarante|cinquante|soixante) et un|(?:quatre-vingt-|cent |mille )un)e"
+                r" (?=(?:rue|avenue|place|allée|impasse|route|ruelle|promenade|chaussée|esplanade|traverse)(?!\w))"
+            ),
+            r"\1 ",
+        ),
+        ("e un", re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),
+    ),
     is_feminine=is_french_feminine,
     articles=frozenset("le la les du au l".split()),
     function_words=FUNCTION_WORDS,

@@ -6,7 +6,7 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
-    const|itutionnel rediff|usion uniq|uement épr|euve sinc|èrement bag|age acq|uéreur pén||alité abst|entions
+    aff|aire const|itutionnel rediff|usion uniq|uement épr|euve sinc|èrement bag|age acq|uéreur pén||alité abst|entions
     rattr|apage relég|ué résil|iation fonc|ière mensual|isation anim|al recrut|ement budg|et
     mut||uelle réact|ion lum|ière lect|ure contrad|ictoire séch|age résol|ution vig|ilance pert|urbé couv||erture
     céréb|ral abdo|minal ablat|ion buv|able glyc|émie act||ion abonn|ement accus|é acc|ès activ|ité add|ition
@@ -100,6 +100,7 @@ TRUNCATED: Final = truncated(
 )
 CHAT: Final = pairs(
     """
+    ap.-midi: après-midi; pdj: petit-déjeuner; PDJ: petit-déjeuner; pt-dej: petit-déjeuner; ptit dej: petit-déjeuner
     W-E: week-end; dépts: départements; dpts: départements; depts: départements
     phys.-chim.: physique-chimie; phys.-ch.: physique-chimie; phys-chim: physique-chimie; éd. civ.: éducation civique
     éd. mus.: éducation musicale; éd. phys.: éducation physique; sc. éco.: sciences économiques

@@ -281,29 +281,6 @@ BY_WORD: Final = (
     ),
 )
 IN_CONTEXT: Final = (
-    ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mesi"),
-    ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mart?|merc?|giov?|ven|sab|dom)\. ?\d)"), " a "),
-    (" /", re.compile(r"(?<=[a-zà] )/(?=(?:[13]0|100|5|60)(?![\w/]))"), "su "),
-    (
-        "/",
-        re.compile(
-            r"(?<![\w/.,])(\d{1,2})/(\d{1,2})(?= (?:da (?:3|tre|2|due)(?!\w)|a[il] (?:tir[oi]|liberi)|dal campo))"
-        ),
-        r"\1 su \2",
-    ),
-    ("XY", re.compile(r"(?<!\w)XX(?=,? (?:o|e|ed) XY)|(?<=XY o )XX|(?<=XY e )XX"), "X X"),
-    ("6", re.compile(r"(?:\A|(?<=[.!?,] ))([Cc])6(?=\?| (?:a|x|ancora|stasera|oggi|domani|su)(?!\w))"), r"\1i sei"),
-    ("° e", re.compile(r"(?<![\w.,])(\d{1,2})°(?= e (?:ult\.|ultimo|penultimo))"), r"\1º"),
-    ("lassifica", re.compile(r"([A-Z][a-zà-ÿ]+,?) p\. ?(?=\d)"), r"\1 punti "),
-    *(
-        (
-            f"N{node}",
-            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
-            rf" T \1 \2 N {node} \3{words}",
-        )
-        for node in "0123x"
-        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
-    ),
     ("se6", re.compile(r"(?<!\w)se6(?!\w)"), "sei"),
     ("€/g", re.compile(r"(?<=€/)gg?(?!\w)"), "giorno"),
     ("-", re.compile(r"(\d(?<![\w.,-].)\d?)-(\d\d?)-(\d\d?)(?= ?(?:UI|U|u\.i\.|gtt|cp|cpr)(?!\w))"), r"\1 \2 \3"),

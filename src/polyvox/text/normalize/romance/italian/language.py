@@ -125,6 +125,8 @@ def _per(name: str) -> str:
         return f"per {name}"
     if name[0] in "aeiou":
         return f"all'{name}"
+    if name[0] == "s" and name[1] not in "aeiou":
+        return f"allo {name}"
     return f"a {name}" if name in _FEMININE_RATES else f"al {name}"
 
 
@@ -293,6 +295,7 @@ ITALIAN: Final = RomanceLanguage(
         (
             "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
             "tabella figura classe comma lettera guerra mondiale "
+            "capitoli articoli volumi libri tomi canti canto "
             "grado stadio categoria modulo piano movimento"
         ).split()
     ),

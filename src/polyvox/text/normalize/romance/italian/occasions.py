@@ -4,6 +4,53 @@ import re
 from typing import Final
 
 BY_OCCASION: Final = (
+    ("A. C. L. N. P. Q. S. V.", re.compile(r"(?<![\w.])([ACLNPQSV])\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
+    (
+        "Ca. ca.",
+        re.compile(
+            r"(?<!\w)([Cc])a\.(?= (?:mammari|polmonar|prostatic|gastric|ovaric|renal|vescical|tiroide"
+            r"|epatic|squamos|duttal))"
+        ),
+        r"\1arcinoma",
+    ),
+    ("acc.", re.compile(r"(?<!\w)acc\.(?= (?:prof|doc\.|docenti|ins))"), "accompagnatori"),
+    *(
+        (
+            held,
+            re.compile(rf"(?<!\w){held[:-1]}(?:{rest}|\.) (\d{{1,5}})/(\d\d)(?![\d/])"),
+            rf"{held[:-1]}{rest} \1 barra \2",
+        )
+        for held, rest in (
+            ("prev.", "entivo"),
+            ("Prev.", "entivo"),
+            ("fatt.", "ura"),
+            ("Fatt.", "ura"),
+            ("ord.", "ine"),
+            ("Ord.", "ine"),
+        )
+    ),
+    ("x", re.compile(r"(?<!\w)x fav(?:ore)?(?!\w)"), "per favore"),
+    ("es", re.compile(r"(?<!\w)es(?= \d{1,3}(?!\d))"), "esercizio"),
+    ("pag", re.compile(r"(?<!\w)pag(?= \d{1,3}(?!\d))"), "pagina"),
+    (
+        "matr.",
+        re.compile(r"(?<=1 )matr\.(?! ?\d)(?!\w)|(?<=cam\. )matr\.(?!\w)|(?<=camera )matr\.(?!\w)"),
+        "matrimoniale",
+    ),
+    ("matr.", re.compile(r"(?<=\d )matr\.(?! ?\d)(?!\w)|(?<=camere )matr\.(?!\w)"), "matrimoniali"),
+    ("v.", re.compile(r"(?<!\w)([Cc]ambio (?:a )?\d{1,2}) v\.(?!\w)"), r"\1 velocità"),
+    *(
+        (short, re.compile(rf"(?<=[a-zà-ÿ] ){short}(?= a (?:pranzo|cena)| (?:alle|dalle) \d)"), name)
+        for short, name in (
+            ("lun", "lunedì"),
+            ("mar", "martedì"),
+            ("mer", "mercoledì"),
+            ("gio", "giovedì"),
+            ("ven", "venerdì"),
+            ("sab", "sabato"),
+            ("dom", "domenica"),
+        )
+    ),
     *(
         (short, re.compile(rf"(?<=[a-zà-ÿ] ){short}(?=[?!])"), name)
         for short, name in (
@@ -78,8 +125,85 @@ BY_OCCASION: Final = (
     ("rep.", re.compile(r"(?<=\()rep\.(?=\))"), "replica"),
     ("km", re.compile(r"(?<!\d )(?<!\w)km (?=\d{1,3}\.\d{3}(?!\d)|\d{5,6}(?!\d)|\d{1,3}mila)"), "chilometri "),
     (
-        "campo Campo magnete RM",
-        re.compile(r"(?<!\w)([Cc]ampo|[Mm]agnete|RMN?)([^.;\d]{1,40}\d(?:[.,]\d+)?) T(?!\w)"),
+        "campo Campo magnete RM RMN risonanza Risonanza",
+        re.compile(r"(?<!\w)([Cc]ampo|[Mm]agnete|RMN?|[Rr]isonanza)([^.;\d]{1,40}\d(?:[.,]\d+)?) T(?!\w)"),
         r"\1\2 tesla",
+    ),
+)
+
+IN_OCCASION: Final = (
+    *(
+        (f"{receptor}-", re.compile(rf"(?<!\w){receptor}-(?=[,;.) /]|$)"), f"{receptor} meno")
+        for receptor in ("ER", "PR", "PgR", "HER2", "HIV", "HCV", "Rh")
+    ),
+    ("m di ", re.compile(r"(?<=\d)m (?=di CPU)"), " millicore "),
+    *(
+        (f"{prefix}i", re.compile(rf"(?<=\d){prefix}i(?=$|[ ,;.)])|(?<=\d) {prefix}i(?=$|[,;.)]| di )"), f" {prefix}iB")
+        for prefix in "KMGT"
+    ),
+    *(
+        (
+            held,
+            re.compile(
+                r"(?<= e )1(?= (?:la |alla )?(?:sera|mattina|mattino|notte)(?!\w)"
+                r"| (?:a|dopo|prima di) (?:pranzo|cena|colaz))"
+            ),
+            "una",
+        )
+        for held in ("cp", "ompressa", "astiglia", "apsula")
+    ),
+    *(
+        (
+            f".{tens}",
+            re.compile(
+                r"(?<!\w)([Aa]rr(?:ivo|\.)|[Pp]art(?:enza|\.))((?: a| da| di)?(?: [A-Z][\w.']+){1,3} (?:ore |alle )?)"
+                rf"(\d{{1,2}})\.({tens}\d)(?!\d)"
+            ),
+            r"\1\2\3:\4",
+        )
+        for tens in "012345"
+    ),
+    *(
+        (
+            held,
+            re.compile(rf"(?<!\w){held}((?:[^.;:\d]{{0,20}}|\d)[,:]) (\d{{1,2}})\.([0-5]\d)(?!\d)"),
+            rf"{held}\1 \2:\3",
+        )
+        for held in ("Rai ", "Canale ", "Italia ", "Rete ", "La7", "Sky ")
+    ),
+    *(
+        (
+            held,
+            re.compile(
+                r"(?<!\w)((?:[Cc]app\.|[Cc]apitoli|[Aa]rtt\.|[Vv]oll\.|[Cc]anti|[Tt]omi|[Ll]ibri) [IVXL]+) ?[-–] ?"
+                r"(?=[IVXL]+(?!\w))"
+            ),
+            r"\1 a ",
+        )
+        for held in ("I-", "V-", "X-", "L-", "I–", "V–", "X–")
+    ),
+    ("/", re.compile(r"(?<=[a-zà-ÿ] )(\d{1,3})/(\d{1,2})(?=, \d{5} [A-Z])"), r"\1 barra \2"),
+    ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mesi"),
+    ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mart?|merc?|giov?|ven|sab|dom)\. ?\d)"), " a "),
+    (" /", re.compile(r"(?<=[a-zà] )/(?=(?:[13]0|100|5|60)(?![\w/]))"), "su "),
+    (
+        "/",
+        re.compile(
+            r"(?<![\w/.,])(\d{1,2})/(\d{1,2})(?= (?:da (?:3|tre|2|due)(?!\w)|a[il] (?:tir[oi]|liberi)|dal campo))"
+        ),
+        r"\1 su \2",
+    ),
+    ("XY", re.compile(r"(?<!\w)XX(?=,? (?:o|e|ed) XY)|(?<=XY o )XX|(?<=XY e )XX"), "X X"),
+    ("6", re.compile(r"(?:\A|(?<=[.!?,] ))([Cc])6(?=\?| (?:a|x|ancora|stasera|oggi|domani|su)(?!\w))"), r"\1i sei"),
+    ("° e", re.compile(r"(?<![\w.,])(\d{1,2})°(?= e (?:ult\.|ultimo|penultimo))"), r"\1º"),
+    ("lassifica", re.compile(r"([A-Z][a-zà-ÿ]+,?) p\. ?(?=\d)"), r"\1 punti "),
+    *(
+        (
+            f"N{node}",
+            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
+            rf" T \1 \2 N {node} \3{words}",
+        )
+        for node in "0123x"
+        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
     ),
 )

@@ -6,7 +6,6 @@ from typing import Final
 from polyvox.text.normalize.romance.short_numbers import ShortNumbers
 
 SHORT_NUMBERS: Final = ShortNumbers(
-    held=("hiam", "ompon", "umero", "elefon", "tel.", "SMS", "ontatt"),
     called=re.compile(
         r"(?<!\w)(?:[Cc]hiam(?:a|are|ate|i|ando|ata|ate|iamo)|[Cc]ompo(?:ni|nga|rre|nete|nendo)|[Tt]elefon\w+|[Tt]el\."
         r"|[Cc]ontatt\w+|[Nn]umero (?:verde|antiviolenza|unico|gratuito|di pubblica utilità|d'emergenza)|SMS)"
@@ -15,6 +14,6 @@ SHORT_NUMBERS: Final = ShortNumbers(
     ),
     article=re.compile(r"(?<!\w)(?:[Ii]l|[Aa]l|[Dd]el) \Z"),
     service=re.compile(r"(?:,| \(| è| resta)? ?(?:il |un |del )?(?:numero|linea|centralino|gratuito|attivo 24)"),
-    begins="1",
+    begins=("12", "15"),
     whole="00",
 )

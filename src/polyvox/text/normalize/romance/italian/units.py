@@ -39,7 +39,8 @@ SPECIAL_UNITS: Final = named(
     abb: abbonato, abbonati; visual: visualizzazione, visualizzazioni, f; cucch.ni: cucchiaino, cucchiaini
     cucch.no: cucchiaino, cucchiaini; all: allegato, allegati; reg: regione, regioni, f; prov: provincia, province, f
     com: comune, comuni; req: richiesta, richieste, f; tent: tentativo, tentativi; doc: documento, documenti
-    ad: adulto, adulti; rec: recensione, recensioni, f; add: addetto, addetti; rit: ritardo, ritardi
+    ad: adulto, adulti; cop: coperto, coperti
+    rec: recensione, recensioni, f; add: addetto, addetti; rit: ritardo, ritardi
     kcal/h: chilocaloria all'ora, chilocalorie all'ora, f; vol/h: volume all'ora, volumi all'ora
     """
 )

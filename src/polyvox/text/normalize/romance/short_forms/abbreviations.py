@@ -224,9 +224,10 @@ class CalendarNames:
         if match["month"]:
             return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")
-        if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped:
-            return None
         first, last = match["first"].lower(), match["last"].lower()
+        days = first != last and first in self.weekdays and last in self.weekdays
+        if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped and not days:
+            return None
         for names in (self.weekdays, self.months):
             if first in names and last in names:
                 words = (

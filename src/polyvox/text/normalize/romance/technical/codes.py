@@ -26,7 +26,7 @@ _GLUED: Final = re.compile(
 _HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{2,16}(?!\w)")
 _LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
 # An article of a shop, an order: "402-118-77".
-_TRIPLE: Final = re.compile(r"(?<![\w.,/$€£+-])\d{1,6}(?:-\d{1,6}){2,5}(?![\w/-]|[.,]\d)")
+_TRIPLE: Final = re.compile(r"\d(?<![\w.,/$€£+-].)\d{0,5}(?:-\d{1,6}){2,5}(?![\w/-]|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
     r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
@@ -179,6 +179,7 @@ class Codes:
     def _cron(self, match: re.Match[str]) -> str:
         """The five fields of a plan, with a beat between them."""
         words = match.group().replace("*", self.language.keys["*"]).replace("/", f" {self.language.web['/']} ")
+        words = _DIGITS.sub(lambda figure: whole_number(figure.group(), self.language), words)
         return words.replace(" ", ", ").replace(f", {self.language.web['/']}, ", f" {self.language.web['/']} ")
 
     def _branch(self, match: re.Match[str]) -> str:
