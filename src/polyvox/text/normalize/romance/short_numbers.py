@@ -22,7 +22,7 @@ class ShortNumbers:
     known: frozenset[str] = frozenset()  # those that an article is enough for
 
     def read(self, text: TrackedText) -> TrackedText:
-        return text.sub(_FOUR, self._pairs)
+        return text.sub(_FOUR, self._pairs) if any(first in text.text for first in self.begins) else text
 
     def _pairs(self, match: re.Match[str]) -> str | None:
         """None for a figure that nobody calls."""

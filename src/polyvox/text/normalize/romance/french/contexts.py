@@ -6,7 +6,7 @@ from typing import Final
 _AGED: Final = r"(?=(?: de|,)? \d\d? ?(?:ans|a)(?!\w))"
 
 BY_WORD: Final = (
-    ("A. C. F. L. N. P. S. T. V.", re.compile(r"(?<![\w.])([ACFLNPSTV])\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
+    ("A. C. F. L. N. P. S. T. V.", re.compile(r"([ACFLNPSTV](?<![\w.].))\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
     ("Part. part.", re.compile(r"(?<!\w)([Pp])art\. vds?(?!\w)"), r"\1articulier vend"),
     ("justif.", re.compile(r"(?<=non )justif\.(?!\w)"), "justifiée"),
     ("h.", re.compile(r"(?<=même )h\.(?!\w)"), "heure"),
@@ -45,7 +45,7 @@ BY_WORD: Final = (
         re.compile(r"(?<!\w)([Pp])at\.(?= (?:vu|connu|suivi|adressé|âgé|hospitalisé|opéré)(?!\w))"),
         r"\1atient",
     ),
-    ("km", re.compile(r"(?<!\d )(?<!\w)km supp?\.(?!\w)"), "kilomètre supplémentaire"),
+    ("km", re.compile(r"km supp?\.(?!\w)"), "kilomètre supplémentaire"),
     (
         "supp.",
         re.compile(r"(?<=h )supp\.(?!\w)|(?<=[Hh]eures )supp\.(?!\w)|(?<=[Ff]rais )supp\.(?!\w)"),
@@ -53,7 +53,7 @@ BY_WORD: Final = (
     ),
     ("pds", re.compile(r"(?<=\d )pds(?!\w)"), "passes décisives"),
     ("déc. Déc.", re.compile(r"(?<!\w)([Dd])éc\.(?= (?:n[°o]|QPC|DC|du C))"), r"\1écision"),
-    ("h", re.compile(r"(?<=\bd')h(?=[ ,.;)]|$)"), "heure"),
+    ("h", re.compile(r"h(?<=\bd'h)(?=[ ,.;)]|$)"), "heure"),
     (
         "pl.",
         re.compile(r"(?<=\d )pl\.(?= (?:Gal|Mal|Ste?(?!\w)|du |de la |des |de l'|Charles|Jean|Victor)[ -]?)"),
@@ -69,7 +69,7 @@ BY_WORD: Final = (
     ("cab.", re.compile(r"(?<!\w)([Bb])ag\. cab\.(?!\w)"), r"\1agage cabine"),
     ("bag. Bag.", re.compile(r"(?<!\w)([Bb])ag\. (cab|à m|en s)(?:\.|(?=[a-z]))"), r"\1agage \2"),
     ("esc. Esc.", re.compile(r"(?<!\w)([Ee])sc\.(?= (?:à|de|technique|via) )"), r"\1scale"),
-    ("s. s.p.", re.compile(r"(?:(?<=\de )|(?<=\d[\'’] )|(?<=\+\d )|(?<=\d ))s\. ?p\.(?=[),; ])"), "sur penalty"),
+    ("s. s.p.", re.compile(r"s\.(?:(?<=[\de] s\.)|(?<=\d['’] s\.)) ?p\.(?=[),; ])"), "sur penalty"),
     ("sp", re.compile(r"(?:(?<=\de )|(?<=\d[\'’] )|(?<=\+\d ))sp(?=[),;])"), "sur penalty"),
     ("av.", re.compile(r"(?<=d')av\.(?= (?:sur|au|à|dans) )"), "avance"),
     ("TU", re.compile(r"(?<=\d )TU(?!\w)|(?<=h)TU(?!\w)"), "T U"),
@@ -77,7 +77,7 @@ BY_WORD: Final = (
     ("couv.", re.compile(r"(?:(?<=[Cc]iel )|(?<=[Tt]emps )|(?<=[Pp]iscine ))couv\.(?!\w)"), "couvert"),
     ("op.", re.compile(r"(?:(?<=[Mm]arge )|(?<=[Mm]ge ))op\.(?! ?\d+[^\d,% ])(?!\w)"), "opérationnelle"),
     ("op.", re.compile(r"(?:(?<=[Rr]ésultat )|(?<=[Rr]és\. )|(?<=[Bb]énéfice ))op\.(?!\w)"), "opérationnel"),
-    ("S. s.", re.compile(r"(?<!\w)[Ss]\. ?(?=\d{1,2},? [ÉéEe]p\.)"), "saison "),
+    ("S. s.", re.compile(r"[Ss](?<!\w.)\. ?(?=\d{1,2},? [ÉéEe]p\.)"), "saison "),
     ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Dir\.(?!\w)"), r"\1 directeur"),
     ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Prés\.(?!\w)"), r"\1 président"),
     ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Min\.(?!\w)"), r"\1 ministre"),
@@ -294,12 +294,12 @@ IN_CONTEXT: Final = (
         for prefix in "KMGT"
     ),
     ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mois"),
-    ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mar|mer|jeu|ven|sam|dim)\. ?\d)"), " au "),
-    (" /", re.compile(r"(?<=[a-zé\d] )/(?=(?:[125]0|[245]|100)(?![\w/]))"), "sur "),
+    ("-", re.compile(r"[-–](?<=\d.)(?=(?:lun|mar|mer|jeu|ven|sam|dim)\. ?\d)"), " au "),
+    (" /", re.compile(r"/(?<=[a-zé\d] /)(?=(?:[125]0|[245]|100)(?![\w/]))"), "sur "),
     (
         "/",
-        re.compile(r"(?<![\w/.,])(\d{1,2})/(\d{1,2})(?= (?:à (?:3|trois) p|aux? (?:tirs?|lancers?|shoots?)))"),
-        r"\1 sur \2",
+        re.compile(r"/(?<=\d/)(?=\d{1,2} (?:à (?:3|trois) p|aux? (?:tirs?|lancers?|shoots?)))"),
+        " sur ",
     ),
     ("XY", re.compile(r"(?<!\w)XX(?=,? (?:ou|et) XY)|(?<=XY ou )XX|(?<=XY et )XX"), "X X"),
     (
@@ -314,17 +314,18 @@ IN_CONTEXT: Final = (
     ("116 ", re.compile(r"(?<!\w)([Ll]e|[Aa]u|[Dd]u) 116 (?=[01]\d\d(?![\w.,]\d|\w))"), r"\1 cent seize, "),
     ("SMS au ", re.compile(r"(?<=SMS au )([3-8])(\d\d)(\d\d)(?!\d)"), r"\1 \2 \3"),
     ("eige >", re.compile(r"(?<=[Nn]eige )> ?(?=\d+ ?m(?!\w))"), "au-dessus de "),
-    ("e/", re.compile(r"(?<!\w)(\d{1,2})(er|e)/(?=\d{1,3}(?![\w/]))"), r"\1\2 sur "),
-    ("-", re.compile(r"(?<!\w)([LRDA]\.? ?\d{2,4})-(\d{1,3})-(\d{1,3})(?![\w-])"), r"\1, \2, \3"),
+    ("e/", re.compile(r"e/(?<=\de/)(?=\d{1,3}(?![\w/]))"), "e sur "),
+    ("er/", re.compile(r"er/(?<=\der/)(?=\d{1,3}(?![\w/]))"), "er sur "),
+    ("-", re.compile(r"([LRDA](?<!\w.)\.? ?\d{2,4})-(\d{1,3})-(\d{1,3})(?![\w-])"), r"\1, \2, \3"),
     (
         "/",
         re.compile(
-            r"(?<![\w/.,])([1-9]|1\d)/([2-9]|1\d|20)"
-            r"(?= (?:pers(?:\.|(?!\w))|parts|couverts|convives|enfants|adultes)(?!\w))"
+            r"/(?:(?<=(?<![\w/.,])[1-9]/)|(?<=(?<![\w/.,])1\d/))(?=[2-9]|1\d|20)(?=\d+"
+            r" (?:pers(?:\.|(?!\w))|parts|couverts|convives|enfants|adultes)(?!\w))"
         ),
-        r"\1 à \2",
+        " à ",
     ),
-    ("/", re.compile(r"(?<=[a-zé.])/(?=\d+ ?kg(?!\w))"), " pour "),
+    ("/", re.compile(r"/(?<=[a-zé.]/)(?=\d+ ?kg(?!\w))"), " pour "),
     *(
         (
             f"N{node}",

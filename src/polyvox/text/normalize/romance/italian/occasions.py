@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 BY_OCCASION: Final = (
-    ("A. C. L. N. P. Q. S. V.", re.compile(r"(?<![\w.])([ACLNPQSV])\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
+    ("A. C. L. N. P. Q. S. V.", re.compile(r"([ACLNPQSV](?<![\w.].))\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
     (
         "Ca. ca.",
         re.compile(
@@ -29,7 +29,7 @@ BY_OCCASION: Final = (
             ("Ord.", "ine"),
         )
     ),
-    ("x", re.compile(r"(?<!\w)x fav(?:ore)?(?!\w)"), "per favore"),
+    ("x", re.compile(r"x(?<!\w.) fav(?:ore)?(?!\w)"), "per favore"),
     ("es", re.compile(r"(?<!\w)es(?= \d{1,3}(?!\d))"), "esercizio"),
     ("pag", re.compile(r"(?<!\w)pag(?= \d{1,3}(?!\d))"), "pagina"),
     (
@@ -76,7 +76,7 @@ BY_OCCASION: Final = (
     ("m.", re.compile(r"(?<=[AB][12] )m\.(?=[:,;)]|$)"), "maschile"),
     ("p/", re.compile(r"(?<![\w/])p/t(?![\w/])"), "part time"),
     ("f/", re.compile(r"(?<![\w/])f/t(?![\w/])"), "full time"),
-    ("p.", re.compile(r"(?:(?<=ult\. )|(?<=ultimo ))p\.(?!\w)"), "piano"),
+    ("p.", re.compile(r"p\.(?:(?<=ult\. p\.)|(?<=ultimo p\.))(?!\w)"), "piano"),
     (
         "ed. Ed.",
         re.compile(
@@ -102,7 +102,7 @@ BY_OCCASION: Final = (
     ("J", re.compile(r"(?:(?<=[.,]\d )|(?<=[.,]\d\d )|(?<=[.,]\d{3} ))J(?![\w'’·/-]|\.\w)"), "joule"),
     (
         "x",
-        re.compile(r"(?<!\w)x (lun|mar|mer|gio|ven|sab|dom)(?=[:,;.!?)]|$| (?:mattin|sera|pom|prossim))"),
+        re.compile(r"x(?<!\w.) (lun|mar|mer|gio|ven|sab|dom)(?=[:,;.!?)]|$| (?:mattin|sera|pom|prossim))"),
         r"per \1.",
     ),
     ("imp.", re.compile(r"(?<!\w)(è|molto|troppo|poco|più|cosa|super) imp\.(?!\w)"), r"\1 importante"),
@@ -123,7 +123,7 @@ BY_OCCASION: Final = (
     ("bar.", re.compile(r"(?:(?<=\$ al )|(?<=dollari al )|(?<=€ al ))bar\.(?!\w)"), "barile"),
     ("st. St.", re.compile(r"(?<!\w)([Ss])t\.(?= \d{1,2},? [Ee]p)"), r"\1tagione"),
     ("rep.", re.compile(r"(?<=\()rep\.(?=\))"), "replica"),
-    ("km", re.compile(r"(?<!\d )(?<!\w)km (?=\d{1,3}\.\d{3}(?!\d)|\d{5,6}(?!\d)|\d{1,3}mila)"), "chilometri "),
+    ("km", re.compile(r"km(?<!\w..)(?<!\d km) (?=\d{1,3}\.\d{3}(?!\d)|\d{5,6}(?!\d)|\d{1,3}mila)"), "chilometri "),
     (
         "campo Campo magnete RM RMN risonanza Risonanza",
         re.compile(r"(?<!\w)([Cc]ampo|[Mm]agnete|RMN?|[Rr]isonanza)([^.;\d]{1,40}\d(?:[.,]\d+)?) T(?!\w)"),
@@ -145,7 +145,7 @@ IN_OCCASION: Final = (
         (
             held,
             re.compile(
-                r"(?<= e )1(?= (?:la |alla )?(?:sera|mattina|mattino|notte)(?!\w)"
+                r"1(?<= e 1)(?= (?:la |alla )?(?:sera|mattina|mattino|notte)(?!\w)"
                 r"| (?:a|dopo|prima di) (?:pranzo|cena|colaz))"
             ),
             "una",
@@ -156,10 +156,10 @@ IN_OCCASION: Final = (
         (
             f".{tens}",
             re.compile(
-                r"(?<!\w)([Aa]rr(?:ivo|\.)|[Pp]art(?:enza|\.))((?: a| da| di)?(?: [A-Z][\w.']+){1,3} (?:ore |alle )?)"
-                rf"(\d{{1,2}})\.({tens}\d)(?!\d)"
+                r"([AaPp](?<!\w.)(?:rr(?:ivo|\.)|art(?:enza|\.))(?: a| da| di)?(?: [A-Z][\w.']+){1,3} (?:ore |alle )?"
+                rf"\d{{1,2}})\.({tens}\d)(?!\d)"
             ),
-            r"\1\2\3:\4",
+            r"\1:\2",
         )
         for tens in "012345"
     ),
@@ -182,19 +182,26 @@ IN_OCCASION: Final = (
         )
         for held in ("I-", "V-", "X-", "L-", "I–", "V–", "X–")
     ),
-    ("/", re.compile(r"(?<=[a-zà-ÿ] )(\d{1,3})/(\d{1,2})(?=, \d{5} [A-Z])"), r"\1 barra \2"),
+    ("/", re.compile(r"/(?:(?<= \d/)|(?<= \d\d/)|(?<= \d{3}/))(?=\d{1,2}, \d{5} [A-Z])"), " barra "),
     ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mesi"),
-    ("-", re.compile(r"(?<=\d)[-–](?=(?:lun|mart?|merc?|giov?|ven|sab|dom)\. ?\d)"), " a "),
-    (" /", re.compile(r"(?<=[a-zà] )/(?=(?:[13]0|100|5|60)(?![\w/]))"), "su "),
+    ("-", re.compile(r"[-–](?<=\d.)(?=(?:lun|mart?|merc?|giov?|ven|sab|dom)\. ?\d)"), " a "),
+    (" /", re.compile(r"/(?<=[a-zà] /)(?=(?:[13]0|100|5|60)(?![\w/]))"), "su "),
     (
         "/",
-        re.compile(
-            r"(?<![\w/.,])(\d{1,2})/(\d{1,2})(?= (?:da (?:3|tre|2|due)(?!\w)|a[il] (?:tir[oi]|liberi)|dal campo))"
-        ),
-        r"\1 su \2",
+        re.compile(r"/(?<=\d/)(?=\d{1,2} (?:da (?:3|tre|2|due)(?!\w)|a[il] (?:tir[oi]|liberi)|dal campo))"),
+        " su ",
     ),
     ("XY", re.compile(r"(?<!\w)XX(?=,? (?:o|e|ed) XY)|(?<=XY o )XX|(?<=XY e )XX"), "X X"),
-    ("6", re.compile(r"(?:\A|(?<=[.!?,] ))([Cc])6(?=\?| (?:a|x|ancora|stasera|oggi|domani|su)(?!\w))"), r"\1i sei"),
+    *(
+        (
+            f"{letter}6",
+            re.compile(
+                rf"{letter}6(?<!\S{letter}6)(?<![a-z\d] {letter}6)(?=\?| (?:a|x|ancora|stasera|oggi|domani|su)(?!\w))"
+            ),
+            f"{letter}i sei",
+        )
+        for letter in "Cc"
+    ),
     ("° e", re.compile(r"(?<![\w.,])(\d{1,2})°(?= e (?:ult\.|ultimo|penultimo))"), r"\1º"),
     ("lassifica", re.compile(r"([A-Z][a-zà-ÿ]+,?) p\. ?(?=\d)"), r"\1 punti "),
     *(

@@ -23,7 +23,7 @@ _LEVEL: Final = re.compile(
     r" (?=(?:elementare|media|superiore|liceo|ginnasio|primaria|ragioneria|geometri|scientifico|classico|linguistico"
     r"|alberghiero|ITIS)(?!\w))"
 )
-_NUMERAL: Final = re.compile(r"[IV](?=[IV]{0,2} ?(?:[A-Z](?!\w)|[a-z]))")
+_NUMERAL: Final = re.compile(r"[IV](?=[IV]{0,2}(?: [a-zA-Z]|[A-Z](?!\w)))")
 _CARET: Final = re.compile(r"(\d(?<![\w.,(].)\d?)\^ ?(?=[A-Z](?!\w)|[a-zà-ÿ]{3})")
 _SECTIONED: Final = re.compile(r"[A-Z](?:(?<=[IV1-5].)|(?<=[IV1-5] .))(?![\w'’]|\.\w|-\w)")
 _SCHOOL: Final = re.compile(
