@@ -4,6 +4,34 @@ import re
 from typing import Final
 
 BY_OCCASION: Final = (
+    *(
+        (receptor, re.compile(rf"{receptor}-(?<!\w{receptor}-)(?=[,;.) /]|$)"), f"{receptor} meno")
+        for receptor in ("ER", "PR", "PgR", "HIV", "HCV", "Rh")
+    ),
+    *(
+        (f"{prefix}i", re.compile(rf"{prefix}i(?:(?<=\d..)(?=$|[ ,;.)])|(?<=\d ..)(?=$|[,;.)]| di ))"), f"{prefix}iB")
+        for prefix in "KMGT"
+    ),
+    (
+        "cp cp. cpr cpr. compressa pastiglia capsula",
+        re.compile(
+            r"1(?<= e 1)(?= (?:la |alla )?(?:sera|mattina|mattino|notte)(?!\w)"
+            r"| (?:a|dopo|prima di) (?:pranzo|cena|colaz))"
+        ),
+        "una",
+    ),
+    (
+        "Rai Canale Italia Rete Sky",
+        re.compile(r"((?:Rai|Canale|Italia|Rete|Sky)(?: [^.;:\d]{0,20}| ?\d)[,:]) (\d{1,2})\.([0-5]\d)(?!\d)"),
+        r"\1 \2:\3",
+    ),
+    (
+        "capp. Capp. capitoli Capitoli artt. Artt. voll. Voll. canti tomi libri",
+        re.compile(
+            r"([CcAaVvTtLl](?<!\w.)(?:app\.|apitoli|rtt\.|oll\.|anti|omi|ibri) [IVXL]+) ?[-–] ?(?=[IVXL]+(?!\w))"
+        ),
+        r"\1 a ",
+    ),
     ("A. C. L. N. P. Q. S. V.", re.compile(r"([ACLNPQSV](?<![\w.].))\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
     (
         "Ca. ca.",
@@ -132,26 +160,8 @@ BY_OCCASION: Final = (
 )
 
 IN_OCCASION: Final = (
-    *(
-        (f"{receptor}-", re.compile(rf"(?<!\w){receptor}-(?=[,;.) /]|$)"), f"{receptor} meno")
-        for receptor in ("ER", "PR", "PgR", "HER2", "HIV", "HCV", "Rh")
-    ),
+    ("HER2-", re.compile(r"HER2-(?=[,;.) /]|$)"), "HER2 meno"),
     ("m di ", re.compile(r"(?<=\d)m (?=di CPU)"), " millicore "),
-    *(
-        (f"{prefix}i", re.compile(rf"(?<=\d){prefix}i(?=$|[ ,;.)])|(?<=\d) {prefix}i(?=$|[,;.)]| di )"), f" {prefix}iB")
-        for prefix in "KMGT"
-    ),
-    *(
-        (
-            held,
-            re.compile(
-                r"1(?<= e 1)(?= (?:la |alla )?(?:sera|mattina|mattino|notte)(?!\w)"
-                r"| (?:a|dopo|prima di) (?:pranzo|cena|colaz))"
-            ),
-            "una",
-        )
-        for held in ("cp", "ompressa", "astiglia", "apsula")
-    ),
     *(
         (
             f".{tens}",
@@ -162,25 +172,6 @@ IN_OCCASION: Final = (
             r"\1:\2",
         )
         for tens in "012345"
-    ),
-    *(
-        (
-            held,
-            re.compile(rf"(?<!\w){held}((?:[^.;:\d]{{0,20}}|\d)[,:]) (\d{{1,2}})\.([0-5]\d)(?!\d)"),
-            rf"{held}\1 \2:\3",
-        )
-        for held in ("Rai ", "Canale ", "Italia ", "Rete ", "La7", "Sky ")
-    ),
-    *(
-        (
-            held,
-            re.compile(
-                r"(?<!\w)((?:[Cc]app\.|[Cc]apitoli|[Aa]rtt\.|[Vv]oll\.|[Cc]anti|[Tt]omi|[Ll]ibri) [IVXL]+) ?[-–] ?"
-                r"(?=[IVXL]+(?!\w))"
-            ),
-            r"\1 a ",
-        )
-        for held in ("I-", "V-", "X-", "L-", "I–", "V–", "X–")
     ),
     ("/", re.compile(r"/(?:(?<= \d/)|(?<= \d\d/)|(?<= \d{3}/))(?=\d{1,2}, \d{5} [A-Z])"), " barra "),
     ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mesi"),
