@@ -25,7 +25,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
-_PRODUCT: Final = re.compile(r"(?<=[^\W\d]|[²³€%°)]) x (?=[A-Z$€£]{0,3} ?\d)")
+_PRODUCT: Final = re.compile(r"(?:(?<=[^\W\d]|[²³€%°)])|(?<=[a-zà-ÿ]\.)) x (?=[A-Z$€£]{0,3} ?\d)")
 _OPTION_SPAN: Final = re.compile("`(-[^`\\n]{1,80})`")
 _DIGIT: Final = re.compile(r"\d")
 

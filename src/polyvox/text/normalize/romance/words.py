@@ -30,8 +30,13 @@ _CENTURY: Final = re.compile(
 )
 _NUMERAL: Final = re.compile(r"[IVXLCM](?<!\w.)[IVXLCM]*+(?:er|re|e|ème)?(?!\w*[a-zà-ÿ])")
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o )?))+\Z")
-_COUNTED_BY_ONE: Final = frozenset("trimestre semestre quadrimestre piano grado".split())
+_NUMERAL_BEFORE: Final = re.compile(r"(?:[IVXLC]+(?:[-–]|,? (?:y |e |et |o |a |à )?))+\Z")
+_COUNTED_BY_ONE: Final = frozenset(
+    (
+        "trimestre semestre quadrimestre piano grado edizione crociata guerra legislatura lettura commissione "
+        "divisione circoscrizione fascia edición cruzada edição legislatura"
+    ).split()
+)
 _CENTURIES: Final = frozenset("secolo secoli".split())
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\.? $")
 _AFTER: Final = re.compile(r" ([^\W\d_]+)")
@@ -64,7 +69,7 @@ _DOMAIN: Final = re.compile(
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
 _PATH: Final = re.compile(
     r"(?<!\d[\"“])(?<![^\s(\"“«'`])(?:~|\.{1,2})?"
-    rf"/\.?\w{_PATH_PART}*+(?:/(?:{_PATH_PART}++|\{{\w++\}}))*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
+    rf"/(?!\d{{1,3}}(?![\w./-]))\.?\w{_PATH_PART}*+(?:/(?:{_PATH_PART}++|\{{\w++\}}))*+(?:\?\w++=[\w=&%-]*+|/)?(?!\w)"
 )
 _PIECE: Final = re.compile(r"[A-Za-zÀ-ÿ]+|\d+|.")
 _BY: Final = re.compile(r"(?<![\w.,/])(\d{1,4}) ?[x×] ?(\d{1,4})(?![\d/]|[.,]\d)")
@@ -74,6 +79,7 @@ _SLASH_LETTER: Final = re.compile(r"/(?:(?<=\d/)(?=[A-Z](?!\w))|(?<=[^\W\d_]{3}/
 _LONE_SLASH: Final = re.compile(r"(?<=[^\W_]) / (?=[^\W_])")
 _ASCII_SIGNS: Final = {">=": "≥", "<=": "≤", "!=": "≠", "&&": "&"}
 _ASCII_SIGN: Final = re.compile("[<>!]=(?!=)|&&")
+_UNDERSCORE: Final = re.compile(r"_(?<=[A-Za-z\d]_)(?=[A-Za-z\d])")
 _EQUALS: Final = re.compile(" ?={2,3}(?!=) ?")
 # A star before figures is a key where none follows that would make them bold.
 _KEY: Final = re.compile(
@@ -101,6 +107,7 @@ _EXPONENT: Final = re.compile(
     r"(?<=[\w)])(?:\^\(?(?P<plain>[-−]?\d{1,3}|[a-z](?!\w))\)?"
     r"|(?P<raised>[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹]{1,3}|[⁰¹⁴-⁹]|(?<=\d)[²³]))"
 )
+_ISOTOPE: Final = re.compile(r"(?<![\w)\]])([⁰¹²³⁴-⁹]{1,3})([A-Z][a-z]?)(?![a-z])")
 _RAISED: Final = re.compile("[\\^⁰¹⁴-⁹]|\\d[²³]")
 
 
@@ -134,7 +141,11 @@ class Words:
         """Powers with their exponent, which stays in figures: "10^8", "x²"."""
         if _RAISED.search(text.text) is None:
             return text
+        text = text.sub(_ISOTOPE, self._isotope)
         return text.sub(_TEN_TO, f" {self.language.signs['×']} ").sub(_EXPONENT, self._exponent)
+
+    def _isotope(self, match: re.Match[str]) -> str:
+        return f"{match[2]} {whole_number(match[1].translate(_SUPERSCRIPTS), self.language)}"
 
     def _exponent(self, match: re.Match[str]) -> str:
         exponent = match["plain"] or match["raised"].translate(_SUPERSCRIPTS)
@@ -171,6 +182,8 @@ class Words:
         if "/" in text.text:
             text = text.sub(self.rate, self._rate)
             text = text.sub(_LONE_SLASH, ", ")
+        if "_" in text.text:
+            text = text.sub(_UNDERSCORE, f" {self.language.web['_']} ")
         if "==" in text.text:
             text = text.sub(_EQUALS, lambda match: f" {self.language.web['=']}" * match.group().count("=") + " ")
         text = text.sub(_ASCII_SIGN, lambda match: _ASCII_SIGNS[match.group()])

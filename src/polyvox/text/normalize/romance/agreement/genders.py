@@ -40,7 +40,7 @@ _FRENCH_MASCULINE: Final = frozenset(
 )
 _FRENCH_FEMININE: Final = frozenset(
     (
-        "heure minute seconde fois personne page semaine livre chose femme fille porte place ville image ligne chambre "
+        "heure minute seconde fois personne page semaine chose femme fille porte place ville image ligne chambre "
         "carte lettre table chaise fenêtre étoile école équipe banque usine route nuit main fin part clé clef vis dent "
         "fleur couleur erreur valeur odeur peur douleur chaleur largeur longueur hauteur épaisseur sœur soeur mer eau "
         "peau loi foi croix voix noix fourmi souris brebis perdrix radio photo moto vidéo auto info météo démo promo "
@@ -57,6 +57,16 @@ _FRENCH_FEMININE: Final = frozenset(
         "chanson boisson maison saison raison livraison comparaison prison trahison cloison garnison toux faim soif "
         "mort sortie cerise seringue piqûre puce chance plateforme appli application entreprise alerte perte vente "
         "attente pente tente rente dispute chute flûte carotte licence mensualité case caisse bouche douche couche "
+        "rallonge armoire commode étagère baignoire mémoire histoire victoire gloire poire foire balançoire mangeoire "
+        "passoire patinoire trajectoire nageoire bouilloire remorque caravane moustiquaire robe veste écharpe corde "
+        "borne mangue banane prune figue olive endive huître escalope merguez crêpe gaufre enceinte équerre poutre "
+        "tuile vitre nappe applique guirlande boucle perle plinthe plainte preuve grève manif épreuve thèse enveloppe "
+        "parenthèse planète comète orbite sonde enzyme greffe prothèse carafe cave cour véranda pédale valve mi-temps "
+        "synthèse hypothèse analyse crème citerne lanterne caserne étoffe agrafe girafe griffe gifle truffe cuve rive "
+        "lessive archive locomotive initiative tentative offensive perspective directive brève trêve icône sirène "
+        "semoule foule boule poule rafale escale sandale cathédrale spirale membrane douane menthe visite réussite "
+        "marmite faillite limite toque coque cote pelote taxe annexe ruse excuse écluse étable grange frange vidange "
+        "phalange vendange "
         "dame échalote demoiselle abeille oreille bouteille feuille mouche touche "
         "poche roche cloche quiche fiche affiche tasse tablette"
     ).split()
@@ -79,7 +89,9 @@ _ITALIAN_FEMININE: Final = frozenset(
         "corrente sorgente patente tangente stampante unghia ape volpe tigre vite stirpe prole indole immagine "
         "origine pagina vertigine ruggine lavatrice attrice calcolatrice radice cornice forbice pernice vernice "
         "appendice bici brioche chat star playlist newsletter hit band mousse roulotte suite toilette equipe routine "
-        "sim holding startup fiction webcam tv polo biro eco dinamo privacy baguette reception live card leadership "
+        "sim tac pec capsule lavastoviglie automobile merce botte consonante vocale variante costante ipotesi diagnosi "
+        "prognosi oasi holding startup fiction webcam tv polo biro eco dinamo privacy baguette reception live card "
+        "leadership "
         "partnership community news call brochure griffe tranche"
     ).split()
 )

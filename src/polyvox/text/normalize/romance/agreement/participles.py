@@ -17,6 +17,11 @@ _ENDS: Final = re.compile(r"[»”\")]*(?:\s*\Z|\s*\n| [A-ZÀ-Ý])")
 _REACH: Final = 40
 _FEWEST: Final = 2
 
+# Between a wind and what it is like: "venti da SO mod.".
+_DIRECTION: Final = re.compile(
+    r" (?:d[aeiu]l? |d')?(?:[NSEOW]{1,3}|[Nn]ord(?:-?[eo]\w+)?|[Ss]ud(?:-?[eo]\w+)?|[Ee]st|[Oo]u?[ve]st) \Z"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Agreements:
@@ -87,6 +92,8 @@ class Agreements:
 
     def _noun_before(self, text: str, end: int) -> tuple[str | None, bool]:
         """The noun, and whether there is one of it."""
+        if direction := _DIRECTION.search(text, max(0, end - _REACH), end):
+            end = direction.start() + 1
         while before := _BEFORE.search(text, max(0, end - _REACH), end):
             if before[2].rstrip(".") not in self.adjectives:
                 return self._noun(before[2]), before["one"] is not None

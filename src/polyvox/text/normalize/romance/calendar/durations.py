@@ -44,7 +44,7 @@ _QUOTED: Final = re.compile(r"(?:\A|[\s(¿¡«])['‘’](?=\S)[^'’]*\Z")
 _SCORED: Final = re.compile(
     rf"(?:(?:,| e| y| et) \d{{1,3}}{_PRIME}(?:\+\d)?){{0,4}}"
     r"(?: (?:ammonit[oi]|espuls[oi]|rigore|autogol|autorete|gol(?: de)?|but(?: de)?|expuls[oaã]\w?|amarelo|tarjeta))?"
-    r" [A-ZÀ-Ý][a-zà-ÿ]{2}"
+    r"(?: [A-ZÀ-Ý][a-zà-ÿ]{2}| (?:primo|secondo) tempo)"
 )
 # A name in brackets behind a score: "2-1 (Kane 12'".
 _SCORER: Final = re.compile(

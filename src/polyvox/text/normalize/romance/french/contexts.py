@@ -6,6 +6,91 @@ from typing import Final
 _AGED: Final = r"(?=(?: de|,)? \d\d? ?(?:ans|a)(?!\w))"
 
 BY_WORD: Final = (
+    ("A. C. F. L. N. P. S. T. V.", re.compile(r"([ACFLNPSTV](?<![\w.].))\.(?= [A-Z]\.?\s*(?:\Z|\n))"), r"\1"),
+    ("Part. part.", re.compile(r"(?<!\w)([Pp])art\. vds?(?!\w)"), r"\1articulier vend"),
+    ("justif.", re.compile(r"(?<=non )justif\.(?!\w)"), "justifiée"),
+    ("h.", re.compile(r"(?<=même )h\.(?!\w)"), "heure"),
+    (
+        "ch.",
+        re.compile(r"(?<!\w)(\d\d ans|J[FH]|[Éé]tudiante?s?|[Dd]ame|[Cc]ouple|[Ff]amille)(,?) ch\.(?= [a-zà-ÿ])"),
+        r"\1\2 cherche",
+    ),
+    ("vit.", re.compile(r"(?<=\d )vit\.(?!\w| ?[A-Z])"), "vitesses"),
+    ("v.", re.compile(r"(?<=\d )v\.(?= (?:contre|pour))"), "voix"),
+    ("ct", re.compile(r"(?<!\w)([Dd]u|[Ll]e) (\d{1,2}|1er) ct\.?(?=[ ,;)]|$)"), r"\1 \2 courant"),
+    (
+        "Ct ct",
+        re.compile(
+            r"(?<![\w.])(?<!\d )[Cc]t(?= (?:trop|bien|pas|une?|l[ae]|génial|super|nul|hyper|vraiment|cool|hier|qui|quoi"
+            r"|mieux|ouf|tt|tjs|chaud|dur|grave|sympa|bon|mort)(?!\w))"
+        ),
+        "c'était",
+    ),
+    (
+        "ms",
+        re.compile(
+            r"(?<!\d )(?<!\d)(?<!\w)ms(?= (?:pas|g|j|je|tu|on|c|bon|si|l[ae]|avt|non|il|elle|ça|jsp|bcp|tt|y|t)"
+            r"(?![\w.]))"
+        ),
+        "mais",
+    ),
+    ("j.", re.compile(r"(?<=[Cc]e )j\.(?!\w)"), "jour"),
+    (
+        "Pat. pat.",
+        re.compile(r"(?<!\w)([Pp])at\.(?= (?:vue|connue|suivie|adressée|âgée|hospitalisée|opérée)(?!\w))"),
+        r"\1atiente",
+    ),
+    (
+        "Pat. pat.",
+        re.compile(r"(?<!\w)([Pp])at\.(?= (?:vu|connu|suivi|adressé|âgé|hospitalisé|opéré)(?!\w))"),
+        r"\1atient",
+    ),
+    ("km", re.compile(r"km supp?\.(?!\w)"), "kilomètre supplémentaire"),
+    (
+        "supp.",
+        re.compile(r"(?<=h )supp\.(?!\w)|(?<=[Hh]eures )supp\.(?!\w)|(?<=[Ff]rais )supp\.(?!\w)"),
+        "supplémentaires",
+    ),
+    ("pds", re.compile(r"(?<=\d )pds(?!\w)"), "passes décisives"),
+    ("déc. Déc.", re.compile(r"(?<!\w)([Dd])éc\.(?= (?:n[°o]|QPC|DC|du C))"), r"\1écision"),
+    ("h", re.compile(r"h(?<=\bd'h)(?=[ ,.;)]|$)"), "heure"),
+    (
+        "pl.",
+        re.compile(r"(?<=\d )pl\.(?= (?:Gal|Mal|Ste?(?!\w)|du |de la |des |de l'|Charles|Jean|Victor)[ -]?)"),
+        "place",
+    ),
+    ("J", re.compile(r"(?:(?<=[.,]\d )|(?<=[.,]\d\d )|(?<=[.,]\d{3} ))J(?![\w'’·/-]|\.\w)"), "joules"),
+    ("dim. Dim.", re.compile(r"(?<!\w)([Dd])im\.(?= ?:? ?(?:[LlHhPp] ?)?\d+(?:,\d+)? ?[x×])"), r"\1imensions"),
+    (
+        "pt pts Pt Pts",
+        re.compile(r"(?<!\w)([Pp])t(s?)\.?(?= (?:relais|retrait|de vente|de retrait|de RDV)(?!\w))"),
+        r"\1oint\2",
+    ),
+    ("cab.", re.compile(r"(?<!\w)([Bb])ag\. cab\.(?!\w)"), r"\1agage cabine"),
+    ("bag. Bag.", re.compile(r"(?<!\w)([Bb])ag\. (cab|à m|en s)(?:\.|(?=[a-z]))"), r"\1agage \2"),
+    ("esc. Esc.", re.compile(r"(?<!\w)([Ee])sc\.(?= (?:à|de|technique|via) )"), r"\1scale"),
+    ("s. s.p.", re.compile(r"s\.(?:(?<=[\de] s\.)|(?<=\d['’] s\.)) ?p\.(?=[),; ])"), "sur penalty"),
+    ("sp", re.compile(r"(?:(?<=\de )|(?<=\d[\'’] )|(?<=\+\d ))sp(?=[),;])"), "sur penalty"),
+    ("av.", re.compile(r"(?<=d')av\.(?= (?:sur|au|à|dans) )"), "avance"),
+    ("TU", re.compile(r"(?<=\d )TU(?!\w)|(?<=h)TU(?!\w)"), "T U"),
+    ("p.", re.compile(r"(?<!\w)p\.(?= de terre)"), "pommes"),
+    ("couv.", re.compile(r"(?:(?<=[Cc]iel )|(?<=[Tt]emps )|(?<=[Pp]iscine ))couv\.(?!\w)"), "couvert"),
+    ("op.", re.compile(r"(?:(?<=[Mm]arge )|(?<=[Mm]ge ))op\.(?! ?\d+[^\d,% ])(?!\w)"), "opérationnelle"),
+    ("op.", re.compile(r"(?:(?<=[Rr]ésultat )|(?<=[Rr]és\. )|(?<=[Bb]énéfice ))op\.(?!\w)"), "opérationnel"),
+    ("S. s.", re.compile(r"[Ss](?<!\w.)\. ?(?=\d{1,2},? [ÉéEe]p\.)"), "saison "),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Dir\.(?!\w)"), r"\1 directeur"),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Prés\.(?!\w)"), r"\1 président"),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Min\.(?!\w)"), r"\1 ministre"),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(M\. le|[Mm]onsieur le) Préf\.(?!\w)"), r"\1 préfet"),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(Mme la|[Mm]adame la) Dir\.(?!\w)"), r"\1 directrice"),
+    ("Dir. Prés. Min. Préf.", re.compile(r"(?<!\w)(Mme la|[Mm]adame la) Prés\.(?!\w)"), r"\1 présidente"),
+    ("mill.", re.compile(r"(?<=[IVX]e )mill\.(?!\w)"), "millénaire"),
+    ("apr. Apr.", re.compile(r"(?<!\w)([Aa])pr\. ?J\.?-? ?C\.?(?!\w)"), r"\1près Jésus-Christ"),
+    (
+        "champ Champ aimant IRM",
+        re.compile(r"(?<!\w)([Cc]hamp|[Aa]imant|IRM)([^.;\d]{1,40}\d(?:[.,]\d+)?) T(?!\w)"),
+        r"\1\2 teslas",
+    ),
     ("vs", re.compile(r"(?<!\w)(pr|pour|chez|à|avec|sans|de|entre|c'est|tous|si) vs(?!\w)"), r"\1 vous"),
     (
         "pl.",
@@ -135,7 +220,7 @@ BY_WORD: Final = (
     ("C. c.", re.compile(r"(?<!\w)[Cc]\. route"), "Code de la route"),
     ("CE", re.compile(r"(?<!\w)CE(?=, (?:\d|ass|sect|ord))"), "Conseil d'État"),
     ("bis. Bis.", re.compile(r"(?<!\w)([Bb])is\.(?= (?:à |de |et ))"), r"\1isous"),
-    ("art. arts.", re.compile(r"(?<!\w)[Aa]rts?\.(?= \d{1,2} (?:à|et) \d)"), "articles"),
+    ("art. arts. Art. Arts.", re.compile(r"(?<!\w)[Aa]rts?\.(?= \d{1,4} (?:à|et) \d)"), "articles"),
     ("chap.", re.compile(r"(?<!\w)[Cc]hap\.(?= \d{1,2} (?:à|et) \d)"), "chapitres"),
     ("fig.", re.compile(r"(?<!\w)[Ff]ig\.(?= \d{1,2} ?(?:à|et|[-–]) ?\d)"), "figures"),
     ("p.", re.compile(r"(?<!\w)p\.(?= ?\d{1,4} (?:à|et) \d)"), "pages"),
@@ -198,6 +283,58 @@ BY_WORD: Final = (
     ("k k.", re.compile(r"(?<![\w.,])(\d{1,3}) ?k(?= (?:brut|net|abonn|vues|follow|euros|habitants))"), r"\1 000"),
 )
 IN_CONTEXT: Final = (
+    ("aths", re.compile(r"(?<![\w.])fr\.(?= \d)"), "français"),
+    *(
+        (f"{receptor}-", re.compile(rf"(?<!\w){receptor}-(?=[,;.) /]|$)"), f"{receptor} moins")
+        for receptor in ("RE", "RP", "RH", "HER2", "VIH", "VHC", "Rh")
+    ),
+    ("m de ", re.compile(r"(?<=\d)m (?=de CPU)"), " millicores "),
+    *(
+        (f"{prefix}i", re.compile(rf"(?<=\d){prefix}i(?=$|[ ,;.)])|(?<=\d) {prefix}i(?=$|[,;.)]| de )"), f" {prefix}io")
+        for prefix in "KMGT"
+    ),
+    ("uribor", re.compile(r"(?<=uribor )(1|3|6|9|12) ?[mM](?!\w)"), r"\1 mois"),
+    ("-", re.compile(r"[-–](?<=\d.)(?=(?:lun|mar|mer|jeu|ven|sam|dim)\. ?\d)"), " au "),
+    (" /", re.compile(r"/(?<=[a-zé\d] /)(?=(?:[125]0|[245]|100)(?![\w/]))"), "sur "),
+    (
+        "/",
+        re.compile(r"/(?<=\d/)(?=\d{1,2} (?:à (?:3|trois) p|aux? (?:tirs?|lancers?|shoots?)))"),
+        " sur ",
+    ),
+    ("XY", re.compile(r"(?<!\w)XX(?=,? (?:ou|et) XY)|(?<=XY ou )XX|(?<=XY et )XX"), "X X"),
+    (
+        "49-3",
+        re.compile(r"(?<!\w)([Ll]e|[Dd]u|[Aa]u|[Uu]n|[Ss]ans|[Ll]'article|nouveau|énième) 49-3(?![\w-])"),
+        r"\1 49.3",
+    ),
+    ("49-3", re.compile(r"(?<!\w)49-3(?= (?:exclu|dégainé|activé|engagé|déclenché|évité|de l))"), "49.3"),
+    ("0 8", re.compile(r"(?<![\w.,/+-])0 (8\d\d)(?= \d\d \d\d \d\d(?!\d))"), r"zéro \1,"),
+    ("0 8", re.compile(r"(?<![\w.,/+-])0 (8\d\d) (\d{3}) (\d{3})(?!\d)"), r"zéro \1, \2, \3"),
+    ("118 ", re.compile(r"(?<!\w)([Ll]e|[Aa]u|[Dd]u) 118 (?=\d{3}(?![\w.,]\d|\w))"), r"\1 cent dix-huit, "),
+    ("116 ", re.compile(r"(?<!\w)([Ll]e|[Aa]u|[Dd]u) 116 (?=[01]\d\d(?![\w.,]\d|\w))"), r"\1 cent seize, "),
+    ("SMS au ", re.compile(r"(?<=SMS au )([3-8])(\d\d)(\d\d)(?!\d)"), r"\1 \2 \3"),
+    ("eige >", re.compile(r"(?<=[Nn]eige )> ?(?=\d+ ?m(?!\w))"), "au-dessus de "),
+    ("e/", re.compile(r"e/(?<=\de/)(?=\d{1,3}(?![\w/]))"), "e sur "),
+    ("er/", re.compile(r"er/(?<=\der/)(?=\d{1,3}(?![\w/]))"), "er sur "),
+    ("-", re.compile(r"([LRDA](?<!\w.)\.? ?\d{2,4})-(\d{1,3})-(\d{1,3})(?![\w-])"), r"\1, \2, \3"),
+    (
+        "/",
+        re.compile(
+            r"/(?:(?<=(?<![\w/.,])[1-9]/)|(?<=(?<![\w/.,])1\d/))(?=[2-9]|1\d|20)(?=\d+"
+            r" (?:pers(?:\.|(?!\w))|parts|couverts|convives|enfants|adultes)(?!\w))"
+        ),
+        " à ",
+    ),
+    ("/", re.compile(r"/(?<=[a-zé.]/)(?=\d+ ?kg(?!\w))"), " pour "),
+    *(
+        (
+            f"N{node}",
+            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
+            rf" T \1 \2 N {node} \3{words}",
+        )
+        for node in "0123x"
+        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
+    ),
     ("-", re.compile(r"(\d(?<![\w.,-].)\d?)-(\d\d?)-(\d\d?)(?= ?(?:UI|U|u\.i\.|gttes|cp)(?!\w))"), r"\1 \2 \3"),
     ("J-", re.compile(r"(?<!\w)J-(?=\d)"), "J moins "),
     ("&&", re.compile(r"&&"), "&"),

@@ -56,7 +56,7 @@ BY_FIELD: Final = (
     ), "chambres"),
     ("pén.", re.compile(r"(?<=sur )pén\.(?!\w)|(?<=\()pén\.(?=\))|(?<=' )pén\.(?!\w)"), "penalty"),
     ("nds", re.compile(r"(?<=\d )nds(?!\w)"), "nœuds"),
-    ("pds", re.compile(r"(?<!\w)pds\.?(?= (?:\d|de|du|net|brut|tot|max))"), "poids"),
+    ("pds", re.compile(r"(?<!\w)(?<!\d )pds\.?(?= (?:\d|de|du|net|brut|tot|max))"), "poids"),
     ("S.", re.compile(r"(?<!\w)S\. ?M\.(?= (?:le roi|la reine|l'emp))"), "Sa Majesté"),
     ("SA S.", re.compile(r"(?<!\w)S\.? ?A\.?(?= (?:le prince|la princesse|le duc))"), "Son Altesse"),
     ("S.", re.compile(r"(?<!\w)S\. ?E(?:xc)?\.(?= (?:M|Mgr|le |la |l'))"), "Son Excellence"),
@@ -95,7 +95,7 @@ BY_FIELD: Final = (
     ("prov.", re.compile(r"(?<!\w)prov\.(?= (?:sur |pour |de )?ch)"), "provision"),
     ("av.", re.compile(r"(?<=[Mm]erci d')av\.(?!\w)|(?<=d')av\.(?=,|$)"), "avance"),
     ("ché Ché", re.compile(
-        r"(?<!\w)([Cc])hé(?= (?:toi|moi|lui|elle|nous|vous|eux|mes|tes|ses|mon|ton|ma|ta|les|le)(?!\w))"
+        r"(?<!\w)([Cc])hé(?= (?:toi|moi|oim|lui|elle|nous|vous|eux|mes|tes|ses|mon|ton|ma|ta|les|le)(?!\w))"
     ), r"\1hez"),
     ("dem", re.compile(r"(?<!\w)dem(?= \d{1,2} ?h)"), "demain"),
     ("batt", re.compile(r"(?<!\w)(plus de|la|ma|de la|2|niveau de) batt(?![\w.])"), r"\1 batterie"),

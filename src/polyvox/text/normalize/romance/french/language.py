@@ -4,8 +4,10 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.genders import is_french_feminine
+from polyvox.text.normalize.romance.calendar.month_years import MonthYears
 from polyvox.text.normalize.romance.french.abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.french.agreements import AGREEMENTS, PLURALS
+from polyvox.text.normalize.romance.french.short_numbers import SHORT_NUMBERS
 from polyvox.text.normalize.romance.french.units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.french.words import (
     ACRONYMS,
@@ -136,6 +138,12 @@ _DATED: Final = (
     "lundi mardi mercredi jeudi vendredi samedi dimanche date dates échéance échéances limite livraison délai "
     "retrait fermeture début dispo disponible libre dès réunion "
     "séance audience examen visite consultation AG assemblée"
+)
+_MONTH_YEARS: Final = MonthYears.of(
+    _MONTHS,
+    r"CT|[Cc]ontrôle technique|[Vv]al(?:able|ide)s?|[Ee]xp(?:ir(?:e|ation|ant)|\.)|[Éé]ch(?:éance|\.)|DL(?:C|UO)|DDM"
+    r"|[Mm]ise en (?:circulation|circ\.|service)|[Jj]usqu'|[Gg]arantie?|[Ii]mmat(?:riculée?|\.)|[Rr]évision",
+    {"au": "en ", "jusqu'au": "jusqu'en ", "le": "", "du": "de ", "jusqu'en": "jusqu'en ", "en": "en "},
 )
 
 FRENCH: Final = RomanceLanguage(
@@ -291,7 +299,17 @@ FRENCH: Final = RomanceLanguage(
     queens=frozenset(("Élisabeth Elisabeth Catherine Marie Isabelle Victoria Christine Anne Margrethe").split()),
     ruler_number=_ruler,
     century=lambda value: ordinal(value, Gender.ALONE),
-    euphony=(("e un", re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),),
+    euphony=(
+        (
+            "une ",
+            re.compile(
+                r"(?<!\w)((?:vingt|trente|quarante|cinquante|soixante) et un|(?:quatre-vingt-|cent |mille )un)e"
+                r" (?=(?:rue|avenue|place|allée|impasse|route|ruelle|promenade|chaussée|esplanade|traverse)(?!\w))"
+            ),
+            r"\1 ",
+        ),
+        ("e un", re.compile(r"\b([Dd]|[Qq]u|usqu)e (?=une? (?!à |et |virgule |point |pour )[a-zà-ÿ])"), r"\1'"),
+    ),
     is_feminine=is_french_feminine,
     articles=frozenset("le la les du au l".split()),
     function_words=FUNCTION_WORDS,
@@ -307,5 +325,5 @@ FRENCH: Final = RomanceLanguage(
             "ouvert ouverte ouverts ouvertes ouverture horaire horaires accueil permanence"
         ).split()
     ),
-    own_rules=(AGREEMENTS.read, PLURALS.read),
+    own_rules=(SHORT_NUMBERS.read, _MONTH_YEARS.read, AGREEMENTS.read, PLURALS.read),
 )

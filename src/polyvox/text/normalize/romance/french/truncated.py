@@ -6,7 +6,8 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
-    pén||alité abst|entions rattr|apage relég|ué résil|iation fonc|ière mensual|isation anim|al recrut|ement budg|et
+    aff|aire const|itutionnel rediff|usion uniq|uement épr|euve sinc|èrement bag|age acq|uéreur pén||alité abst|entions
+    rattr|apage relég|ué résil|iation fonc|ière mensual|isation anim|al recrut|ement budg|et
     mut||uelle réact|ion lum|ière lect|ure contrad|ictoire séch|age résol|ution vig|ilance pert|urbé couv||erture
     céréb|ral abdo|minal ablat|ion buv|able glyc|émie act||ion abonn|ement accus|é acc|ès activ|ité add|ition
     adh|érent admin|istratif adm|inistration adr|esse aérop|ort agric|ulture alim|entation ambul|ance amél|ioration
@@ -99,6 +100,12 @@ TRUNCATED: Final = truncated(
 )
 CHAT: Final = pairs(
     """
+    ap.-midi: après-midi; pdj: petit-déjeuner; PDJ: petit-déjeuner; pt-dej: petit-déjeuner; ptit dej: petit-déjeuner
+    W-E: week-end; dépts: départements; dpts: départements; depts: départements
+    phys.-chim.: physique-chimie; phys.-ch.: physique-chimie; phys-chim: physique-chimie; éd. civ.: éducation civique
+    éd. mus.: éducation musicale; éd. phys.: éducation physique; sc. éco.: sciences économiques
+    éco.-gest.: économie-gestion; arts pla: arts plastiques; arts plast.: arts plastiques
+    Cons. const.: Conseil constitutionnel; ctre: centre; ch. acq.: charge acquéreur; ch. vend.: charge vendeur
     biz: bises; bizz: bises; kiss: bises; ntre: notre; vtre: votre; jms: jamais; nn: non; ui: oui; pq: pourquoi
     cb: combien; ri1: rien; bi1: bien; 2m1: demain; jte: je te; jme: je me; jle: je le; jtrouve: je trouve
     jpense: je pense; jdois: je dois; jsais: je sais; jsuis: je suis; jarrive: j'arrive; jcomprends: je comprends

@@ -41,6 +41,8 @@ PLAIN_UNITS: Final = {
     "Ω": Noun("ohm", "ohms"),
 }
 OTHER_UNITS: Final = {
+    "ép": Noun("épisode", "épisodes"),
+    "épr": Noun("épreuve", "épreuves", feminine=True),
     "Ah": Noun("ampère-heure", "ampères-heures"),
     "U": Noun("unité", "unités", feminine=True),
     "pl": Noun("place", "places", feminine=True),

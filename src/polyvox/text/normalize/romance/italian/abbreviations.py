@@ -5,6 +5,7 @@ from typing import Final
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.italian.contexts import BY_WORD, IN_CONTEXT
 from polyvox.text.normalize.romance.italian.fields import BY_FIELD, BY_SIGN
+from polyvox.text.normalize.romance.italian.occasions import BY_OCCASION, IN_OCCASION
 from polyvox.text.normalize.romance.italian.truncated import CHAT, TRUNCATED
 from polyvox.text.normalize.romance.language import Abbreviations
 
@@ -506,6 +507,6 @@ ABBREVIATIONS: Final = Abbreviations(
         },
         frozenset("da dal a di venti vento".split()),
     ),
-    by_word=BY_FIELD + BY_WORD,
-    in_context=BY_SIGN + IN_CONTEXT,
+    by_word=BY_FIELD + BY_OCCASION + BY_WORD,
+    in_context=BY_SIGN + IN_OCCASION + IN_CONTEXT,
 )

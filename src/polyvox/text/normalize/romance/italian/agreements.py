@@ -17,7 +17,7 @@ _OF_ONE: Final = (
 )  # fmt: skip
 _UNCOUNTED: Final = (
     "gen feb mar apr mag giu lug ago set sett ott nov dic lun mart mer merc gio giov ven sab dom max min circ ca "
-    "tot int fatt lett art est sup inf dir tel loc part arr cond es"
+    "tot int fatt lett art est sup inf dir tel loc part arr cond es matr scad"
 )
 _PLURALS: Final = frozenset(
     "pagine macchine cabine vitamine piscine turbine bambine cugine medicine stampe rate spese imprese difese attese "
@@ -112,7 +112,7 @@ AGREEMENTS: Final = Agreements.of(
     },
     FUNCTION_WORDS
     | frozenset(
-        "questa questo queste questi nostro vostra suo sua loro ciascuno tutti tutte stesso prende "
+        "die questa questo queste questi nostro vostra suo sua loro ciascuno tutti tutte stesso prende "
         "ore punto diesis bemolle do re mi fa sol si "
         "buone ottime discrete cattive buono".split()
     ),

@@ -71,7 +71,8 @@ BY_WORD: Final = (
     (
         "Pz pz Pz. pz.",
         re.compile(
-            r"(?<!\w)(?<!\d )[Pp]z\.?(?=,? (?:di \d|\d{1,3} ?a|con |in |è |ha |non |riferi|giunge|affett|dimess|ricover"
+            r"(?<!\w)(?<!\d )[Pp]z\.?(?=,? (?:[MF](?:,| \d)|di \d|\d{1,3} ?a|con |in |è |ha |non |riferi"
+            r"|giunge|affett|dimess|ricover"
             r"|opera|uomo|donna|masch|femm|diabet|ipert|cardiop|anzian|sveglio|vigile|collab|fumat|asint|allerg|stabil))"
         ),
         "paziente",
@@ -105,7 +106,7 @@ BY_WORD: Final = (
     ("prev.", re.compile(r"(?<=[Ii]l )prev\.(?= (?:\d|è|e |di |del ))"), "preventivo"),
     (
         "prev.",
-        re.compile(r"(?<!\w)(consegna|partenza|durata|spesa|riap\.|data|chiusura|apertura) prev\.(?!\w)"),
+        re.compile(r"(?<!\w)(consegna|cons\.|partenza|durata|spesa|riap\.|data|chiusura|apertura) prev\.(?!\w)"),
         r"\1 prevista",
     ),
     ("prev.", re.compile(r"(?<=delib\. )prev\."), "preventivo"),
@@ -294,7 +295,7 @@ IN_CONTEXT: Final = (
     ),
     ("*", re.compile(r"(?<=[a-z] )([1-5])\*(?![\w*])"), r"\1 stelle"),
     ("ett", re.compile(r"(?<!\w)([Ss])ett\.?/(?=(?:20)?\d\d(?![\w/]))"), r"\1ettembre/"),
-    ("/die", re.compile(r"(?<=\w)/die(?!\w)"), "/giorno"),
+    ("/die", re.compile(r"(?<=[\w.])/die(?!\w)"), "/giorno"),
     ("l'1 ", re.compile(r"(?<!\w)([Ll])'1(?= (?:gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic))"), "il 1"),
     (
         "ll'1",

@@ -35,7 +35,7 @@ BY_FIELD: Final = (
     ("S.", re.compile(r"(?<!\w)S\.V\.(?!\w)"), "Signoria Vostra"),
     ("lett. Lett.", re.compile(r"(?<!\w)([Ll])ett\. mot\.(?!\w)"), r"\1ettera motivazionale"),
     ("lett. Lett.", re.compile(r"(?<!\w)([Ll])ett\. (?:di )?pres(?:ent)?\.(?!\w)"), r"\1ettera di presentazione"),
-    ("I", re.compile(r"(?<!\w)I(?= piano(?!\w))"), "1º"),
+    ("I II III IV V VI VII VIII IX X", re.compile(r"(?<!\w)(I{1,3}|IV|VI{0,3}|IX|X)(?= piano(?!\w))"), r"\1°"),
     ("aliq.", re.compile(r"(?:(?<=l')|(?<=un')|(?<=L'))aliq\.(?!\w)"), "aliquota"),
     ("v. V.", re.compile(
         r"(?<![\w.])v\.(?= (?:circ|artt?\.|all|cap|par|nota|anche|sopra|sotto|infra|supra|doc|tab|fig|pagg?\."
@@ -359,7 +359,7 @@ BY_SIGN: Final = (
     ("°", re.compile(
         r"(?<=[A-Z][a-zà-ÿ]{2} )(\d{1,2})°(?= (?:a|con|in|su|nel|nella|al|davanti|e|dietro|all)(?!\w)|[,;)])"
     ), r"\1º"),
-    ("°", re.compile(r"(?<=[a-zà-ÿ][A-Za-zà-ÿ]{2} )([1-9])°(?= a \d+ (?:pt|punti|pti|secondi|\d?'))"), r"\1º"),
+    ("°", re.compile(r"(?<=[a-zà-ÿ][A-Za-zà-ÿ]{2} )([1-9])°(?= (?:a|con) \d+ (?:pt|punti|pti|secondi|\d?'))"), r"\1º"),
     ("°", re.compile(
         r"(?<!\w)((?:[Ll]ivello|[Ll]iv\.|[Gg]rado|[Gg]ruppo|[Pp]osto|[Pp]iano|[Tt]urno|[Gg]irone|[Ss]tep"
         r"|[Pp]osizione) )(\d{1,2})°(?! ?C)"

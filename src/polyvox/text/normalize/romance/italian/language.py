@@ -4,9 +4,12 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.genders import is_italian_feminine
+from polyvox.text.normalize.romance.calendar.month_years import MonthYears
 from polyvox.text.normalize.romance.italian.abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.italian.ages import Ages
 from polyvox.text.normalize.romance.italian.agreements import AGREEMENTS, PLURALS
+from polyvox.text.normalize.romance.italian.school_classes import read_classes
+from polyvox.text.normalize.romance.italian.short_numbers import SHORT_NUMBERS
 from polyvox.text.normalize.romance.italian.units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.italian.words import (
     ACRONYMS,
@@ -122,6 +125,8 @@ def _per(name: str) -> str:
         return f"per {name}"
     if name[0] in "aeiou":
         return f"all'{name}"
+    if name[0] == "s" and name[1] not in "aeiou":
+        return f"allo {name}"
     return f"a {name}" if name in _FEMININE_RATES else f"al {name}"
 
 
@@ -139,6 +144,21 @@ _DATED: Final = (
     "lunedì martedì mercoledì giovedì venerdì sabato domenica giorno giorni data date scadenza scadenze "
     "scade termine appello consegna riunione assemblea seduta udienza incontro visita "
     "verbale prevista ritiro chiusura inizio limite"
+)
+_MONTH_YEARS: Final = MonthYears.of(
+    _MONTHS,
+    r"[Rr]ev(?:isione|isionata|\.)|[Ss]cad(?:enza|e|\.)|[Ii]mm(?:atricolata|atr\.|\.)|[Vv]alid[aoie]|[Bb]ollo"
+    r"|[Gg]aranzia|[Tt]agliando|[Cc]onsumarsi entro",
+    {
+        "fino al": "fino a ",
+        "fino a": "fino a ",
+        "al": "a ",
+        "il": "",
+        "nel": "a ",
+        "del": "di ",
+        "dal": "da ",
+        "a": "a ",
+    },
 )
 
 ITALIAN: Final = RomanceLanguage(
@@ -275,6 +295,7 @@ ITALIAN: Final = RomanceLanguage(
         (
             "capitolo tomo volume atto scena parte libro titolo fase livello tipo gruppo allegato articolo sezione "
             "tabella figura classe comma lettera guerra mondiale "
+            "capitoli articoli volumi libri tomi canti canto "
             "grado stadio categoria modulo piano movimento"
         ).split()
     ),
@@ -314,5 +335,12 @@ ITALIAN: Final = RomanceLanguage(
         "lunedì martedì mercoledì giovedì venerdì sabato domenica dalle ore orario orari apre aperto aperta aperti "
         "aperte turno turni feriali festivi prefestivi".split()
     ),
-    own_rules=(Ages(lambda years: cardinal(years, Gender.ALONE)).read, AGREEMENTS.read, PLURALS.read),
+    own_rules=(
+        Ages(lambda years: cardinal(years, Gender.ALONE)).read,
+        SHORT_NUMBERS.read,
+        _MONTH_YEARS.read,
+        read_classes,
+        AGREEMENTS.read,
+        PLURALS.read,
+    ),
 )

@@ -6,7 +6,8 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
-    deb|ito rateizz|abile caus|ale fav|ore rich||iamo ferrit|ina coincid|enza deviaz|ione imb|arco aspirap|olvere
+    sopp|resso franch|igia zaff|erano deb|ito rateizz|abile caus|ale fav|ore rich||iamo ferrit|ina coincid|enza
+    deviaz|ione imb|arco aspirap|olvere
     cot|one elast|an scontr|ino diz|ionario did|attica spezz|ati alleg|a forn|itura pos|izione esp|ulso elim|inato
     rip|ostiglio condiv|isa cauz|ione fumat|ori zucch|ero liev|ito aliq|uote affl|uenza bil|ancio elez|ioni pens|ione
     cab|ina fatturaz|ione suff|icienza scaldab|agno bancar|otta fraud|olenta bag|aglio ag||ente aer||osol
@@ -132,7 +133,9 @@ CHAT: Final = pairs(
     prblm: problema; nmr: numero; dgt: digita; dmt: domattina; dmttn: domattina; stas: stasera; tts: tutti; tto: tutto
     tta: tutta; tti: tutti; ttp: tutto a posto; cvd: come volevasi dimostrare; cmnq: comunque; cmque: comunque
     comq: comunque; cqm: comunque; fcs: fai con calma; xfav: per favore; pls: per favore; plz: per favore; xò: però
-    ogg.: oggetto; s.s.: spese di spedizione; d.f.f.m.: data fattura fine mese; d.f.: data fattura; f.m.: fine mese
+    and./rit.: andata e ritorno; n. inv.: numero d'inventario; lett. firm.: lettera firmata; app.te: appellante
+    ric.te: ricorrente; ogg.: oggetto; s.s.: spese di spedizione; d.f.f.m.: data fattura fine mese
+    d.f.: data fattura; f.m.: fine mese
     v.d.f.: vista data fattura; RiBa: ricevuta bancaria; Ri.Ba.: ricevuta bancaria; odg: ordine del giorno
     o.d.g.: ordine del giorno; OdG: ordine del giorno; OdG.: ordine del giorno; ODG: ordine del giorno
     v.e.: varie ed eventuali; VV.EE.: varie ed eventuali; p.t.: piano terra; p.r.: piano rialzato; s.t.: stesso tempo

@@ -16,6 +16,7 @@ SPECIAL_UNITS: Final = named(
     UFC: unità formante colonia, unità formanti colonia, f
     µUI: microunità internazionale, microunità internazionali, f
     μUI: microunità internazionale, microunità internazionali, f; mU: milliunità, milliunità, f
+    µU: microunità, microunità, f; μU: microunità, microunità, f; mUI: milliunità, milliunità, f
     cmH2O: centimetro d'acqua, centimetri d'acqua; Gy: gray, gray; mGy: milligray, milligray; Sv: sievert, sievert
     µSv: microsievert, microsievert; Bq: becquerel, becquerel; kBq: chilobecquerel, chilobecquerel
     MBq: megabecquerel, megabecquerel; daN: decanewton, decanewton; THz: terahertz, terahertz
@@ -38,7 +39,8 @@ SPECIAL_UNITS: Final = named(
     abb: abbonato, abbonati; visual: visualizzazione, visualizzazioni, f; cucch.ni: cucchiaino, cucchiaini
     cucch.no: cucchiaino, cucchiaini; all: allegato, allegati; reg: regione, regioni, f; prov: provincia, province, f
     com: comune, comuni; req: richiesta, richieste, f; tent: tentativo, tentativi; doc: documento, documenti
-    ad: adulto, adulti; rec: recensione, recensioni, f; add: addetto, addetti; rit: ritardo, ritardi
+    ad: adulto, adulti; cop: coperto, coperti
+    rec: recensione, recensioni, f; add: addetto, addetti; rit: ritardo, ritardi
     kcal/h: chilocaloria all'ora, chilocalorie all'ora, f; vol/h: volume all'ora, volumi all'ora
     """
 )

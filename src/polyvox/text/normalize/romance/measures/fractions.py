@@ -56,7 +56,10 @@ class Fractions:
         units = any_unit(language.units)
         return cls(
             language,
-            re.compile(rf"{_SLASHED} ?(?P<unit>{units})(?:\.(?=[,;:)]| [(a-zà-ÿ]))?(?![\w/²³]|['’]\w)"),
+            re.compile(
+                rf"{_SLASHED} ?(?P<unit>{units})(?:\.(?=[,;:)]| [(a-zà-ÿ]))?"
+                r"(?![\w²³]|['’]\w|/(?!(?:j|jour|die|dì|giorno|día|dia|h|sem)(?!\w)))"
+            ),
             re.compile(r"(?<![\w./])(?:(?P<whole>\d{1,3}) )?1/2 (?P<noun>[a-zà-ÿ]{2,24})(?!\w)"),
         )
 

@@ -32,6 +32,7 @@ _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
 _SHORT_YEAR: Final = 2
+_FIGURE_HELD: Final = re.compile(r"\d")
 _RANK_REACH: Final = 8
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
 
@@ -79,6 +80,7 @@ class AbbreviationRules:
     by_index: Mapping[str, tuple[int, ...]]  # of the rules for words
     context_words: frozenset[str]
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
+    contexts_of_words: tuple[tuple[str, re.Pattern[str], str], ...]  # those that a text without figures may hold
     letters: ChatLetters | None
 
     @classmethod
@@ -107,6 +109,7 @@ class AbbreviationRules:
             _by_word(_with_stops(words) for words, _, _ in table.by_word),
             frozenset(word for words, _, _ in table.by_word for word in _with_stops(words)),
             table.in_context,
+            tuple(rule for rule in table.in_context if _FIGURE_HELD.search(rule[0]) is None),
             table.letters,
         )
 
@@ -114,17 +117,26 @@ class AbbreviationRules:
         beginnings = set(_BEGINNING.findall(text.text))
         if self.letters is not None and not self.letters.letters.isdisjoint(beginnings):
             text = self.letters.read(text)
-        if not self.context_words.isdisjoint(beginnings):
-            for index in sorted({index for word in self.context_words & beginnings for index in self.by_index[word]}):
-                pattern, words = self.by_word[index]
-                text = text.sub(pattern, partial(_in_context, words=words))
-        for held, pattern, words in self.contexts:
-            if held in text.text:
-                text = text.sub(pattern, partial(_in_context, words=words))
+        text = self._in_contexts(text, beginnings)
         text = self.compass.read(text)
         if not self.calendar.forms.beginnings.isdisjoint(beginnings):
             text = self.calendar.read(text)
         return text if self.forms.beginnings.isdisjoint(beginnings) else text.sub(self.forms, self._word)
+
+    def _in_contexts(self, text: TrackedText, beginnings: set[str]) -> TrackedText:
+        """Forms that mean something by what stands beside them; nearly no rule of those asked for matches."""
+        plain = text.text
+        known = self.context_words & beginnings
+        for index in sorted({index for word in known for index in self.by_index[word]}):
+            pattern, words = self.by_word[index]
+            if pattern.search(plain):
+                text = text.sub(pattern, partial(_in_context, words=words))
+                plain = text.text
+        for held, pattern, words in self.contexts if _FIGURE_HELD.search(plain) else self.contexts_of_words:
+            if held in plain and pattern.search(plain):
+                text = text.sub(pattern, partial(_in_context, words=words))
+                plain = text.text
+        return text
 
     def _word(self, match: re.Match[str]) -> str | None:
         """The words; a full stop stays where the text, the line or a sentence ends with it.
@@ -224,9 +236,10 @@ class CalendarNames:
         if match["month"]:
             return self._month(match)
         joint, stopped = match["joint"], match["stop"] or match.group().endswith(".")
-        if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped:
-            return None
         first, last = match["first"].lower(), match["last"].lower()
+        days = first != last and first in self.weekdays and last in self.weekdays
+        if joint in (" e ", " y ", " et ", " o ", " ou ") and not stopped and not days:
+            return None
         for names in (self.weekdays, self.months):
             if first in names and last in names:
                 words = (

@@ -74,6 +74,8 @@ class Acronyms:
 
     def _read(self, match: re.Match[str]) -> str | None:
         capitals = match["capitals"]
+        if "_" in match.string[max(0, match.start() - 1) : match.end() + 1] and _HAS_VOWEL.search(capitals):
+            return capitals.lower()  # of a name such as "MAX_RETRY"
         bracketed = (
             match.string[match.start() - 1 : match.start()] == "("
             and match.string[match.end() : match.end() + 1] == ")"

@@ -25,6 +25,8 @@ _GLUED: Final = re.compile(
 )
 _HEXADECIMAL: Final = re.compile(r"(?<!\w)0x[\dA-Fa-f]{2,16}(?!\w)")
 _LONG: Final = re.compile(rf"\d(?<![\w.,/$€£+-].)\d{{6,14}}{_END}(?! ?[€$£%])")
+# An article of a shop, an order: "402-118-77".
+_TRIPLE: Final = re.compile(r"\d(?<![\w.,/$€£+-].)\d{0,5}(?:-\d{1,6}){2,5}(?![\w/-]|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<![\w-])(?P<letters>[A-Z][A-Za-z]{0,5})-(?P<figure>\d{1,4})(?![\w-]|[.,]\d)")
 _FILE: Final = re.compile(
     r"(?<![\w@./\\-])(?:(?:[\w.-]++/)*+[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*\."
@@ -40,6 +42,9 @@ _BRANCH: Final = re.compile(
 )
 _BRACKETS: Final = re.compile(r"\((?<=\w\()")
 _CALL: Final = re.compile(r"(?<![\w@./\\-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?=\()")
+# The type of what a type holds: "List<String>".
+_GENERIC: Final = re.compile(r"<(?<=[A-Za-z]<)([A-Za-z][\w ,.?|\[\]]*(?:<[\w ,]+>)?)>")
+_CRON: Final = re.compile(r"(?<![\w*/])(?:(?:\*|\d[\d,-]*)(?:/\d+)? ){4}(?:\*|\d[\d,-]*)(?:/\d+)?(?![\w*/])")
 _NAMED_END: Final = re.compile(r"\.[A-Za-z7]")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+|.")
 # Nouns of which a key one is spoken: "estados clave".
@@ -86,7 +91,7 @@ class Codes:
         if _LETTER_AND_DIGIT.search(text.text):
             text = text.sub(_MIXED, lambda match: self._spelled(match.group()))
         if "-" in text.text:
-            text = text.sub(_TYPE, ", ")
+            text = text.sub(_TYPE, ", ").sub(_TRIPLE, self._triple)
         text = text.sub(_GLUED, lambda match: self._group("".join(filter(str.isalnum, match.group())))).sub(
             _LONG, self._long
         )
@@ -98,7 +103,11 @@ class Codes:
             text = text.sub(_BRANCH, self._branch)
         if _BRACKETS.search(text.text):
             text = text.sub(_CALL, lambda match: self._pieces(match.group()))
-        return text.sub(_FILE, self._file) if _NAMED_END.search(text.text) else text
+        if _NAMED_END.search(text.text):
+            text = text.sub(_FILE, self._file)
+        if "* *" in text.text:
+            text = text.sub(_CRON, self._cron)
+        return text.sub(_GENERIC, r" \1") if "<" in text.text else text
 
     def _labelled(self, match: re.Match[str]) -> str | None:
         """None where the figures are a year or a count: behind a preposition, or too few for a label such as these."""
@@ -124,6 +133,9 @@ class Codes:
     def _spelled(self, code: str) -> str:
         """Every letter and digit, with a beat between the groups."""
         return ", ".join(self._group(group) for group in _GROUP.findall(code))
+
+    def _triple(self, match: re.Match[str]) -> str:
+        return ", ".join(whole_number(group, self.language) for group in match.group().split("-"))
 
     def _group(self, group: str) -> str:
         return " ".join(spelled(char, self.language) if char.isdecimal() else char for char in group)
@@ -163,6 +175,12 @@ class Codes:
         name, _, ending = match.group().rpartition(".")
         last = spelled_ending(ending) or self._pieces(ending)
         return " ".join(filter(None, (self._pieces(name), self.language.web["."], last)))
+
+    def _cron(self, match: re.Match[str]) -> str:
+        """The five fields of a plan, with a beat between them."""
+        words = match.group().replace("*", self.language.keys["*"]).replace("/", f" {self.language.web['/']} ")
+        words = _DIGITS.sub(lambda figure: whole_number(figure.group(), self.language), words)
+        return words.replace(" ", ", ").replace(f", {self.language.web['/']}, ", f" {self.language.web['/']} ")
 
     def _branch(self, match: re.Match[str]) -> str:
         return self._pieces(match.group())
