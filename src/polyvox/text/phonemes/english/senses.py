@@ -40,6 +40,11 @@ from polyvox.text.phonemes.english.word_classes import (
     SUBJECTS,
 )
 
+_SHOWN: Final = GO_LIVE | frozenset(
+    "announced boiled captured covered debuted delivered drawn filmed record recorded released sang screened seen "
+    "shipped shot sing sold sung taped televised tested tracked traded".split()
+)
+_TO_END: Final = frozenset("to at by near before after until till since toward towards into past".split())
 _BECOMING: Final = frozenset(
     "become becomes became becoming feel feels feeling felt get gets getting got gotten go goes going gone went grow "
     "grows growing grew grown turn turned even".split()
@@ -128,12 +133,27 @@ def _live(words: Sequence[str], index: int) -> Role:
     if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
         return Role.ADJECTIVE
     following_noun = following.isalpha() and following not in PREPOSITIONS | ADVERBS | CONJUNCTIONS | OBJECTS
+    if _is_shown_live(words, index, left):
+        return Role.ADJECTIVE
     if left in PREPOSITIONS or (following_noun and left in THIRD_PERSONS | PASTS):
         return Role.ADJECTIVE
     if is_break(left) and following in ("and", "with", "like", "well", "each", "your", "every", "as"):
         return Role.VERB
     homely = following in PREPOSITIONS or following in ADVERBS or following in ("together", "happily", "longer")
     return Role.VERB if homely and not is_break(left) else general(words, index)
+
+
+def _is_shown_live(words: Sequence[str], index: int, left: str) -> bool:
+    """`recorded the album live in Tokyo`, `sold live`: behind what is shown or sold, where no one is left to live."""
+    if is_plural(left) or left in SUBJECTS or left in SINGULAR_SUBJECTS or left in AUXILIARIES or left == "to":
+        return left in _SHOWN
+    for back in range(index - 1, max(-1, index - 7), -1):
+        word = words[back]
+        if is_break(word) or word in CONJUNCTIONS or word in ("who", "that", "which", "where", "to"):
+            return False
+        if word in _SHOWN:
+            return True
+    return False
 
 
 def _lives(words: Sequence[str], index: int) -> Role:
@@ -157,7 +177,8 @@ def _close(words: Sequence[str], index: int) -> Role:
     if role in (Role.VERB, Role.ADJECTIVE, Role.ATTRIBUTE):
         return role
     if role is Role.NOUN:
-        return Role.NOUN if following == "of" else Role.ADJECTIVE
+        ending = at(words, index - 1) in ("a", "the") and at(words, index - 2) in _TO_END
+        return Role.NOUN if following == "of" or ending else Role.ADJECTIVE
     if is_break(left) and following in ("out", "down", "off"):
         return Role.VERB
     beside = is_break(following) or following in ("by", "to", "together", "enough", "behind")
@@ -195,7 +216,10 @@ def _lead(words: Sequence[str], index: int) -> Role:
 def _tear(words: Sequence[str], index: int) -> Role:
     """The noun that the eyes shed, against the verb for ripping."""
     left, following = left_of(words, index), at(words, index + 1)
-    weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 5])
+    reach = 3 if following == "in" and at(words, index + 2) in DETERMINERS else 6
+    weeping = not EYES.isdisjoint(words[max(0, index - reach) : index + 5])
+    if at(words, index - 1) == "a" and at(words, index - 2) == "on" and not weeping:
+        return Role.OTHER
     if following == "up" and at(words, index + 2) not in OBJECTS:
         return Role.NOUN
     if is_hinted(words, index):

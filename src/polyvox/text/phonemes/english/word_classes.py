@@ -20,7 +20,7 @@ PREPOSITIONS: Final = _words(
 )
 CONJUNCTIONS: Final = _words("and or nor but then yet &")
 PEOPLE: Final = _words("people children men women folks students members guests")
-SUBJECTS: Final = PEOPLE | _words("i you we they who i'd you'd we'd they'd y'all")
+SUBJECTS: Final = PEOPLE | _words("i you u we they who i'd you'd we'd they'd y'all")
 SINGULAR_SUBJECTS: Final = _words(
     "he she it he'd she'd everyone someone anyone nobody everybody somebody anybody everything nothing something"
 )
@@ -85,7 +85,9 @@ SIZES: Final = _words(
     "ragged partial complete slight minor"
 )
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
-EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
+EYES: Final = _words(
+    "eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad wipe wiped wipes wiping"
+)
 STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer archer's ribbon hair string strings")
 MASS_CUES: Final = _words(
     "no any some much contain contains contained containing absorb absorbs added adding use used "
@@ -96,7 +98,8 @@ MASS_CUES: Final = _words(
 CUES: Final[Mapping[str, frozenset[str]]] = {
     "lead": _words(
         "pipe pipes paint paints poisoning acid zinc copper mercury arsenic cadmium tin molten metal metals ore solder "
-        "bullet bullets toxic contaminated contamination shielding pencil alloy glaze traces roof"
+        "bullet bullets toxic contaminated contamination shielding pencil alloy glaze traces roof sharpen sharpened "
+        "graphite"
     ),
     "bass": _words(
         "fish fishes fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled "
