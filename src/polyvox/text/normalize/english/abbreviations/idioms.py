@@ -16,6 +16,24 @@ class Idiom(NamedTuple):
     said: str
 
 
+_TURNING: Final = (
+    r"(?:(?<=[Bb]ear )|(?<=[Tt]urn )|(?<=[Kk]eep )|(?<=[Vv]eer )|(?<=[Ss]tay )|(?<=[Hh]ard )|(?<=[Ss]harp )"
+    r"|(?<=[Ss]light )"
+    r"|(?<=[Gg]o )|(?<=[Ff]irst )|(?<=[Ss]econd )|(?<=1st )|(?<=2nd )|(?<=3rd )|(?<=to the )|(?<=on the )"
+    r"|(?<=[Tt]ake a )|(?<=[Mm]ake a )|(?<=[Hh]ang a ))"
+)
+_SHADE: Final = (
+    r"(?:beige|blond|blue|brown|cherry|cream|gold|gr[ae]y|green|maple|oak|orange|pink|purple|red|roast|tan|walnut|wood"
+    r"|yellow|rain|snow|winds?|traffic|meat|syrup)\b"
+)
+_OF_OFFICES: Final = (
+    r"(?:bldg|building|chairs?|desk|equip|furniture|hrs?\b|hours|mgr|manager|park|phone|space|staff|suite|supplies|tower"
+    r"|visits?|worker)"
+)
+_PARKED: Final = (
+    r"(?:(?<=[Aa]mple )|(?<=[Ff]ree )|(?<=[Ss]treet )|(?<=[Cc]overed )|(?<=[Vv]alet )|(?<=[Gg]arage )|(?<=-site )"
+    r"|(?<=[Ss]elf )|(?<=[Rr]eserved )|(?<=[Ss]ecure )|(?<=\bno )|(?<=[Gg]uest ))"
+)
 _IDIOMS: Final = tuple(
     Idiom(cue, re.compile(found), said)
     for cue, found, said in (
@@ -45,6 +63,24 @@ _IDIOMS: Final = tuple(
         ("(opp. ", r"(?<=\()opp\.(?= [A-Z])", "opposite"),
         ("AP Gov", r"(?<=\bAP )Gov\b\.?", "Government"),
         ("Fed. Cl.", r"\bFed\. Cl\.(?!\w)", "Federal Claims"),
+        (" rt", rf"{_TURNING}rt\b\.?(?!\w)", "right"),
+        (" lt", rf"{_TURNING}lt\b\.?(?!\w)", "left"),
+        (" lt", rf"\b([Ll])t\b\.?(?= {_SHADE})", r"\1ight"),
+        (" dk", rf"\b([Dd])k\b\.?(?= {_SHADE})", r"\1ark"),
+        (" dr", r"(?<=\b[2-5] )dr\b\.?(?! [A-Z])", "door"),
+        ("Ofc", rf"\bOfc\b\.?(?= {_OF_OFFICES})", "Office"),
+        (" ofc", rf"\bofc\b\.?(?= {_OF_OFFICES})", "office"),
+        (
+            " pkg",
+            rf"(?:{_PARKED}pkg\b\.?(?!\w)|\bpkg\b\.?(?= (?:lots?|spaces?|garage|permits?|fees?)\b"
+            r"| (?:[a-z]+ ){1,4}dollars per (?:night|day|hour|month)))",
+            "parking",
+        ),
+        ("k-", r"\b([Cc])k-(in|out)\b", r"\1heck-\2"),
+        ("RT", r"\bRT(?= (?:air(?:fare)?|fares?|flights?|tickets?|nonstop)\b)|(?<=\d )RT(?=[,.;)]|$)", "round trip"),
+        ("OW", r"\bOW(?= (?:air(?:fare)?|fares?|flights?|tickets?)\b)|(?<=\d )OW(?=[,.;)]|$)", "one way"),
+        (" gar", r"\b([Aa])tt\b\.?(?= gar)", r"\1ttached"),
+        (" gar", r"\b([Dd])et\b\.?(?= gar)", r"\1etached"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),
     )
 )

@@ -128,6 +128,8 @@ SHORTENED: Final = {
 # The same; in capitals they may be initials.
 SMALL: Final = {
     "addl": "additional",
+    "excl": "excluding",
+    "incl": "including",
     "avg": "average",
     "avgs": "averages",
     "affd": "affected",
@@ -458,6 +460,8 @@ def _shortened(match: re.Match[str]) -> str | None:
     if not (short.islower() or short.istitle() or shouted):
         return None
     word = SHORTENED.get(lower) or SMALL[lower]
+    if word.endswith("cluding") and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
+        word = f"{lower}uded"
     if lower == "mtg" and word_before(match).lower().rstrip(".") in _OF_LOANS:
         word = "mortgage"
     if short == "Pct" and word_before(match).islower():

@@ -165,6 +165,7 @@ WITHIN: Final = {
     "pop": "population",
     "Pop": "Population",
     "prev": "previous",
+    "Prev": "Previous",
     "arr": "arriving",
     "Arr": "Arriving",
     "dep": "departing",
