@@ -76,7 +76,8 @@ _MEASURED: Final = frozenset(
         "filter filters flange gap gaps girder hdd hdds hole holes kerb knife ladder ladders loaf loop loss mattress "
         "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
         "stroke "
-        "tent thread threads tin tins tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
+        "tent thread threads tin tins "
+        "lot parcel parcels tract plot plots tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.
