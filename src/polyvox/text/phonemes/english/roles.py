@@ -43,6 +43,8 @@ class Role(StrEnum):
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
 _LABELLED: Final = frozenset("equation figure table section model exhibit chapter article chart panel".split())
 _ASKING: Final = frozenset("do does did can could will would should must".split())
+_ASKING_BE: Final = frozenset("am are is was were aren't isn't wasn't weren't r".split())
+_ASKERS: Final = frozenset("how why when where so what and or but if then because".split())
 _ASKED: Final = 4
 NEAR: Final = 16  # words to either side that may tell the time of a sentence
 
@@ -90,11 +92,19 @@ def from_left(words: Sequence[str], index: int, left: str) -> Role | None:
         return _predicate(words, index)
     if left == "one" and at(words, index - 2) == "no":
         return Role.VERB
+    if (left in SUBJECTS or left in SINGULAR_SUBJECTS) and is_asked_of(words, index, left):
+        return _predicate(words, index)
     if left in SUBJECTS or left in SINGULAR_SUBJECTS:
         return _after_subject(words, index, left)
     if left in DETERMINERS or left in PREPOSITIONS or left == "to" or left.endswith("'s") or left.isdigit():
         return nominal(words, index)
     return None
+
+
+def is_asked_of(words: Sequence[str], index: int, left: str) -> bool:
+    """Return whether a form of `be` stands before the subject: `are you close`, `were they still present`."""
+    place = next(back for back in range(index - 1, -1, -1) if words[back] == left)
+    return at(words, place - 1) in _ASKING_BE and (is_break(at(words, place - 2)) or at(words, place - 2) in _ASKERS)
 
 
 def _after_subject(words: Sequence[str], index: int, left: str) -> Role:

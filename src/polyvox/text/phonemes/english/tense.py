@@ -26,6 +26,7 @@ _WHOLES: Final = frozenset(
 )
 _THEN: Final = frozenset("yesterday ago last already just earlier".split())
 _ENDS: Final = frozenset((".", ";", ":", "!", "?", "—", "–", "(", "…"))
+_ARTICLES: Final = frozenset("a an the my his her its our their".split())
 _PRAISED: Final = frozenset(
     "amazing awesome beach bedtime boring brilliant compelling decent delightful dense depressing dull easy engaging "
     "enjoyable entertaining essential excellent fantastic fascinating fast fun funny good great gripping heavy holiday "
@@ -50,6 +51,9 @@ def read_role(words: Sequence[str], index: int) -> Role:
         return Role.VERB
     if left in _PRAISED and (is_break(at(words, index + 1)) or at(words, index + 1) in PREPOSITIONS):
         return Role.NOUN
+    qualified = at(words, index - 1)
+    if left in _ARTICLES and qualified != left and (qualified.endswith("ly") or qualified in ("well", "best")):
+        return Role.PAST
     if left in DETERMINERS and left not in ("that", "which", "what"):
         return Role.NOUN
     if (left in SUBJECTS or left in SINGULAR_SUBJECTS) and at(words, index - 2) in MODALS:
@@ -101,7 +105,8 @@ def _tells_of_once(words: Sequence[str], index: int, left: str) -> bool:
     all_of_it = following in ("the", "all", "every") and not _WHOLES.isdisjoint(words[index + 1 : index + 4])
     certain = left in ("i", "we", "they") and (following in _CERTAIN or all_of_it)
     reach = words[max(0, index - 3) : index + 7] if all_of_it else words[max(0, index - NEAR) : index + NEAR]
-    return certain and _HABIT.isdisjoint(reach)
+    taken = certain and at(words, index + 2) == "as" and following in ("that", "it", "this")
+    return taken or (certain and _HABIT.isdisjoint(reach))
 
 
 def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:

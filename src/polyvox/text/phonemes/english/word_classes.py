@@ -69,7 +69,8 @@ NEVER_AFTER_ARTICLE: Final = _words(
 )
 LEADEN: Final = _words(
     "acid apron ball balls battery batteries bullet bullets content contamination crystal dust exposure glass "
-    "glaze level levels paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
+    "glaze level levels mine mines miner miners mining ore ores oxide "
+    "smelter smelters paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
     "solder toxicity weight weights"
 )
 LEADING: Final = _words(
