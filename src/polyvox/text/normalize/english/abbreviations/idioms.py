@@ -22,6 +22,11 @@ _TURNING: Final = (
     r"|(?<=[Gg]o )|(?<=[Ff]irst )|(?<=[Ss]econd )|(?<=1st )|(?<=2nd )|(?<=3rd )|(?<=to the )|(?<=on the )"
     r"|(?<=[Tt]ake a )|(?<=[Mm]ake a )|(?<=[Hh]ang a ))"
 )
+_DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+_AS_MINUTE: Final = (
+    r" (?:ago|apart|away|before|after|behind|early|earlier|faster|from|late|later|left|long|longer|or two|slower|to"
+    r"|walk)\b"
+)
 _SHADE: Final = (
     r"(?:beige|blond|blue|brown|cherry|cream|gold|gr[ae]y|green|maple|oak|orange|pink|purple|red|roast|tan|walnut|wood"
     r"|yellow|rain|snow|winds?|traffic|meat|syrup)\b"
@@ -57,7 +62,31 @@ _IDIOMS: Final = tuple(
         ("Dem. ", r"\bDem\.(?= [A-Z])", "Democratic"),
         ("Repub. ", r"\bRepub\.(?= [A-Z])", "Republican"),
         ("see att.", r"(?<=\bsee )att\.(?!\w)", "attached"),
-        (" ent", r"(?:(?<=\bfront )|(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))ent\b\.?(?!\w)", "entrance"),
+        (
+            " ent",
+            r"\b([Ff]ront|[Rr]ear|[Ss]ide|[Mm]ain|[Bb]ack|[Pp]rivate|[Oo]wn|[Ss]eparate) ent\b\.?(?!\w)",
+            r"\1 entrance",
+        ),
+        (" ent", r"\b([Ss])ep\b\.? ent\b\.?(?!\w)", r"\1eparate entrance"),
+        ("hw", r"(?:(?<=[Hh]eat & )|(?<=[Hh]eat and )|(?<=[Hh]eat/)|(?<=[Hh]t/)|(?<=[Hh]t & ))hw\b\.?", "hot water"),
+        (" dep", r"\b([Ss])ec\b\.?(?= dep)", r"\1ecurity"),
+        (" nr ", r"(?<=[A-Za-z,)] )nr(?= (?:the |[A-Z][a-z]|[a-z]{3}))", "near"),
+        (" lg ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))lg\b\.?(?= [a-z])", "large"),
+        (" sm ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))sm\b\.?(?= [a-z])", "small"),
+        ("pt", rf"\b([Rr])pt\b\.?(?= (?:[a-z]+ ){{1,2}}[AP]\.M\b| (?:on )?{_DAY})", r"\1epeat"),
+        (
+            " eps",
+            r"\b([Nn]ew|[Ll]ast|[Ff]irst|[Nn]ext|[Ff]ew|[Aa]ll|[Mm]ore|\d+|two|three|four|five|six|eight|ten|both)"
+            r" eps\b\.?(?!\w| ?=)",
+            r"\1 episodes",
+        ),
+        (" cr", r"\bcr\.? (?=hrs?\b|hours?\b)", "credit "),
+        (
+            " vw",
+            r"\b([Oo]cean|[Cc]ity|[Ll]ake|[Mm]ountain|[Rr]iver|[Ww]ater|[Pp]ark|[Gg]arden|[Bb]ay|[Ss]ea) vw(s?)\b\.?",
+            r"\1 view\2",
+        ),
+        (" min.", rf"(?:(?<=\ba )|(?<=half a )|(?<=one ))min\.(?={_AS_MINUTE})", "minute"),
         ("years of Eng.", r"(?<=years of )Eng\.", "English"),
         ("pp. the", r"\b([Oo])pp\.(?= the\b)", r"\1pposite"),
         ("(opp. ", r"(?<=\()opp\.(?= [A-Z])", "opposite"),

@@ -50,7 +50,8 @@ _LISTING: Final = Setting(
     re.compile(
         r"\b(?:BR|\dBA|\d BA|[Bb]drms?|[Bb]ds?\.|baths?|[Ss]q\.? ?[Ff]t|square feet|[Aa]pts?|[Rr]ent(?:al)?|/mo|"
         r"per month|[Ll]ease|FSBO|MLS|HOA|OBO|obo|acres?|[Gg]arage|"
-        r"[Uu]tils?\.|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet|[Rr]oommates?|"
+        r"[Uu]tils?\.|[Cc]ondo|bed(?:rooms?)?|bath(?:rooms?)?|[Tt]ownhouse|W/D|A/C|[Pp]ets|[Dd]eposit|[Ss]ublet"
+        r"|[Rr]oommates?|"
         r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|[Ss]payed"
         r"|[Nn]eutered|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only"
         r"|[Ff]ree to g(?:oo)?d home|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
@@ -82,14 +83,15 @@ _SCHOOL: Final = Setting(
         r"\b(?:GPA|AP|IB|HW|TA|Ph\.?D|B\.?A\.|BSc|MSc|GCSEs?|SAT|[Mm]ajor(?:s|ed|ing)?|[Mm]inor(?:s|ed|ing)|[Dd]ept|[Pp]rof|"
         r"Professor|[Ss]emester|[Cc]redits?|[Hh]omework|[Mm]idterms?|[Ff]inals?|[Ee]xams?|[Cc]lass(?:es)?|[Cc]ourses?|"
         r"[Tt]eacher|[Tt]each(?:es)?|[Uu]niv(?:ersity)?|[Cc]ollege|[Pp]upils?|[Ss]tudents?|[Tt]utors?|[Ll]ecture|[Qq]uiz|"
-        r"[Pp]er\. \d|[Pp]rereq|[Ff]aculty|[Ss]yllabus|A-[Ll]evels?)\b"
+        r"Period|Grade|[Pp]rereq|[Ff]aculty|[Ss]yllabus|A-[Ll]evels?)\b"
     ),
     setting_words.SCHOOL,
     {},
 )
 _HOUSED: Final = re.compile(
     r"\b(?:BR|\d+ ?B[RA]|[Bb]drms?|[Bb]ed(?:room)?s?|[Bb]aths?|[Aa]pts?|[Rr]ent|[Hh]se|[Cc]ondo"
-    r"|[Hh]ook-?ups?|[Ll]aundry|[Tt]own(?:house|home)|[Rr]oommate|[Rr]anch|[Dd]uplex|[Bb]ungalow|HOA)\b"
+    r"|[Hh]ook-?ups?|[Ll]aundry|[Tt]own(?:house|home)"
+    r"|[Rr]oommate|[Rr]anch|[Ww]/[Dd] (?:set|combo|hook)|[Dd]uplex|[Bb]ungalow|HOA)\b"
 )
 # A washer and dryer, somebody who does not smoke, and beds and baths: "Condo, 3/2".
 _SLASHED: Final = re.compile(
@@ -165,6 +167,8 @@ def _beside(match: re.Match[str], word: str) -> str:
         return "saturated"
     if short == "cond" and word_before(match).lower() == "air":
         return "conditioning"
+    if short == "immed" and word_before(match).startswith("avail"):
+        return "immediately"
     return "box" if short == "bx" and word_before(match).replace(".", "") == "PO" else word
 
 

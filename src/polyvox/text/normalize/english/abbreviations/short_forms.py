@@ -128,6 +128,12 @@ SHORTENED: Final = {
 # The same; in capitals they may be initials.
 SMALL: Final = {
     "addl": "additional",
+    "flt": "flight",
+    "flts": "flights",
+    "rdg": "reading",
+    "rdgs": "readings",
+    "smkr": "smoker",
+    "smkrs": "smokers",
     "excl": "excluding",
     "incl": "including",
     "avg": "average",

@@ -119,6 +119,8 @@ WITHIN: Final = {
     "acct": "account",
     "Acct": "Account",
     "avg": "average",
+    "curr": "current",
+    "Curr": "Current",
     "asst": "assistant",
     "Asst": "Assistant",
     "assoc": "associate",

@@ -17,7 +17,7 @@ BEFORE_DATE: Final = frozenset(
         "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
         "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
         "exp expires expiring "
-        "rec'd recd rcvd mailed postmarked filed billed gmt bst utc et pt ct "
+        "post posts airs premieres drops rec'd recd rcvd mailed postmarked filed billed gmt bst utc et pt ct "
         "commencing ending beginning ex-div payable am pm a.m p.m noon "
         "midnight"
     ).split()
