@@ -37,7 +37,9 @@ _ALSO_WORDS: Final = frozenset("in min pt cap tab".split())
 _SYMBOLS: Final = any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in _ALSO_WORDS)
 _MEASURED: Final = re.compile(rf" ?(?:{_SYMBOLS}|[gLWV])(?:/|(?!\w))")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
-_CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
+_CASE: Final = re.compile(
+    r"(?:(?<=\b[Nn]umber )|(?<=\b[Nn]umber: )|(?<= #: ))(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)"
+)
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(
     r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request"
@@ -82,7 +84,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
         text = text.sub(_CODED, _coded)
-    if "umber " in text.text:
+    if "umber" in text.text or "#: " in text.text:
         text = text.sub(_LONG, lambda match: spelled(match.group()))
         text = text.sub(_CASE, lambda match: f"{code(match['year'])} {code(match['case'])}")
     text = (

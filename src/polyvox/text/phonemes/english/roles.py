@@ -62,7 +62,7 @@ def general(words: Sequence[str], index: int) -> Role:
         following = at(words, index + 1)
         named = is_plural(words[index]) or following in AUXILIARIES or following == "of"
         plain = Role.NOUN if named else Role.PLAIN
-        return Role.VERB if _is_command(words, index) else plain
+        return Role.VERB if _is_command(words, index) or _is_next_order(words, index) else plain
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
@@ -234,6 +234,12 @@ def is_bare_infinitive(words: Sequence[str], index: int, left: str) -> bool:
     if left == "to":
         return not _is_noun_to(words, index)
     return left in ("me", "him", "her", "us", "them", "it") and at(words, index - 2) in LET
+
+
+def _is_next_order(words: Sequence[str], index: int) -> bool:
+    """Return whether an order goes on with the word: `Read for an hour; record titles in the log`."""
+    apart = at(words, index - 1) in (";", ",") and opens_with_order(words, index - 1)
+    return apart and is_plural(at(words, index + 1)) and not has_other_verb(words, index)
 
 
 def _follows_verb(word: str) -> bool:

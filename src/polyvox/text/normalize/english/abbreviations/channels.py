@@ -10,7 +10,7 @@ _TUNED: Final = re.compile(
 _ON_AIR: Final = re.compile(
     r"\b(?:TV|[Tt]elevision|[Tt]onite|[Tt]onight|[Ww]atch\w*|[Nn]ewscast|[Cc]able|[Aa]ntenna|[Ss]atellite|DVR|HDTV"
     r"|[Rr]adios?|[Rr]eruns?|[Ss]itcom|[Pp]remi[eè]re[sd]?|[Ff]inale|[Ee]pisodes?|[Kk]ickoff|[Tt]ip-?off|[Mm]ovies?"
-    r"|[Ff]ilms?|[Ss]eries|[Ss]how(?:s|n|ing)?|[Gg]ames?|[Mm]atch|[Dd]ebate|[Nn]etwork|[Hh]ighlights|[Ll]ive"
+    r"|[Ff]ilms?|[Ss]eries|[Ss]how(?:s|n|ing)?|[Gg]ames?|[Mm]atch|[Dd]ebate|[Nn]etwork|[Nn]ews|[Hh]ighlights|[Ll]ive"
     r"|PBS|NBC|CBS|ABC|FOX|BBC|ITV|ESPN|[Oo]scilloscope|[Mm]ixer|[Ss]ignal|[Tt]rigger)\b|★|\(\d{4}\)"
 )
 _TIMED: Final = re.compile(

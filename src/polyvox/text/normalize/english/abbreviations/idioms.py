@@ -70,6 +70,8 @@ _IDIOMS: Final = tuple(
         (" ent", r"\b([Ss])ep\b\.? ent\b\.?(?!\w)", r"\1eparate entrance"),
         ("hw", r"(?:(?<=[Hh]eat & )|(?<=[Hh]eat and )|(?<=[Hh]eat/)|(?<=[Hh]t/)|(?<=[Hh]t & ))hw\b\.?", "hot water"),
         (" dep", r"\b([Ss])ec\b\.?(?= dep)", r"\1ecurity"),
+        (" reg", r"\b(AKC|CKC|UKC|APHA|AQHA|USPTO) reg\b\.?(?!\w)", r"\1 registered"),
+        (" hm", r"((?:-free|[Gg]ood|[Gg]d|[Ll]oving|[Ff]orever|[Mm]obile) )hm\b\.?(?!\w)", r"\1home"),
         (" nr ", r"(?<=[A-Za-z,)] )nr(?= (?:the |[A-Z][a-z]|[a-z]{3}))", "near"),
         (" lg ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))lg\b\.?(?= [a-z])", "large"),
         (" sm ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))sm\b\.?(?= [a-z])", "small"),

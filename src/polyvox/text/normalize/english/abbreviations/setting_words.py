@@ -53,7 +53,7 @@ LISTING_BARE: Final = _table(
     "gch gas central heating",
     "pkng parking,prkg parking,balc balcony,renov renovated,remod remodeled,blt built,upst upstairs,dnst downstairs",
     "frig refrigerator,ldry laundry,priv private,spac spacious,beaut beautiful,wkly weekly,mths months",
-    "vw view,vws views,ocn ocean,gd good,dwshr dishwasher,bthrm bathroom,bthrms bathrooms,nbrhd neighborhood",
+    "vw view,vws views,ocn ocean,gd good,dwshr dishwasher,dryr dryer,nbrhd neighborhood",
 )
 LISTING: Final = LISTING_BARE | _table(
     "wd wood,cam camera,own owner,neut neutered,vacc vaccinated,vgd very good,hm home,cush cushions",

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import typed
+from polyvox.text.normalize.english.abbreviations import homes, typed
 from polyvox.text.normalize.english.context import final_stop, word_before
 from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
@@ -126,7 +126,7 @@ SHORTENED: Final = {
     "yrs": "years",
 }
 # The same; in capitals they may be initials.
-SMALL: Final = {
+SMALL: Final = homes.SHORTENED | {
     "addl": "additional",
     "flt": "flight",
     "flts": "flights",
