@@ -77,7 +77,8 @@ _MEASURED: Final = frozenset(
         "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
         "stroke "
         "tent thread threads tin tins "
-        "lot parcel parcels tract plot plots tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
+        "bungalow cottage condo duplex house townhouse villa lot parcel parcels tract plot plots "
+        "tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.

@@ -45,6 +45,7 @@ _LABELLED: Final = frozenset("equation figure table section model exhibit chapte
 _ASKING: Final = frozenset("do does did can could will would should must".split())
 _ASKING_BE: Final = frozenset("am are is was were aren't isn't wasn't weren't r".split())
 _ASKERS: Final = frozenset("how why when where so what and or but if then because".split())
+_COLLECTIVE: Final = frozenset("police clergy cattle".split())
 _ASKED: Final = 4
 NEAR: Final = 16  # words to either side that may tell the time of a sentence
 
@@ -165,6 +166,9 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
         return Role.NOUN
     if following in OBJECTS or left.startswith("help"):
         return Role.VERB
+    opens = is_break(at(words, index - 2)) and left == at(words, index - 1)
+    if left in _COLLECTIVE and opens and not is_break(following) and not has_other_verb(words, index):
+        return Role.VERB if not is_plural(word) else Role.NOUN
     if is_plural(word):
         return Role.VERB if _is_verb_of_singular(words, index, left) else Role.NOUN
     if is_plural(left) and not _after_article(words, index - 1):

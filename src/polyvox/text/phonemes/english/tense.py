@@ -104,7 +104,11 @@ def _tells_of_once(words: Sequence[str], index: int, left: str) -> bool:
     following = at(words, index + 1)
     all_of_it = following in ("the", "all", "every") and not _WHOLES.isdisjoint(words[index + 1 : index + 4])
     certain = left in ("i", "we", "they") and (following in _CERTAIN or all_of_it)
-    reach = words[max(0, index - 3) : index + 7] if all_of_it else words[max(0, index - NEAR) : index + NEAR]
+    reach = words[max(0, index - 3) : index + 7]
+    if not all_of_it:
+        before = takewhile(lambda word: word not in _ENDS, reversed(words[max(0, index - NEAR) : index]))
+        behind = takewhile(lambda word: word not in _ENDS, words[index : index + NEAR])
+        reach = [*(word for word in before if word != "to"), *behind]
     taken = certain and at(words, index + 2) == "as" and following in ("that", "it", "this")
     return taken or (certain and _HABIT.isdisjoint(reach))
 

@@ -40,6 +40,8 @@ SHORTENED: Final = {
     "rmmts": "roommates",
     "rntl": "rental",
     "rntls": "rentals",
+    "scrn": "screened",
+    "scrnd": "screened",
     "sbwy": "subway",
     "strg": "storage",
     "terrc": "terrace",

@@ -27,6 +27,8 @@ _AS_MINUTE: Final = (
     r" (?:ago|apart|away|before|after|behind|early|earlier|faster|from|late|later|left|long|longer|or two|slower|to"
     r"|walk)\b"
 )
+_STOREY: Final = "[Gg]round|[Tt]op|[Mm]ain|[Uu]pper|[Ll]ower|[Ff]irst|[Ss]econd|[Tt]hird|[Ee]ach|[Ee]very|[Ss]ame"
+_TAUGHT: Final = r"CPR|AED|ACLS|BLS|PALS|[Ff]irst[- ][Aa]id|OSHA|ServSafe"
 _SHADE: Final = (
     r"(?:beige|blond|blue|brown|cherry|cream|gold|gr[ae]y|green|maple|oak|orange|pink|purple|red|roast|tan|walnut|wood"
     r"|yellow|rain|snow|winds?|traffic|meat|syrup)\b"
@@ -72,6 +74,18 @@ _IDIOMS: Final = tuple(
         (" dep", r"\b([Ss])ec\b\.?(?= dep)", r"\1ecurity"),
         (" reg", r"\b(AKC|CKC|UKC|APHA|AQHA|USPTO) reg\b\.?(?!\w)", r"\1 registered"),
         (" hm", r"((?:-free|[Gg]ood|[Gg]d|[Ll]oving|[Ff]orever|[Mm]obile) )hm\b\.?(?!\w)", r"\1home"),
+        ("/", r"\b[Ww]/[Bb](?= (?:stove|fire|frpl|fpl|insert))", "wood-burning"),
+        (" fl", rf"\b({_STOREY}) fl\b\.?(?! ?oz)", r"\1 floor"),
+        ("sh. ", r"\bsh\.(?= (?:g(?:ar)?de?n|bath|kit|house|hse|accom|facil|lounge|room|apt|flat))", "shared"),
+        (
+            "hyd. ",
+            r"\b([Hh])yd\.(?= (?:dis[ck]|brake|lift|jack|pump|cyl|system|dump|fluid|oil|hose|press|lines?\b))",
+            r"\1ydraulic",
+        ),
+        (" trans", r"\b([Oo]wn|[Rr]eliable|[Pp]ublic|[Gg]round) trans\b\.?(?!\w)", r"\1 transportation"),
+        (" cert", r"\b([Bb]irth|[Dd]eath|[Mm]arriage|[Gg]ift|[Ss]tock|[Mm]edical) cert(s?)\b\.?", r"\1 certificate\2"),
+        (" cert", rf"\b({_TAUGHT}) cert\b\.?(?= (?:req|pref|a plus)|[,;.)]|$)", r"\1 certified"),
+        (" tot", r"((?:dollars|pounds|euros|[$£€][\d,.]+) )tot\b\.?(?!\w)", r"\1total"),
         (" nr ", r"(?<=[A-Za-z,)] )nr(?= (?:the |[A-Z][a-z]|[a-z]{3}))", "near"),
         (" lg ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))lg\b\.?(?= [a-z])", "large"),
         (" sm ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))sm\b\.?(?= [a-z])", "small"),

@@ -73,7 +73,7 @@ _JOB: Final = Setting(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
         r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience"
         r"|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer"
-        r"|[Aa]gencies|[Pp]ayroll|per hour|/hr)\b"
+        r"|[Aa]gencies|[Pp]ayroll|per hour|/hr|[Bb]abysitter|[Ss]itter|[Nn]anny|[Cc]ashier|[Hh]elp wanted)(?!\w)"
     ),
     setting_words.JOB,
     {},
@@ -167,6 +167,8 @@ def _beside(match: re.Match[str], word: str) -> str:
         return "saturated"
     if short == "cond" and word_before(match).lower() == "air":
         return "conditioning"
+    if short == "fin" and word_before(match).lower() in ("owner", "seller", "bank"):
+        return "financing"
     if short == "immed" and word_before(match).startswith("avail"):
         return "immediately"
     return "box" if short == "bx" and word_before(match).replace(".", "") == "PO" else word

@@ -176,6 +176,7 @@ SMALL: Final = homes.SHORTENED | {
     "clsd": "closed",
     "deft": "defendant",
     "defts": "defendants",
+    "dbld": "doubled",
     "dlvd": "delivered",
     "dlvry": "delivery",
     "hkup": "hookup",

@@ -17,7 +17,8 @@ BEFORE_DATE: Final = frozenset(
         "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
         "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
         "exp expires expiring "
-        "post posts airs premieres drops rec'd recd rcvd mailed postmarked filed billed gmt bst utc et pt ct "
+        "letters editorial editorials op-ed post posts airs premieres drops rec'd recd rcvd mailed postmarked "
+        "filed billed gmt bst utc et pt ct "
         "commencing ending beginning ex-div payable am pm a.m p.m noon "
         "midnight"
     ).split()
@@ -82,7 +83,9 @@ _SELDOM_PARTS: Final = frozenset((7, 9, 11, *_DAYS_ONLY))
 _SCALES: Final = frozenset((5, 10))
 _PLAIN: Final = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 _AROUND_DATE: Final = frozenset(
-    "is was by before after from since through thru till start starts started starting begin begins beginning end ends "
+    "is was applied charged credited delivered ordered paid refunded signed submitted "
+    "by before after from since through thru till start starts started starting begin begins "
+    "beginning end ends "
     "ending expires renews closes closed opens opened moved posted updated launches launched ships arrives".split()
 )
 # What a day is told of, where "is 10/10" may praise: "the deadline is 10/10".

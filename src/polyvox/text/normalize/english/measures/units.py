@@ -213,7 +213,10 @@ _PER_UNIT: Final = re.compile(
     rf"(?<=\b[Pp]er )(?:(?P<prefix>sq|cu)\.? ?)?(?P<unit>{any_of(symbol for symbol in UNITS if len(symbol) > 1)})"
     r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
 )
-_FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
+_FRACTION_SPAN: Final = re.compile(
+    r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)"
+    r"|(?<![\d.,/$€£-]\d)(?<=(?<![\w.,/$€£-])\d) ?[-–] ?(?=\d{1,2} [1-7]/[2-8](?![\d/]))"
+)
 _BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
