@@ -26,7 +26,7 @@ _OPENERS: Final = "\"“‘'(["
 # Words behind "a $5 …" that show that the noun has not come yet, or never comes.
 NOT_NOUNS: Final = frozenset(
     (
-        "a about above after again ago all already also an and apart are around as at away back be because been "
+        "a about above btwn after again ago all already also an and apart are around as at away back be because been "
         "before behind below between but by came can could did do does down due during each even every extra for "
         "from go goes had has have he her here his how i if in inside into is it its just last left less long mark "
         "may might more must my near never next not now of off on once only onto or our out outside over paid past "

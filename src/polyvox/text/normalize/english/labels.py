@@ -40,6 +40,11 @@ _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
 _CASE: Final = re.compile(
     r"(?:(?<=\b[Nn]umber )|(?<=\b[Nn]umber: )|(?<= #: ))(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)"
 )
+_KINDERGARTEN: Final = re.compile(r"(?:(?<=[Gg]rades K)|(?<=[Gg]rades PK)|(?<=[Gg]rades Pre-K)) ?[-–] ?(?=\d)")
+# A station on the dial: "101.1 FM".
+_FREQUENCY: Final = re.compile(
+    r"(?:(?<![\w.,$-])(?=10\d\.\d ?FM\b)|(?<=FM ))(?P<whole>10[0-8])\.(?P<tenth>\d)(?!\d|[.,]\d)"
+)
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(
     r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request"
@@ -80,6 +85,10 @@ def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
     if "ort" in text.text and "/" in text.text:
         text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
+    if "K-" in text.text or "K–" in text.text:
+        text = text.sub(_KINDERGARTEN, " to ")
+    if "FM" in text.text:
+        text = text.sub(_FREQUENCY, _frequency)
     if "§" in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
@@ -103,6 +112,10 @@ def read(text: TrackedText) -> TrackedText:
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
+
+
+def _frequency(match: re.Match[str]) -> str:
+    return f"{code(match['whole'])} point {spelled(match['tenth'])}"
 
 
 def _coded(match: re.Match[str]) -> str | None:

@@ -26,6 +26,11 @@ _WHOLES: Final = frozenset(
 )
 _THEN: Final = frozenset("yesterday ago last already just earlier".split())
 _ENDS: Final = frozenset((".", ";", ":", "!", "?", "—", "–", "(", "…"))
+# What a reader of a newspaper writes to have read it with.
+_MOODS: Final = frozenset(
+    "alarm amazement amusement concern delight disappointment disbelief dismay great horror interest pleasure sadness "
+    "some surprise tears".split()
+)
 _ARTICLES: Final = frozenset("a an the my his her its our their".split())
 _PRAISED: Final = frozenset(
     "amazing awesome beach bedtime boring brilliant compelling decent delightful dense depressing dull easy engaging "
@@ -58,7 +63,7 @@ def read_role(words: Sequence[str], index: int) -> Role:
         return Role.NOUN
     if (left in SUBJECTS or left in SINGULAR_SUBJECTS) and at(words, index - 2) in MODALS:
         return Role.VERB
-    if left in SINGULAR_SUBJECTS:
+    if left in SINGULAR_SUBJECTS or (at(words, index + 1) == "with" and at(words, index + 2) in _MOODS):
         return Role.PAST
     if is_break(left) and _opens_order(words, index) and _is_order(words, index):
         return Role.VERB

@@ -48,7 +48,7 @@ ADVERBS: Final = _words(
 )
 GO_LIVE: Final = _words(
     "go goes went gone broadcast broadcasts stream streams streamed air aired airs watch watched perform performed "
-    "performs play played plays see saw seen heard hear show shown reported came come"
+    "performs play played plays listen listens listened tune tuned join joined happen happens happened see saw seen heard hear show shown reported came come"
 )
 PAST_FORMS: Final = _words("read reread wound used learned rewound dove")
 LET: Final = _words("let lets make makes made help helps helped see sees saw hear hears heard watch watched")
@@ -113,7 +113,8 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
     "tear": _words(
         "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus "
-        "retina retinal acl knee jacket shirt sleeve tent canvas curtain sofa upholstery tarp labrum labral net"
+        "retina retinal acl knee jacket shirt sleeve tent canvas curtain sofa upholstery tarp labrum labral net label "
+        "packaging wrapper poster"
     ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(

@@ -29,6 +29,14 @@ _AS_MINUTE: Final = (
 )
 _STOREY: Final = "[Gg]round|[Tt]op|[Mm]ain|[Uu]pper|[Ll]ower|[Ff]irst|[Ss]econd|[Tt]hird|[Ee]ach|[Ee]very|[Ss]ame"
 _TAUGHT: Final = r"CPR|AED|ACLS|BLS|PALS|[Ff]irst[- ][Aa]id|OSHA|ServSafe"
+_AIRED: Final = (
+    r"[Tt]he|[Tt]his|[Tt]hat|[Ll]ast|[Nn]ew|[Ff]irst|[Nn]ext|[Ff]inal|[Pp]ilot|[Ee]ach|[Ee]very|[Ll]atest|second|third"
+    r"|\d+(?:st|nd|rd|th)"
+)
+_REVISED: Final = (
+    r"(?:agreement|bid|budget|contract|copy|draft|estimate|figures|forecast|invoice|plans?|proposal|quote|schedule"
+    r"|terms|version)\b"
+)
 _SHADE: Final = (
     r"(?:beige|blond|blue|brown|cherry|cream|gold|gr[ae]y|green|maple|oak|orange|pink|purple|red|roast|tan|walnut|wood"
     r"|yellow|rain|snow|winds?|traffic|meat|syrup)\b"
@@ -86,6 +94,12 @@ _IDIOMS: Final = tuple(
         (" cert", r"\b([Bb]irth|[Dd]eath|[Mm]arriage|[Gg]ift|[Ss]tock|[Mm]edical) cert(s?)\b\.?", r"\1 certificate\2"),
         (" cert", rf"\b({_TAUGHT}) cert\b\.?(?= (?:req|pref|a plus)|[,;.)]|$)", r"\1 certified"),
         (" tot", r"((?:dollars|pounds|euros|[$£€][\d,.]+) )tot\b\.?(?!\w)", r"\1total"),
+        ("rch", r"\b([Oo])rch\b\.?(?= (?:row|seats?|sec|ctr|center|level|left|right)\b)", r"\1rchestra"),
+        ("ezz", r"\b([Mm])ezz\b\.?(?= (?:row|seats?|sec|ctr|center|level|left|right)\b)", r"\1ezzanine"),
+        (" ep", rf"\b({_AIRED}) ep\b\.?(?= [a-z]|[,;)?!]|$)", r"\1 episode"),
+        ("tt. ", r"\b([Aa])tt\.(?= (?:is|are|please|pls)\b)", r"\1ttached"),
+        ("ev. ", rf"\b([Rr])ev\.(?= {_REVISED})", r"\1evised"),
+        (" Ed", r"\b([Tt]o the|[Dd]ear) Ed\b\.?(?=[:,])", r"\1 Editor"),
         (" nr ", r"(?<=[A-Za-z,)] )nr(?= (?:the |[A-Z][a-z]|[a-z]{3}))", "near"),
         (" lg ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))lg\b\.?(?= [a-z])", "large"),
         (" sm ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))sm\b\.?(?= [a-z])", "small"),

@@ -54,7 +54,7 @@ _LISTING: Final = Setting(
         r"|[Rr]oommates?|"
         r"WT[BS]|[Cc]ond\.|Venmo|VGC|BNIB|BNWT|AWD|FWD|[Bb]luetooth|[Cc]arfax|CARFAX|VIN|[Mm]ileage|[Ss]payed"
         r"|[Nn]eutered|smoke-free|[Rr]eward|[Cc]hipped|[Tt]abby|[Kk]ittens?|[Pp]upp(?:y|ies)|[Pp]ick-?up only"
-        r"|[Ff]ree to g(?:oo)?d home|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
+        r"|[Ff]ree to g(?:oo)?d home|[Hh]se|[Tt]o let|p\.?c\.?m\b|pw\b|[Ff]urn|[Bb]smt|[Ff]or sale)(?!\w)"
     ),
     setting_words.LISTING,
     setting_words.LISTING_BARE,
@@ -183,6 +183,8 @@ def _is_other(match: re.Match[str], setting: Setting, word: str) -> bool:
     if setting is _LISTING and short in _WORDS_TOO_BARE and not match["stop"]:
         first, last = max(0, match.start() - _NEAR), match.end() + 3 * _NEAR
         return _WORDS_TOO_BARE[short].search(match.string, first, last) is not None
+    if short.lower() == "bal":
+        return _HOUSED.search(match.string) is None
     if word == "engineer":
         return before == "of" or before.endswith(".")
     if setting is _SCHOOL and match["stop"]:

@@ -176,6 +176,7 @@ SMALL: Final = homes.SHORTENED | {
     "clsd": "closed",
     "deft": "defendant",
     "defts": "defendants",
+    "univ": "university",
     "dbld": "doubled",
     "dlvd": "delivered",
     "dlvry": "delivery",

@@ -44,7 +44,7 @@ _LEAD: Final = re.compile(
 )
 _LISTED: Final = re.compile(r"(?:, |; |[(&/] ?|[-–—] )\Z")
 _WEEK_OF: Final = re.compile(
-    r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s|[Nn]ote|[Ll]etter|[Ll]tr\.?|[Ee]-?mail|[Mm]emo|[Mm]essage|[Mm]sg"
+    r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s|[Nn]ote|[Ll]etter|[Ll]tr\.?|[Ee]-?mail|[Cc]all|[Cc]onversation|[Mm]emo|[Mm]essage|[Mm]sg"
     r"|[Ii]nvoice|[Mm]eeting|[Mm]tg|[Ss]tatement|[Ii]ssue) of \Z"
 )
 _DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \(?\Z")
