@@ -85,10 +85,7 @@ def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
     if "ort" in text.text and "/" in text.text:
         text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
-    if "K-" in text.text or "K–" in text.text:
-        text = text.sub(_KINDERGARTEN, " to ")
-    if "FM" in text.text:
-        text = text.sub(_FREQUENCY, _frequency)
+    text = _listed(text)
     if "§" in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
@@ -112,6 +109,13 @@ def read(text: TrackedText) -> TrackedText:
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
+
+
+def _listed(text: TrackedText) -> TrackedText:
+    """Stations of a dial and grades of a school."""
+    if "K-" in text.text or "K–" in text.text:
+        text = text.sub(_KINDERGARTEN, " to ")
+    return text.sub(_FREQUENCY, _frequency) if "FM" in text.text else text
 
 
 def _frequency(match: re.Match[str]) -> str:

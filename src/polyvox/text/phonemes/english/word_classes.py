@@ -48,7 +48,8 @@ ADVERBS: Final = _words(
 )
 GO_LIVE: Final = _words(
     "go goes went gone broadcast broadcasts stream streams streamed air aired airs watch watched perform performed "
-    "performs play played plays listen listens listened tune tuned join joined happen happens happened see saw seen heard hear show shown reported came come"
+    "performs play played plays listen listens listened tune tuned join joined happen happens happened "
+    "see saw seen heard hear show shown reported came come"
 )
 PAST_FORMS: Final = _words("read reread wound used learned rewound dove")
 LET: Final = _words("let lets make makes made help helps helped see sees saw hear hears heard watch watched")

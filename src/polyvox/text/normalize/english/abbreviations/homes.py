@@ -43,6 +43,7 @@ SHORTENED: Final = {
     "scrn": "screened",
     "scrnd": "screened",
     "sbwy": "subway",
+    "smkg": "smoking",
     "strg": "storage",
     "terrc": "terrace",
     "unfnshd": "unfinished",

@@ -79,7 +79,7 @@ _IDIOMS: Final = tuple(
         ),
         (" ent", r"\b([Ss])ep\b\.? ent\b\.?(?!\w)", r"\1eparate entrance"),
         ("hw", r"(?:(?<=[Hh]eat & )|(?<=[Hh]eat and )|(?<=[Hh]eat/)|(?<=[Hh]t/)|(?<=[Hh]t & ))hw\b\.?", "hot water"),
-        (" dep", r"\b([Ss])ec\b\.?(?= dep)", r"\1ecurity"),
+        (" dep", r"\b([Ss])ec\b\.? dep(?:osit)?\b\.?", r"\1ecurity deposit"),
         (" reg", r"\b(AKC|CKC|UKC|APHA|AQHA|USPTO) reg\b\.?(?!\w)", r"\1 registered"),
         (" hm", r"((?:-free|[Gg]ood|[Gg]d|[Ll]oving|[Ff]orever|[Mm]obile) )hm\b\.?(?!\w)", r"\1home"),
         ("/", r"\b[Ww]/[Bb](?= (?:stove|fire|frpl|fpl|insert))", "wood-burning"),

@@ -44,7 +44,7 @@ FILE: Final = _table(
     "jur jury",
 )
 LISTING_BARE: Final = _table(
-    "fp fireplace,fpl fireplace,sf square feet,smkg smoking,obo or best offer",
+    "fp fireplace,fpl fireplace,sf square feet,obo or best offer",
     "nr near,lg large,sm small,rm room,apt apartment,apts apartments,util utilities,utils utilities",
     "avail available,furn furnished,unfurn unfurnished,unfin unfinished,gar garage,appl appliances",
     "appls appliances",

@@ -364,6 +364,7 @@ ANYWHERE: Final = {
     "Amend": "Amendment",
     "Const": "Constitution",
     "cust": "customer",
+    "Cust": "Customer",
     "util": "utilities",
     "utils": "utilities",
     "Bd": "Board",

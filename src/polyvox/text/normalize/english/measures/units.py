@@ -195,7 +195,8 @@ _ARC: Final = re.compile(
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
 )
 _SPOONS: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?"
+    r"(?= (?:[a-z]{3}|at a time))"
 )
 _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend"
