@@ -127,7 +127,7 @@ _OPPOSED: Final = frozenset("counsel party parties side".split())
 
 def read(text: TrackedText, found: frozenset[str]) -> TrackedText:
     """The words of each setting that the text shows, in full; `found` has all its words in small letters."""
-    if _SLASHED.search(text.text) and _HOUSED.search(text.text):
+    if "/" in text.text and _SLASHED.search(text.text) and _HOUSED.search(text.text):
         text = text.sub(_SLASHED, _slashed)
     if found.isdisjoint(_BARE) and ("." not in text.text or found.isdisjoint(_STOPPED)):
         return text
