@@ -16,6 +16,7 @@ from polyvox.text.normalize.english import (
     roman,
     scripture,
     sports,
+    stars,
     symbols,
 )
 from polyvox.text.normalize.english.abbreviations import before_figures, courts, ranks
@@ -64,7 +65,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
-    text = names.read(ranks.read(text))
+    text = names.read(ranks.read(stars.read(text)))
     text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
     text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
     if _DIGIT.search(text.text):

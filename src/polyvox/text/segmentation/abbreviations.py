@@ -51,6 +51,7 @@ _INSIDE_BEFORE_SMALL: Final = (
         "Sch Pharm pharm comp alt Stat prof id "
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
+        "lt dk hyd Hyd orch Orch mezz Mezz rt tot cert Ofc hm vw vws dir arr illus narr chor rev att "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "
         "adic qté max feat Feat ed Ed eds pt Pub pub med bus disc r cx oz fl cap tab सोम मंगल बुध गुरु शुक्र शनि रवि".split()
     )
@@ -77,7 +78,7 @@ _BEFORE_FIGURES: Final = (
     | _NUMBERED
     | frozenset(scripture.SHORT)
     | frozenset(
-        "Sched Tit "
+        "Sched Tit Sat Sun "
         "b d r rr l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
@@ -86,7 +87,7 @@ _BEFORE_FIGURES: Final = (
     )
 )
 # Before a sum, where the sign of a currency follows and no word.
-_PRICED: Final = frozenset("mo reg Reg sugg Sugg sh fr ea nt".split())
+_PRICED: Final = frozenset("mo reg Reg sugg Sugg sh fr ea nt pd".split())
 # A word and the one behind it, each with a full stop of its own.
 _PAIRS: Final = frozenset(
     (

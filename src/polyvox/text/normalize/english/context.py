@@ -26,7 +26,7 @@ _OPENERS: Final = "\"“‘'(["
 # Words behind "a $5 …" that show that the noun has not come yet, or never comes.
 NOT_NOUNS: Final = frozenset(
     (
-        "a about above after again ago all already also an and apart are around as at away back be because been "
+        "a about above btwn after again ago all already also an and apart are around as at away back be because been "
         "before behind below between but by came can could did do does down due during each even every extra for "
         "from go goes had has have he her here his how i if in inside into is it its just last left less long mark "
         "may might more must my near never next not now of off on once only onto or our out outside over paid past "
@@ -76,7 +76,9 @@ _MEASURED: Final = frozenset(
         "filter filters flange gap gaps girder hdd hdds hole holes kerb knife ladder ladders loaf loop loss mattress "
         "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
         "stroke "
-        "tent thread threads tin tins tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
+        "tent thread threads tin tins "
+        "bungalow cottage condo duplex house townhouse villa lot parcel parcels tract plot plots "
+        "tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()
 )
 # Behind "a 5 km", these still have their noun to come.

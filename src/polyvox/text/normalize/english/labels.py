@@ -37,7 +37,14 @@ _ALSO_WORDS: Final = frozenset("in min pt cap tab".split())
 _SYMBOLS: Final = any_of(symbol for symbol in (*UNITS, *RATES) if len(symbol) > 1 and symbol not in _ALSO_WORDS)
 _MEASURED: Final = re.compile(rf" ?(?:{_SYMBOLS}|[gLWV])(?:/|(?!\w))")
 _LONG: Final = re.compile(r"(?<=\b[Nn]umber )\d{5,12}(?!\w|[.,:/-]\d)")
-_CASE: Final = re.compile(r"(?<=\b[Nn]umber )(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)")
+_CASE: Final = re.compile(
+    r"(?:(?<=\b[Nn]umber )|(?<=\b[Nn]umber: )|(?<= #: ))(?P<year>\d{2,3})-(?P<case>\d{3,5})(?![\w-]|[.,]\d)"
+)
+_KINDERGARTEN: Final = re.compile(r"(?:(?<=[Gg]rades K)|(?<=[Gg]rades PK)|(?<=[Gg]rades Pre-K)) ?[-–] ?(?=\d)")
+# A station on the dial: "101.1 FM".
+_FREQUENCY: Final = re.compile(
+    r"(?:(?<![\w.,$-])(?=10\d\.\d ?FM\b)|(?<=FM ))(?P<whole>10[0-8])\.(?P<tenth>\d)(?!\d|[.,]\d)"
+)
 _SECTION: Final = re.compile(r"(?P<many>§)?§ ?(?=\d)")
 _STATUS: Final = re.compile(
     r"(?<![\w.,:/$€£-])[1-5]\d\d(?= (?:(?:error|page|status|response|redirect)s?\b|Bad Gateway|Bad Request"
@@ -78,11 +85,12 @@ def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
     if "ort" in text.text and "/" in text.text:
         text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
+    text = _listed(text)
     if "§" in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
         text = text.sub(_CODED, _coded)
-    if "umber " in text.text:
+    if "umber" in text.text or "#: " in text.text:
         text = text.sub(_LONG, lambda match: spelled(match.group()))
         text = text.sub(_CASE, lambda match: f"{code(match['year'])} {code(match['case'])}")
     text = (
@@ -101,6 +109,17 @@ def read(text: TrackedText) -> TrackedText:
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
     return text.sub(_NAMED, _named)
+
+
+def _listed(text: TrackedText) -> TrackedText:
+    """Stations of a dial and grades of a school."""
+    if "K-" in text.text or "K–" in text.text:
+        text = text.sub(_KINDERGARTEN, " to ")
+    return text.sub(_FREQUENCY, _frequency) if "FM" in text.text else text
+
+
+def _frequency(match: re.Match[str]) -> str:
+    return f"{code(match['whole'])} point {spelled(match['tenth'])}"
 
 
 def _coded(match: re.Match[str]) -> str | None:

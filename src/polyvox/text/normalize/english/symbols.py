@@ -114,6 +114,9 @@ _SHORT_FORMS: Final = {
     "d/b/a": "doing business as",
     "f/k/a": "formerly known as",
     "r/t": "round trip",
+    "p/u": "pick up",
+    "p/t": "part time",
+    "f/t": "full time",
     "n/a": "not applicable",
     "o/s": "outstanding",
 }
@@ -153,7 +156,7 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
-    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|[rpf]/t|p/u|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"

@@ -17,6 +17,8 @@ OPENERS: Final = frozenset(
     "before after how why what and or".split()
 )
 """Words that open a clause of their own."""
+_ORDERS: Final = frozenset("close lead present read record separate tear update use wind".split())
+"""Heteronyms that open an order too."""
 _REACH: Final = 16
 
 
@@ -45,7 +47,7 @@ def opens_with_order(words: Sequence[str], index: int) -> bool:
     first = index
     while first > max(0, index - _REACH) and is_word(words[first - 1]):
         first -= 1
-    return first < index and words[first] in BASES
+    return first < index and (words[first] in BASES or words[first] in _ORDERS)
 
 
 def _verb_to_left(words: Sequence[str], index: int) -> bool:

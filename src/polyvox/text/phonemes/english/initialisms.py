@@ -33,6 +33,7 @@ _LETTERS_NEAR: Final[Mapping[str, frozenset[str]]] = {
     "FAD": _words("nadh nad atp cofactor cofactors enzyme coenzyme"),
     "PIT": _words("afc nfl nhl mlb buf cle bal cin phi nyr"),
     "WIC": _words("closet ensuite bedroom mbr bath br ba br/ba condo"),
+    "EX": _words("honda civic accord cr-v odyssey pilot passport kia sorento sportage trim mileage"),
     "HA": _PATIENT | _words("complains fever nausea photophobia migraine"),
     "ICE": _words(
         "vehicle vehicles car cars engine engines ev evs hybrid hybrids powertrain deutsche bahn berlin munich"

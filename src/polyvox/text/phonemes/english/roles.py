@@ -43,6 +43,9 @@ class Role(StrEnum):
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
 _LABELLED: Final = frozenset("equation figure table section model exhibit chapter article chart panel".split())
 _ASKING: Final = frozenset("do does did can could will would should must".split())
+_ASKING_BE: Final = frozenset("am are is was were aren't isn't wasn't weren't r".split())
+_ASKERS: Final = frozenset("how why when where so what and or but if then because".split())
+_COLLECTIVE: Final = frozenset("police clergy cattle".split())
 _ASKED: Final = 4
 NEAR: Final = 16  # words to either side that may tell the time of a sentence
 
@@ -60,7 +63,7 @@ def general(words: Sequence[str], index: int) -> Role:
         following = at(words, index + 1)
         named = is_plural(words[index]) or following in AUXILIARIES or following == "of"
         plain = Role.NOUN if named else Role.PLAIN
-        return Role.VERB if _is_command(words, index) else plain
+        return Role.VERB if _is_command(words, index) or _is_next_order(words, index) else plain
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
@@ -90,11 +93,19 @@ def from_left(words: Sequence[str], index: int, left: str) -> Role | None:
         return _predicate(words, index)
     if left == "one" and at(words, index - 2) == "no":
         return Role.VERB
+    if (left in SUBJECTS or left in SINGULAR_SUBJECTS) and is_asked_of(words, index, left):
+        return _predicate(words, index)
     if left in SUBJECTS or left in SINGULAR_SUBJECTS:
         return _after_subject(words, index, left)
     if left in DETERMINERS or left in PREPOSITIONS or left == "to" or left.endswith("'s") or left.isdigit():
         return nominal(words, index)
     return None
+
+
+def is_asked_of(words: Sequence[str], index: int, left: str) -> bool:
+    """Return whether a form of `be` stands before the subject: `are you close`, `were they still present`."""
+    place = next(back for back in range(index - 1, -1, -1) if words[back] == left)
+    return at(words, place - 1) in _ASKING_BE and (is_break(at(words, place - 2)) or at(words, place - 2) in _ASKERS)
 
 
 def _after_subject(words: Sequence[str], index: int, left: str) -> Role:
@@ -155,6 +166,9 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
         return Role.NOUN
     if following in OBJECTS or left.startswith("help"):
         return Role.VERB
+    opens = is_break(at(words, index - 2)) and left == at(words, index - 1)
+    if left in _COLLECTIVE and opens and not is_break(following) and not has_other_verb(words, index):
+        return Role.VERB if not is_plural(word) else Role.NOUN
     if is_plural(word):
         return Role.VERB if _is_verb_of_singular(words, index, left) else Role.NOUN
     if is_plural(left) and not _after_article(words, index - 1):
@@ -224,6 +238,12 @@ def is_bare_infinitive(words: Sequence[str], index: int, left: str) -> bool:
     if left == "to":
         return not _is_noun_to(words, index)
     return left in ("me", "him", "her", "us", "them", "it") and at(words, index - 2) in LET
+
+
+def _is_next_order(words: Sequence[str], index: int) -> bool:
+    """Return whether an order goes on with the word: `Read for an hour; record titles in the log`."""
+    apart = at(words, index - 1) in (";", ",") and opens_with_order(words, index - 1)
+    return apart and is_plural(at(words, index + 1)) and not has_other_verb(words, index)
 
 
 def _follows_verb(word: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from polyvox.text.phonemes.english.clauses import has_article, has_other_verb
+from polyvox.text.phonemes.english.live import live_role, lives_role
 from polyvox.text.phonemes.english.roles import (
     NEAR,
     Role,
@@ -16,16 +17,13 @@ from polyvox.text.phonemes.english.roles import (
     left_of,
 )
 from polyvox.text.phonemes.english.tense import read_role
-from polyvox.text.phonemes.english.verbs import PASTS, THIRD_PERSONS
 from polyvox.text.phonemes.english.word_classes import (
-    ADVERBS,
     AUXILIARIES,
     BE,
     CONJUNCTIONS,
     CONTEST,
     DETERMINERS,
     EYES,
-    GO_LIVE,
     HAVE,
     LEADEN,
     LEADING,
@@ -40,6 +38,8 @@ from polyvox.text.phonemes.english.word_classes import (
     SUBJECTS,
 )
 
+_TURNED: Final = frozenset("around round onto".split())
+_TO_END: Final = frozenset("to at by near before after until till since toward towards into past".split())
 _BECOMING: Final = frozenset(
     "become becomes became becoming feel feels feeling felt get gets getting got gotten go goes going gone went grow "
     "grows growing grew grown turn turned even".split()
@@ -82,10 +82,6 @@ _REAL_CLUBS: Final = frozenset(
 _TESTED: Final = frozenset(
     "positive tested test tests traces micrograms milligrams deciliter levels screened blood soil paint".split()
 )
-_CHANNELS: Final = frozenset(
-    "air stage camera tv television radio espn bbc cnn fox nbc cbs abc itv hbo sky youtube twitch instagram facebook "
-    "tiktok netflix peacock zoom stream".split()
-)
 _OF_NICE: Final = frozenset("airport ville côte cote riviera carnival".split())
 _NICE_THINGS: Final = frozenset(
     "and guy guys girl girls people work day days weather clothes try one new big little house things".split()
@@ -114,40 +110,13 @@ def _wound(words: Sequence[str], index: int) -> Role:
         return Role.NOUN
     if following in ("up", "down", "around", "round", "through", "its", "back", "tightly") or left in BE | HAVE:
         return Role.PAST
+    if (
+        not is_break(following)
+        and following not in PREPOSITIONS
+        and not _TURNED.isdisjoint(words[index + 2 : index + 5])
+    ):
+        return Role.NOUN if has_other_verb(words, index) else Role.PAST
     return Role.PAST if left in SUBJECTS or left in SINGULAR_SUBJECTS or following in OBJECTS else Role.NOUN
-
-
-def _live(words: Sequence[str], index: int) -> Role:
-    """To live, against a live show and going live."""
-    left, following = left_of(words, index), at(words, index + 1)
-    on_air = following in ("on", "from") and at(words, index + 2) in _CHANNELS
-    if at(words, index - 1) == "live" or on_air:
-        return Role.ADJECTIVE
-    if left in GO_LIVE or left.endswith("ing") or left in BE or (left == "it" and at(words, index - 2) in GO_LIVE):
-        return Role.ADJECTIVE
-    if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
-        return Role.ADJECTIVE
-    following_noun = following.isalpha() and following not in PREPOSITIONS | ADVERBS | CONJUNCTIONS | OBJECTS
-    if left in PREPOSITIONS or (following_noun and left in THIRD_PERSONS | PASTS):
-        return Role.ADJECTIVE
-    if is_break(left) and following in ("and", "with", "like", "well", "each", "your", "every", "as"):
-        return Role.VERB
-    homely = following in PREPOSITIONS or following in ADVERBS or following in ("together", "happily", "longer")
-    return Role.VERB if homely and not is_break(left) else general(words, index)
-
-
-def _lives(words: Sequence[str], index: int) -> Role:
-    """Someone lives here, against their lives."""
-    left = left_of(words, index)
-    if left in SINGULAR_SUBJECTS or left in ("who", "that", "which"):
-        return Role.VERB
-    if left in DETERMINERS or left in PREPOSITIONS or left.isdigit() or is_break(left):
-        return Role.NOUN
-    following = at(words, index + 1)
-    placed = following in ("in", "at", "on", "with", "near", "here", "there", "alone", "by", "next", "off")
-    if is_plural(left) or left.endswith(("ed", "ing")) or is_break(following):
-        return Role.NOUN
-    return Role.NOUN if has_other_verb(words, index) or not (placed or has_article(words, index)) else Role.VERB
 
 
 def _close(words: Sequence[str], index: int) -> Role:
@@ -157,7 +126,8 @@ def _close(words: Sequence[str], index: int) -> Role:
     if role in (Role.VERB, Role.ADJECTIVE, Role.ATTRIBUTE):
         return role
     if role is Role.NOUN:
-        return Role.NOUN if following == "of" else Role.ADJECTIVE
+        ending = at(words, index - 1) in ("a", "the") and at(words, index - 2) in _TO_END
+        return Role.NOUN if following == "of" or ending else Role.ADJECTIVE
     if is_break(left) and following in ("out", "down", "off"):
         return Role.VERB
     beside = is_break(following) or following in ("by", "to", "together", "enough", "behind")
@@ -195,12 +165,15 @@ def _lead(words: Sequence[str], index: int) -> Role:
 def _tear(words: Sequence[str], index: int) -> Role:
     """The noun that the eyes shed, against the verb for ripping."""
     left, following = left_of(words, index), at(words, index + 1)
-    weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 5])
+    reach = 3 if following == "in" and at(words, index + 2) in DETERMINERS else 6
+    weeping = not EYES.isdisjoint(words[max(0, index - reach) : index + 5])
+    if at(words, index - 1) == "a" and at(words, index - 2) == "on" and not weeping:
+        return Role.OTHER
     if following == "up" and at(words, index + 2) not in OBJECTS:
         return Role.NOUN
     if is_hinted(words, index):
         return Role.OTHER
-    if is_break(left) and words[index] == "tear" and following in _TORN_ALONG:
+    if is_break(left) and words[index] == "tear" and (following in _TORN_ALONG or following == "up"):
         return Role.VERB
     torn = left in DETERMINERS or left in SIZES
     if following == "in" and words[index] == "tear" and torn and not weeping:
@@ -400,8 +373,8 @@ PARTICULAR: Final = {
     "reread": read_role,
     "used": _used,
     "wound": _wound,
-    "live": _live,
-    "lives": _lives,
+    "live": live_role,
+    "lives": lives_role,
     "content": _content,
     "close": _close,
     "lead": _lead,

@@ -20,7 +20,7 @@ PREPOSITIONS: Final = _words(
 )
 CONJUNCTIONS: Final = _words("and or nor but then yet &")
 PEOPLE: Final = _words("people children men women folks students members guests")
-SUBJECTS: Final = PEOPLE | _words("i you we they who i'd you'd we'd they'd y'all")
+SUBJECTS: Final = PEOPLE | _words("i you u we they who i'd you'd we'd they'd y'all")
 SINGULAR_SUBJECTS: Final = _words(
     "he she it he'd she'd everyone someone anyone nobody everybody somebody anybody everything nothing something"
 )
@@ -48,7 +48,8 @@ ADVERBS: Final = _words(
 )
 GO_LIVE: Final = _words(
     "go goes went gone broadcast broadcasts stream streams streamed air aired airs watch watched perform performed "
-    "performs play played plays see saw seen heard hear show shown reported came come"
+    "performs play played plays listen listens listened tune tuned join joined happen happens happened "
+    "see saw seen heard hear show shown reported came come"
 )
 PAST_FORMS: Final = _words("read reread wound used learned rewound dove")
 LET: Final = _words("let lets make makes made help helps helped see sees saw hear hears heard watch watched")
@@ -69,7 +70,8 @@ NEVER_AFTER_ARTICLE: Final = _words(
 )
 LEADEN: Final = _words(
     "acid apron ball balls battery batteries bullet bullets content contamination crystal dust exposure glass "
-    "glaze level levels paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
+    "glaze level levels mine mines miner miners mining ore ores oxide "
+    "smelter smelters paint paints pellets pipe pipes pipework poisoning roof shielding shot sinker sinkers "
     "solder toxicity weight weights"
 )
 LEADING: Final = _words(
@@ -85,7 +87,9 @@ SIZES: Final = _words(
     "ragged partial complete slight minor"
 )
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
-EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
+EYES: Final = _words(
+    "eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad wipe wiped wipes wiping"
+)
 STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer archer's ribbon hair string strings")
 MASS_CUES: Final = _words(
     "no any some much contain contains contained containing absorb absorbs added adding use used "
@@ -96,7 +100,8 @@ MASS_CUES: Final = _words(
 CUES: Final[Mapping[str, frozenset[str]]] = {
     "lead": _words(
         "pipe pipes paint paints poisoning acid zinc copper mercury arsenic cadmium tin molten metal metals ore solder "
-        "bullet bullets toxic contaminated contamination shielding pencil alloy glaze traces roof"
+        "bullet bullets toxic contaminated contamination shielding pencil alloy glaze traces roof sharpen sharpened "
+        "graphite"
     ),
     "bass": _words(
         "fish fishes fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled "
@@ -109,7 +114,8 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
     "tear": _words(
         "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus "
-        "retina retinal acl knee jacket shirt sleeve tent canvas curtain sofa upholstery tarp labrum labral net"
+        "retina retinal acl knee jacket shirt sleeve tent canvas curtain sofa upholstery tarp labrum labral net label "
+        "packaging wrapper poster"
     ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.abbreviations import channels
 from polyvox.text.normalize.english.context import final_stop, word_before
 from polyvox.text.normalize.english.numbers import code
 from polyvox.text.tracked import TrackedText
@@ -125,6 +126,8 @@ BEFORE_FIGURES: Final = {
     "Iss": "Issue",
     "iss": "issue",
     "mi": "mile",
+    "Mi": "Mile",
+    "Per": "Period",
     "mvt": "movement",
     "Op": "Opus",
     "op": "opus",
@@ -204,7 +207,8 @@ BEHIND_COMMA: Final = {
 _BEFORE_FIGURE: Final = re.compile(
     r"(?<![\w.'])(?:([A-Za-z]{1,5})\."
     r"(?= ?\d| number \d|(?:(?<=[Ee]q\.)|(?<=[Ee]qs\.)|(?<=[Ff]ig\.)|(?<=[Ff]igs\.)) ?\(\d)"
-    r"|([Nn]os?|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt|[Ff]igs?|[Ee]qs?|Ch|[Ss]ec)\.(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
+    r"|([Nn]os?|pp?|pg|[Rr]ef|[Rr]m|[Aa]pt|Ste|[Bb]ldg|[Ff]lt|[Ff]igs?|[Ee]qs?|Ch|[Ss]ec)\."
+    r"(?= (?:number )?[A-Z]{1,4}[ -]?\d)"
     r"|(Conf\. )?([Rr]m|[Aa]pt|Ste|[Bb]ldg|[Aa]pp|[Pp]t|Sect?|[Tt]bl|Exh|[Ff]ig|Sched|Gp)\."
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
@@ -340,7 +344,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_POINT, "point")
     if "-" in text.text:
         text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
-    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    text = text.sub(_UNSTOPPED, lambda match: _chapter_or_channel(match[1], match) or BEFORE_FIGURES[match[1]])
     if "§" in text.text:
         text = text.sub(_CODE, lambda match: match["lead"] + code(match["number"]))
     if "s. " in text.text or "s." in text.text:
@@ -396,7 +400,13 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
-    return BEFORE_FIGURES.get(word)
+    return _chapter_or_channel(word, match) or BEFORE_FIGURES.get(word)
+
+
+def _chapter_or_channel(word: str, match: re.Match[str]) -> str | None:
+    if not channels.is_channel(word, match):
+        return None
+    return f"{word[0]}hannel{'s' if word.endswith('s') else ''}"
 
 
 def _each(match: re.Match[str]) -> str | None:

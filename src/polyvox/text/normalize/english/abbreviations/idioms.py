@@ -16,6 +16,39 @@ class Idiom(NamedTuple):
     said: str
 
 
+_TURNING: Final = (
+    r"(?:(?<=[Bb]ear )|(?<=[Tt]urn )|(?<=[Kk]eep )|(?<=[Vv]eer )|(?<=[Ss]tay )|(?<=[Hh]ard )|(?<=[Ss]harp )"
+    r"|(?<=[Ss]light )"
+    r"|(?<=[Gg]o )|(?<=[Ff]irst )|(?<=[Ss]econd )|(?<=1st )|(?<=2nd )|(?<=3rd )|(?<=to the )|(?<=on the )"
+    r"|(?<=[Tt]ake a )|(?<=[Mm]ake a )|(?<=[Hh]ang a ))"
+)
+_DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+_AS_MINUTE: Final = (
+    r" (?:ago|apart|away|before|after|behind|early|earlier|faster|from|late|later|left|long|longer|or two|slower|to"
+    r"|walk)\b"
+)
+_STOREY: Final = "[Gg]round|[Tt]op|[Mm]ain|[Uu]pper|[Ll]ower|[Ff]irst|[Ss]econd|[Tt]hird|[Ee]ach|[Ee]very|[Ss]ame"
+_TAUGHT: Final = r"CPR|AED|ACLS|BLS|PALS|[Ff]irst[- ][Aa]id|OSHA|ServSafe"
+_AIRED: Final = (
+    r"[Tt]he|[Tt]his|[Tt]hat|[Ll]ast|[Nn]ew|[Ff]irst|[Nn]ext|[Ff]inal|[Pp]ilot|[Ee]ach|[Ee]very|[Ll]atest|second|third"
+    r"|\d+(?:st|nd|rd|th)"
+)
+_REVISED: Final = (
+    r"(?:agreement|bid|budget|contract|copy|draft|estimate|figures|forecast|invoice|plans?|proposal|quote|schedule"
+    r"|terms|version)\b"
+)
+_SHADE: Final = (
+    r"(?:beige|blond|blue|brown|cherry|cream|gold|gr[ae]y|green|maple|oak|orange|pink|purple|red|roast|tan|walnut|wood"
+    r"|yellow|rain|snow|winds?|traffic|meat|syrup)\b"
+)
+_OF_OFFICES: Final = (
+    r"(?:bldg|building|chairs?|desk|equip|furniture|hrs?\b|hours|mgr|manager|park|phone|space|staff|suite|supplies|tower"
+    r"|visits?|worker)"
+)
+_PARKED: Final = (
+    r"(?:(?<=[Aa]mple )|(?<=[Ff]ree )|(?<=[Ss]treet )|(?<=[Cc]overed )|(?<=[Vv]alet )|(?<=[Gg]arage )|(?<=-site )"
+    r"|(?<=[Ss]elf )|(?<=[Rr]eserved )|(?<=[Ss]ecure )|(?<=\bno )|(?<=[Gg]uest ))"
+)
 _IDIOMS: Final = tuple(
     Idiom(cue, re.compile(found), said)
     for cue, found, said in (
@@ -39,12 +72,74 @@ _IDIOMS: Final = tuple(
         ("Dem. ", r"\bDem\.(?= [A-Z])", "Democratic"),
         ("Repub. ", r"\bRepub\.(?= [A-Z])", "Republican"),
         ("see att.", r"(?<=\bsee )att\.(?!\w)", "attached"),
-        (" ent", r"(?:(?<=\bfront )|(?<=\brear )|(?<=\bside )|(?<=\bmain )|(?<=\bback ))ent\b\.?(?!\w)", "entrance"),
+        (
+            " ent",
+            r"\b([Ff]ront|[Rr]ear|[Ss]ide|[Mm]ain|[Bb]ack|[Pp]rivate|[Oo]wn|[Ss]eparate) ent\b\.?(?!\w)",
+            r"\1 entrance",
+        ),
+        (" ent", r"\b([Ss])ep\b\.? ent\b\.?(?!\w)", r"\1eparate entrance"),
+        ("hw", r"(?:(?<=[Hh]eat & )|(?<=[Hh]eat and )|(?<=[Hh]eat/)|(?<=[Hh]t/)|(?<=[Hh]t & ))hw\b\.?", "hot water"),
+        (" dep", r"\b([Ss])ec\b\.? dep(?:osit)?\b\.?", r"\1ecurity deposit"),
+        (" reg", r"\b(AKC|CKC|UKC|APHA|AQHA|USPTO) reg\b\.?(?!\w)", r"\1 registered"),
+        (" hm", r"((?:-free|[Gg]ood|[Gg]d|[Ll]oving|[Ff]orever|[Mm]obile) )hm\b\.?(?!\w)", r"\1home"),
+        ("/", r"\b[Ww]/[Bb](?= (?:stove|fire|frpl|fpl|insert))", "wood-burning"),
+        (" fl", rf"\b({_STOREY}) fl\b\.?(?! ?oz)", r"\1 floor"),
+        ("sh. ", r"\bsh\.(?= (?:g(?:ar)?de?n|bath|kit|house|hse|accom|facil|lounge|room|apt|flat))", "shared"),
+        (
+            "hyd. ",
+            r"\b([Hh])yd\.(?= (?:dis[ck]|brake|lift|jack|pump|cyl|system|dump|fluid|oil|hose|press|lines?\b))",
+            r"\1ydraulic",
+        ),
+        (" trans", r"\b([Oo]wn|[Rr]eliable|[Pp]ublic|[Gg]round) trans\b\.?(?!\w)", r"\1 transportation"),
+        (" cert", r"\b([Bb]irth|[Dd]eath|[Mm]arriage|[Gg]ift|[Ss]tock|[Mm]edical) cert(s?)\b\.?", r"\1 certificate\2"),
+        (" cert", rf"\b({_TAUGHT}) cert\b\.?(?= (?:req|pref|a plus)|[,;.)]|$)", r"\1 certified"),
+        (" tot", r"((?:dollars|pounds|euros|[$£€][\d,.]+) )tot\b\.?(?!\w)", r"\1total"),
+        ("rch", r"\b([Oo])rch\b\.?(?= (?:row|seats?|sec|ctr|center|level|left|right)\b)", r"\1rchestra"),
+        ("ezz", r"\b([Mm])ezz\b\.?(?= (?:row|seats?|sec|ctr|center|level|left|right)\b)", r"\1ezzanine"),
+        (" ep", rf"\b({_AIRED}) ep\b\.?(?= [a-z]|[,;)?!]|$)", r"\1 episode"),
+        ("tt. ", r"\b([Aa])tt\.(?= (?:is|are|please|pls)\b)", r"\1ttached"),
+        ("ev. ", rf"\b([Rr])ev\.(?= {_REVISED})", r"\1evised"),
+        (" Ed", r"\b([Tt]o the|[Dd]ear) Ed\b\.?(?=[:,])", r"\1 Editor"),
+        (" nr ", r"(?<=[A-Za-z,)] )nr(?= (?:the |[A-Z][a-z]|[a-z]{3}))", "near"),
+        (" lg ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))lg\b\.?(?= [a-z])", "large"),
+        (" sm ", r"(?:(?<=\d )|(?<=\ba )|(?<=\bone )|(?<=\btwo )|(?<=\bthree ))sm\b\.?(?= [a-z])", "small"),
+        ("pt", rf"\b([Rr])pt\b\.?(?= (?:[a-z]+ ){{1,2}}[AP]\.M\b| (?:on )?{_DAY})", r"\1epeat"),
+        (
+            " eps",
+            r"\b([Nn]ew|[Ll]ast|[Ff]irst|[Nn]ext|[Ff]ew|[Aa]ll|[Mm]ore|\d+|two|three|four|five|six|eight|ten|both)"
+            r" eps\b\.?(?!\w| ?=)",
+            r"\1 episodes",
+        ),
+        (" cr", r"\bcr\.? (?=hrs?\b|hours?\b)", "credit "),
+        (
+            " vw",
+            r"\b([Oo]cean|[Cc]ity|[Ll]ake|[Mm]ountain|[Rr]iver|[Ww]ater|[Pp]ark|[Gg]arden|[Bb]ay|[Ss]ea) vw(s?)\b\.?",
+            r"\1 view\2",
+        ),
+        (" min.", rf"(?:(?<=\ba )|(?<=half a )|(?<=one ))min\.(?={_AS_MINUTE})", "minute"),
         ("years of Eng.", r"(?<=years of )Eng\.", "English"),
         ("pp. the", r"\b([Oo])pp\.(?= the\b)", r"\1pposite"),
         ("(opp. ", r"(?<=\()opp\.(?= [A-Z])", "opposite"),
         ("AP Gov", r"(?<=\bAP )Gov\b\.?", "Government"),
         ("Fed. Cl.", r"\bFed\. Cl\.(?!\w)", "Federal Claims"),
+        (" rt", rf"{_TURNING}rt\b\.?(?!\w)", "right"),
+        (" lt", rf"{_TURNING}lt\b\.?(?!\w)", "left"),
+        (" lt", rf"\b([Ll])t\b\.?(?= {_SHADE})", r"\1ight"),
+        (" dk", rf"\b([Dd])k\b\.?(?= {_SHADE})", r"\1ark"),
+        (" dr", r"(?<=\b[2-5] )dr\b\.?(?! [A-Z])", "door"),
+        ("Ofc", rf"\bOfc\b\.?(?= {_OF_OFFICES})", "Office"),
+        (" ofc", rf"\bofc\b\.?(?= {_OF_OFFICES})", "office"),
+        (
+            " pkg",
+            rf"(?:{_PARKED}pkg\b\.?(?!\w)|\bpkg\b\.?(?= (?:lots?|spaces?|garage|permits?|fees?)\b"
+            r"| (?:[a-z]+ ){1,4}dollars per (?:night|day|hour|month)))",
+            "parking",
+        ),
+        ("k-", r"\b([Cc])k-(in|out)\b", r"\1heck-\2"),
+        ("RT", r"\bRT(?= (?:air(?:fare)?|fares?|flights?|tickets?|nonstop)\b)|(?<=\d )RT(?=[,.;)]|$)", "round trip"),
+        ("OW", r"\bOW(?= (?:air(?:fare)?|fares?|flights?|tickets?)\b)|(?<=\d )OW(?=[,.;)]|$)", "one way"),
+        (" gar", r"\b([Aa])tt\b\.?(?= gar)", r"\1ttached"),
+        (" gar", r"\b([Dd])et\b\.?(?= gar)", r"\1etached"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),
     )
 )

@@ -11,7 +11,8 @@ from polyvox.text.tracked import TrackedText
 _IN_PHRASE: Final = re.compile(
     r"(?:(?<=\d )|(?<=\d\+ ))(?P<pages>pp|vols)\.?(?=[\s,;)]|$)"
     r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
-    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
+    r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub|dir)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
+    r"|\b(?P<made>[Dd]ir|[Pp]rod|[Aa]rr|[Ii]llus|[Nn]arr|[Cc]hor|[Cc]omp|[Pp]erf|[Cc]ond|[Rr]ev)\. (?=by\b)"
     r"|\b(?P<editors>[Ee]ds)\."
     r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
     r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
@@ -38,7 +39,8 @@ _IN_PHRASE: Final = re.compile(
     r"|(?<=\b[Ff]ree )(?P<ship>ship)\.|\b(?P<according>[Aa]cc)\. (?=to\b)"
 )
 _ANY_PHRASE: Final = re.compile(any_of((
-    " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", " tr.", "pub.", "Pub.", " med.", "Med.",
+    " pp", " vols", " ed.", "Ed.", " eds.", "Eds.", "trans.", "Trans.", "dir.", ". by",
+    " tr.", "pub.", "Pub.", " med.", "Med.",
     " bus. ", "Bus. ", " disc.", "reg. ", "Reg. ", "resp.", "Resp.", " conf.", "Conf.",
     " qtr",
     " min.", " min ", " min,", "-min", " maj", "-maj", " est.", "cc. ",
@@ -47,6 +49,18 @@ _ANY_PHRASE: Final = re.compile(any_of((
     " rev.", "Rev.", "sst.", "Ast.", "xcl. ", " rm", "ree ship.",
 )) + r"|(?:st|nd|rd|th)[ -](?:hr|wk|mo|yr|mi)(?!\w)")  # fmt: skip
 _PHRASES: Final = {"disc.": "discount", "Pub. L.": "Public Law"}
+_MADE: Final = {
+    "dir": "irected",
+    "prod": "roduced",
+    "arr": "rranged",
+    "illus": "llustrated",
+    "narr": "arrated",
+    "chor": "horeographed",
+    "comp": "omposed",
+    "perf": "erformed",
+    "cond": "onducted",
+    "rev": "evised",
+}
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
 _ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
 _FIELDS: Final = {
@@ -96,7 +110,7 @@ def read(text: TrackedText) -> TrackedText:
 def _in_phrase(match: re.Match[str]) -> str | None:
     """The words of whichever phrase was found."""
     stop = final_stop(match)
-    if match["pages"] or match["edition"] or match["edited"] or match["editors"]:
+    if match["pages"] or match["edition"] or match["edited"] or match["editors"] or match["made"]:
         return _of_book(match, stop)
     if match["med"]:
         return match["med"] + ("edical " if match["medical"] else "edium ")
@@ -125,9 +139,13 @@ def _of_book(match: re.Match[str], stop: str) -> str:
         return ("pages" if match["pages"] == "pp" else "volumes") + stop
     if match["edition"]:
         return match["edition"].replace("rev.", "revised").replace("Rev.", "Revised") + "edition" + stop
+    if match["made"]:
+        return match["made"][0] + _MADE[match["made"].lower()] + " "
     if match["editors"]:
         return f"{match['editors'][0]}ditors"
-    done = {"e": "edited by ", "t": "translated by ", "p": "published by "}[match["edited"][0].lower()]
+    done = {"e": "edited by ", "t": "translated by ", "p": "published by ", "d": "directed by "}[
+        match["edited"][0].lower()
+    ]
     return done.capitalize() if match["edited"][0].isupper() else done
 
 

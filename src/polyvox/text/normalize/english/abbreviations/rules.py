@@ -132,6 +132,10 @@ _BEFORE_NUMERAL: Final = re.compile(
 _WITH_STOP: Final = re.compile(r"(?<![\w.'\\])([A-Za-z]{1,7})\.(?!\w)")
 _JOURNEYS: Final = {"arr": "arrival", "dep": "departure"}
 _GOES_ON: Final = re.compile(r"[,;:)]| (?:[a-z\d(&@+=~<>$£€–-]|[A-Z](?![A-Za-z]))")
+_LEAVING: Final = re.compile(
+    r" [A-Z][a-z]+(?: [A-Z][a-z]+)?,? (?:at )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|noon|midnight)\b)"
+)
 _AIRPORT: Final = 3
 _COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred)[ -]\Z")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
@@ -302,7 +306,8 @@ def _with_stop(match: re.Match[str]) -> str | None:
 def _departs(match: re.Match[str], word: str) -> bool:
     """Return whether "Dep." stands before the code of an airport, and not before a name."""
     following = word_after(match)
-    return word == "Dep" and len(following) == _AIRPORT and following.isupper()
+    coded = len(following) == _AIRPORT and following.isupper()
+    return word == "Dep" and (coded or _LEAVING.match(match.string, match.end()) is not None)
 
 
 def _labelled_or_counted(match: re.Match[str], word: str) -> str | None:

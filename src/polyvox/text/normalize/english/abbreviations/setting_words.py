@@ -43,24 +43,34 @@ FILE: Final = _table(
     "trib tribunal,arb arbitration,litig litigation,pros prosecution,wit witness,jgmt judgment,judg judgment",
     "jur jury",
 )
-LISTING_BARE: Final = _table("fp fireplace,fpl fireplace,sf square feet,smkg smoking,obo or best offer")
+LISTING_BARE: Final = _table(
+    "fp fireplace,fpl fireplace,sf square feet,obo or best offer",
+    "nr near,lg large,sm small,rm room,apt apartment,apts apartments,util utilities,utils utilities",
+    "avail available,furn furnished,unfurn unfurnished,unfin unfinished,gar garage,appl appliances",
+    "appls appliances",
+    "yd yard,immed immediate,immac immaculate,cond condition,exc excellent,xlnt excellent",
+    "elec electricity,wtr water,gdn garden,grnd ground,terr terraced,recep reception,recept reception",
+    "gch gas central heating",
+    "pkng parking,prkg parking,balc balcony,renov renovated,remod remodeled,blt built,upst upstairs,dnst downstairs",
+    "frig refrigerator,ldry laundry,priv private,spac spacious,beaut beautiful,wkly weekly,mths months",
+    "vw view,vws views,ocn ocean,gd good,dwshr dishwasher,dryr dryer,nbrhd neighborhood",
+)
 LISTING: Final = LISTING_BARE | _table(
-    "wd wood,cam camera,own owner,neut neutered,vacc vaccinated,gd good,vgd very good,hm home,cush cushions",
+    "wd wood,cam camera,own owner,neut neutered,vacc vaccinated,vgd very good,hm home,cush cushions",
     "ins insurance,orig original,incld included,kg king,qn queen",
-    "lr living room,mbr master bedroom,flr floor,mths months,wkly weekly,elec electricity,wtr water,gdn garden",
-    "grnd ground,terr terraced,semi semi-detached,recep reception,recept reception,gch gas central heating",
-    "pkng parking",
-    "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished,unfin unfinished,gar garage,appl appliances",
-    "appls appliances,priv private,ent entrance,furn furnished,unfurn unfurnished,yd yard,hw hot water,ht heat",
-    "refs references,cond condition,exc excellent,immed immediate,occ occupancy,neg negotiable,nego negotiable",
-    "sec security,dep deposit,loc location,fam family,liv living,din dining,stor storage,balc balcony,elev elevator",
-    "mod modern,renov renovated,remod remodeled,vic vicinity,blt built,eff efficiency,att attached,det detached",
-    "trans transportation,ac acres,acs acres,apt apartment,apts apartments,frig refrigerator,refrig refrigerator",
-    "wash washer,upst upstairs,dnst downstairs,ste suite,cpt carpet,ext exterior,int interior,bal balcony",
+    "lr living room,mbr master bedroom,flr floor",
+    "semi semi-detached",
+    "bd bedroom,bds bedrooms,ba bath,kit kitchen,fin finished",
+    "ent entrance,hw hot water,ht heat",
+    "refs references,occ occupancy,neg negotiable,nego negotiable",
+    "sec security,dep deposit,loc location,fam family,liv living,din dining,stor storage,elev elevator",
+    "mod modern,vic vicinity,eff efficiency,att attached,det detached",
+    "trans transportation,ac acres,acs acres,refrig refrigerator",
+    "wash washer,ste suite,cpt carpet,ext exterior,int interior,bal balcony",
     "conv convertible,appr approval",
     "auto automatic,acc accident,sep separate,cent central,pref preferred,resp responsible",
     "prof professional",
-    "prkg parking,spac spacious,beaut beautiful,gorg gorgeous,hist historic,comm community,pty party",
+    "gorg gorgeous,hist historic,comm community,pty party",
 )
 RECIPE: Final = _table(
     "chop chopped,refrig refrigerate,parm Parmesan,marg margarine,veg vegetable,choc chocolate,env envelope",
@@ -80,7 +90,7 @@ JOB: Final = _table(
 )
 SCHOOL: Final = _table(
     "alg algebra,anat anatomy,anth anthropology,anthro anthropology,astr astronomy,astron astronomy,bio biology",
-    "biol biology,bot botany,calc calculus,chem chemistry,comm communications,econ economics,engl English",
+    "biol biology,bot botany,calc calculus,chem chemistry,comm communications,econ economics,eng English,engl English",
     "geog geography,geol geology,geom geometry,ger German,hist history,ital Italian,lat Latin,ling linguistics",
     "lit literature,mus music,phil philosophy,philos philosophy,phys physics,physiol physiology,psych psychology",
     "psychol psychology,sci science,soc sociology,sociol sociology,span Spanish,stat statistics,stats statistics",

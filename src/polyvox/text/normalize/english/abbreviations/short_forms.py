@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.abbreviations import typed
+from polyvox.text.normalize.english.abbreviations import homes, typed
 from polyvox.text.normalize.english.context import final_stop, word_before
 from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
@@ -126,8 +126,16 @@ SHORTENED: Final = {
     "yrs": "years",
 }
 # The same; in capitals they may be initials.
-SMALL: Final = {
+SMALL: Final = homes.SHORTENED | {
     "addl": "additional",
+    "flt": "flight",
+    "flts": "flights",
+    "rdg": "reading",
+    "rdgs": "readings",
+    "smkr": "smoker",
+    "smkrs": "smokers",
+    "excl": "excluding",
+    "incl": "including",
     "avg": "average",
     "avgs": "averages",
     "affd": "affected",
@@ -168,6 +176,8 @@ SMALL: Final = {
     "clsd": "closed",
     "deft": "defendant",
     "defts": "defendants",
+    "univ": "university",
+    "dbld": "doubled",
     "dlvd": "delivered",
     "dlvry": "delivery",
     "hkup": "hookup",
@@ -458,6 +468,8 @@ def _shortened(match: re.Match[str]) -> str | None:
     if not (short.islower() or short.istitle() or shouted):
         return None
     word = SHORTENED.get(lower) or SMALL[lower]
+    if word.endswith("cluding") and not match.string[match.end() : match.end() + 2].strip(" .,;)"):
+        word = f"{lower}uded"
     if lower == "mtg" and word_before(match).lower().rstrip(".") in _OF_LOANS:
         word = "mortgage"
     if short == "Pct" and word_before(match).islower():

@@ -252,7 +252,7 @@ _NAMES: Final = frozenset(
 _TYPED: Final = re.compile(
     r"(?<![\w.'@#-])(?:"
     + any_of((*TYPED, *(word.capitalize() for word in TYPED if word not in _NAMES), *MIXED_CASE))
-    + r")(?![\w'@-]|\.\w)"
+    + r")(?![\w@-]|'(?!s\b)|\.\w)"
 )
 WORDS: Final = frozenset((*TYPED, *map(str.lower, MIXED_CASE), "tl"))
 _NEAR: Final = 12

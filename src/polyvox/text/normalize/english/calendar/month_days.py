@@ -16,7 +16,10 @@ BEFORE_DATE: Final = frozenset(
     (
         "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
         "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
-        "exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon "
+        "exp expires expiring "
+        "letters editorial editorials op-ed post posts airs premieres drops rec'd recd rcvd mailed postmarked "
+        "filed billed gmt bst utc et pt ct "
+        "commencing ending beginning ex-div payable am pm a.m p.m noon "
         "midnight"
     ).split()
 )
@@ -40,7 +43,10 @@ _LEAD: Final = re.compile(
     r"(?P<word>[A-Za-z'.]*[A-Za-z'])[.,:]?,? \(?(?:(?:about|around|approximately|roughly|approx\.|COB|EOD|EOB) )?\Z"
 )
 _LISTED: Final = re.compile(r"(?:, |; |[(&/] ?|[-–—] )\Z")
-_WEEK_OF: Final = re.compile(r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s) of \Z")
+_WEEK_OF: Final = re.compile(
+    r"\b(?:[Ww]k\.?|[Ww]eek|[Nn]ight|[Mm]orning|[Ee]vening|[Aa]s|[Nn]ote|[Ll]etter|[Ll]tr\.?|[Ee]-?mail|[Cc]all|[Cc]onversation|[Mm]emo|[Mm]essage|[Mm]sg"
+    r"|[Ii]nvoice|[Mm]eeting|[Mm]tg|[Ss]tatement|[Ii]ssue) of \Z"
+)
 _DAY_BEFORE: Final = re.compile(r"day[.,]{0,2} \(?\Z")
 _PERIOD: Final = re.compile(
     r"\b(?:away|billing|break|closed|closure|cycle|dates?|from|off|office|period|runs?|sale|service|stay|stmt"
@@ -77,8 +83,16 @@ _SELDOM_PARTS: Final = frozenset((7, 9, 11, *_DAYS_ONLY))
 _SCALES: Final = frozenset((5, 10))
 _PLAIN: Final = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 _AROUND_DATE: Final = frozenset(
-    "is was by before after from since through thru till start starts started starting begin begins beginning end ends "
+    "is was applied charged credited delivered ordered paid refunded signed submitted "
+    "by before after from since through thru till start starts started starting begin begins "
+    "beginning end ends "
     "ending expires renews closes closed opens opened moved posted updated launches launched ships arrives".split()
+)
+# What a day is told of, where "is 10/10" may praise: "the deadline is 10/10".
+_DATED: Final = re.compile(
+    r"\b(?:anniversary|appointment|appt|b-?day|birthday|closing|date|day|deadline|due|election|exam|flight|hearing"
+    r"|interview|launch|meeting|mtg|party|release|test|today|trip|wedding)\b",
+    re.IGNORECASE,
 )
 # What figures with a stroke count or rate: "slides 3/14 and 4/14", "Apgars 8/9 and 9/9".
 COUNTED_PARTS: Final = re.compile(
@@ -123,6 +137,8 @@ class _Days:
         if _DAY_BEFORE.search(before) or (word == "of" and _WEEK_OF.search(before)):
             return True
         first, last = int(match["first"]), int(match["last"])
+        if word in ("is", "was") and first == last in _SCALES and _DATED.search(before) is None:
+            return False
         unlike_fraction = match["first"][0] == "0" or first >= last or last > 10 or last in _SELDOM_PARTS
         if unlike_fraction and (word in _AROUND_DATE or match["first"][0] == "0"):
             return True

@@ -38,7 +38,8 @@ _POINTED: Final = re.compile(
     r"|[Kk]icks? off|KO|"
     r"doors(?: open)?|curtain(?: up)?|starts?|check-?in|last (?:bus|entry|orders|train)|(?:Mon|Tues?|Wednes|Thurs?"
     r"|Fri|Satur|Sun)"
-    r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?))"
+    r"(?:day)?s?|F|open|lunch|dinner)\b[.):,]{0,2} (?:at |from |by )?"
+    r"|\b(?:[Aa]rr|[Dd]ep)\b[.,:]? (?:[A-Z][a-z]+ ){1,2}(?:at )?))"
     r"(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\w%]|[.,:/]\d)"
 )
 _POINT: Final = re.compile(r"\d\.[0-5]\d(?!\d)")

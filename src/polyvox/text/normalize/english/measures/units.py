@@ -195,7 +195,8 @@ _ARC: Final = re.compile(
     r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
 )
 _SPOONS: Final = re.compile(
-    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?(?= [a-z]{{3}})"
+    rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<unit>[Tt])\.?"
+    r"(?= (?:[a-z]{3}|at a time))"
 )
 _COOKING: Final = re.compile(
     r"\b(?:cups?|tsp|tbsp|[Aa]dd|[Mm]ix|[Ss]tir|[Bb]utter|[Ss]ugar|[Ff]lour|[Ss]alt|oil|[Ww]hisk|[Bb]ake|[Bb]lend"
@@ -213,7 +214,10 @@ _PER_UNIT: Final = re.compile(
     rf"(?<=\b[Pp]er )(?:(?P<prefix>sq|cu)\.? ?)?(?P<unit>{any_of(symbol for symbol in UNITS if len(symbol) > 1)})"
     r"(?!\w|['.]\w)(?:\.(?= [a-z(]|[,;)]))?"
 )
-_FRACTION_SPAN: Final = re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)")
+_FRACTION_SPAN: Final = re.compile(
+    r"(?:(?<=\d/\d)|(?<=\d/\d\d)) ?[-–] ?(?=\d{1,2}(?: \d{1,2})?/\d)"
+    r"|(?<![\d.,/$€£-]\d)(?<=(?<![\w.,/$€£-])\d) ?[-–] ?(?=\d{1,2} [1-7]/[2-8](?![\d/]))"
+)
 _BODY: Final = re.compile(r"/1\.73 ?m[²2](?!\w)")
 _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 

@@ -91,8 +91,8 @@ _SEAT: Final = re.compile(
 _SHORT_STATE: Final = re.compile(rf"(?<=[a-z], )(?P<state>{_SHORT})\.(?![\w'])")
 _TURN: Final = re.compile(
     r"(?P<lead>\b(?:[Tt]urn|[Kk]eep|[Bb]ear|[Gg]o|[Mm]ake a|[Tt]ake a|[Ee]xit|then(?: a)?|"
-    r"the (?:1st|2nd|3rd|next|first)|on (?:the|your)(?= [LR] (?:past|after|before|at))) )"
-    r"(?P<side>[LR])(?= (?:on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
+    r"the (?:1st|2nd|3rd|next|first)|(?:on|to) (?:the|your)(?= [LR](?:[.,;)]|$| (?:past|after|before|at|side)\b))) )"
+    r"(?P<side>[LR])(?= (?:side|on|onto|at|in|after|before|past|to|turn|there|again|here)\b|[.,;)]|$)"
     r"|(?P<comma>, )(?P<then>[LR])(?= (?:on|onto|at|in|after|past) (?:[A-Z\d]|the\b))"
 )
 _NUMBERED_STREET: Final = re.compile(

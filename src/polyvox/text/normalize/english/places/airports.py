@@ -15,7 +15,7 @@ _CODES: Final = frozenset(
     "SJC SJD SJU SLC SMF SNA STL STN SVO SYD TLV TPA TPE TUL TUS TXL VCE VIE WAW WLG YEG YUL YVR YYC YYZ ZRH".split()
 )
 _ROUTE: Final = re.compile(r"(?<![\w/-])[A-Z]{3}(?:(?: ?[-–—→>] ?| to |/)[A-Z]{3}){1,4}(?![\w/-]|\.\w)")
-_ANY: Final = re.compile("[A-Z]{3}(?:[ -]|[–—→>/])")
+_ANY: Final = re.compile("[A-Z]{3}(?:[ .,;:)-]|[–—→>/]|$)")
 _CODE: Final = re.compile("[A-Z]{3}")
 
 
@@ -24,6 +24,11 @@ _LED: Final = re.compile(
     r"|ex) )(?P<code>[A-Z]{3})(?![\w/-]|\.\w)"
 )
 _FEWEST: Final = 2
+# What lets a single code be an airport.
+_FLOWN: Final = re.compile(
+    r"\b(?:[Ff]lights?|[Ff]lts?\b\.?|[Gg]ate|[Ll]ayover|[Aa]irports?|[Rr]unway|[Nn]onstop|[Ff]l(?:y|ew|ies|ying)|[Ll]and(?:s|ed|ing)"
+    r"|[Cc]onnecting|[Aa]irfare|TSA|[Tt]axi(?:ed|ing))(?!\w)"
+)
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -31,7 +36,8 @@ def read(text: TrackedText) -> TrackedText:
     if _ANY.search(text.text) is None:
         return text
     text = text.sub(_ROUTE, _route)
-    if len(_CODES.intersection(_CODE.findall(text.text))) < _FEWEST:
+    found = len(_CODES.intersection(_CODE.findall(text.text)))
+    if not found or (found < _FEWEST and _FLOWN.search(text.text) is None):
         return text
     return text.sub(_LED, lambda match: match["lead"] + kept_apart(match["code"]) if match["code"] in _CODES else None)
 

@@ -38,7 +38,8 @@ _FORECAST: Final = re.compile(
     r"|wind\w*)\b"
 )
 _FAR: Final = re.compile(
-    rf"(?<=\d )(?P<point>{_FINE})(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])"
+    rf"(?:(?<=\d )(?P<point>{_FINE})|(?:(?<=mph )|(?<=knots )|(?<=kts )|(?<=km/h )|(?<=miles )|(?<=mi\. )|(?<=km ))"
+    rf"(?P<there>{_POINT}))(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])"
 )
 
 
@@ -51,7 +52,9 @@ def read(text: TrackedText) -> TrackedText:
     if _GALE.search(text.text):
         text = text.sub(_FORCE, lambda match: _point(match["point"]))
     text = text.sub(_WIND, _wind).sub(_MOVING, lambda match: match["lead"] + _point(match["point"]))
-    return text.sub(_FAR, lambda match: (match["lead"] or "") + _point(match["point"] or match["fine"]))
+    return text.sub(
+        _FAR, lambda match: (match["lead"] or "") + _point(match["point"] or match["there"] or match["fine"])
+    )
 
 
 def _point(letters: str) -> str:

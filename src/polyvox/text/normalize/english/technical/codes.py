@@ -151,6 +151,7 @@ _FORMATS: Final = frozenset("2 4 5 6 8 12 16".split())
 _RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
 _DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
 _BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
+_DONE_TO: Final = frozenset("it them him her me us you this that called tried asked checked emailed texted".split())
 _COMPARED: Final = frozenset(
     "a around as back better bigger cheaper daily denser each every faster fewer greater heavier higher larger less "
     "lighter longer lower monthly more per platinum in on over shorter slower smaller stronger taller the thicker "
@@ -363,8 +364,10 @@ def _times(match: re.Match[str]) -> str:
     operated = _OPERATED.search(match.string, max(0, match.start() - 4), match.start())
     if operated and word_after(match) not in _COMPARED and not match.string.startswith("/", match.end()):
         return f"{number(match['amount'])}{upto} X"
+    done = word_after(match) in ("and", "or", "but") or match.string.startswith(" &", match.end())
     compared = (
-        word_after(match).endswith("'s")
+        (done and word_before(match) in _DONE_TO)
+        or word_after(match).endswith("'s")
         or ending
         or "." in match["amount"]
         or word_after(match) in _COMPARED
