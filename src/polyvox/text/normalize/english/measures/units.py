@@ -45,7 +45,7 @@ _GAME: Final = _cue(
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _WEATHER: Final = _cue(
-    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|mph|storms?|pressure|typhoon|winds?"
+    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|kn|knots|kts?|low|mph|storms?|pressure|tropical|typhoon|winds?"
 )
 _BINARY: Final = frozenset(("Ki", "Mi", "Gi", "Ti"))
 _CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
@@ -61,7 +61,7 @@ _SHOWN: Final = {
     "A": (
         "amp",
         _cue(
-            r"amps?|AFCI|GFCI|panel|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|"
+            r"amps?|AFCI|GFCI|AWG|EMT|NEC|NEMA|bkrs?|panel|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|"
             r"\d+ ?V"
         ),
     ),

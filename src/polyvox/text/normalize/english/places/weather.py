@@ -48,7 +48,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_HIGH_LOW, r"\g<lead>\g<high>, \g<low>")
     if _ANY.search(text.text) is None:
         return text
-    if _GALE.search(text.text):
+    if _GALE.search(text.text) or _FORECAST.search(text.text):
         text = text.sub(_FORCE, lambda match: _point(match["point"]))
     text = text.sub(_WIND, _wind).sub(_MOVING, lambda match: match["lead"] + _point(match["point"]))
     return text.sub(_FAR, lambda match: (match["lead"] or "") + _point(match["point"] or match["fine"]))
