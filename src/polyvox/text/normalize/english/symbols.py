@@ -173,9 +173,10 @@ _ACCOUNT: Final = re.compile(
     r"(?<![\w/])(?:(?<=[Bb]ank )|(?<=[Ss]avings )|(?<=[Cc]urrent )|(?<=[Cc]hecking )|(?<=[Jj]oint )|(?<=[Bb]usiness )"
     r"|(?<=from )|(?<=into )|(?<=debit )|(?<=credit )|(?<=trade )"
     r"|(?=[aA]/[cC]s? (?:no|number|name|holder|payee|payable|ending|balance|type|details|opened|closed|overdrawn"
-    r"|with)\b))"
+    r"|with)\b)|(?=[aA]/[cC] ?\d{4}))"
     r"(?P<first>[aA])/[cC](?![\w/])"
 )
+_SORT_CODE: Final = re.compile(r"(?<![\w/])(?P<first>[sS])/[cC](?=:? ?\d\d-?\d\d-?\d\d(?!\d))")
 _LETTERS: Final = re.compile(r"(?<![\w/])(?P<first>[A-Z])/(?P<last>[A-Z])(?![\w/])")
 _COUNTED_PER: Final = re.compile(
     r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
@@ -296,8 +297,9 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         text = text.sub(_BECOMES, " to ")
     if "*" in text.text:
         text = _stars(text)
-    if "a/c" in text.text or "A/c" in text.text or "A/C" in text.text:
+    if "/c" in text.text or "/C" in text.text:
         text = text.sub(_ACCOUNT, lambda match: f"{match['first']}ccount")
+        text = text.sub(_SORT_CODE, lambda match: f"{match['first']}ort code")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
