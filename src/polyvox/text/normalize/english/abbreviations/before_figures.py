@@ -112,6 +112,8 @@ BEFORE_FIGURES: Final = {
     "Blk": "Block",
     "Div": "Division",
     "div": "division",
+    "Hdg": "Heading",
+    "hdg": "heading",
     "Dk": "Deck",
     "Ex": "Exhibit",
     "Exh": "Exhibit",
@@ -170,6 +172,11 @@ BEFORE_FIGURES: Final = {
     "cap": "capacity",
     "cat": "category",
     "fn": "footnote",
+    "Gm": "Game",
+    "gm": "game",
+    "Gms": "Games",
+    "Inn": "Inning",
+    "Qtr": "Quarter",
     "Gp": "Group",
     "Jct": "Junction",
     "n": "note",
@@ -181,6 +188,10 @@ BEFORE_FIGURES: Final = {
     "rds": "rounds",
     "Rwy": "Runway",
     "rwy": "runway",
+    "RWY": "runway",
+    "Twy": "Taxiway",
+    "twy": "taxiway",
+    "TWY": "taxiway",
     "Ctrm": "Courtroom",
     "Tab": "Table",
     "Tbl": "Table",
@@ -209,7 +220,7 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|[RT]WY|[Tt]wy|pp?|Op|Fl|Mk|[Ss]ec"
     r"(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
@@ -307,7 +318,7 @@ _WITHIN: Final = re.compile(
 _CODE: Final = re.compile(r"(?P<lead>(?:U\.? ?S\.? ?C\.?A?\.?|Code|Law|Stat\.?) § ?)(?P<number>\d{3})(?!\d|[.,-]\d)")
 _SECTION: Final = re.compile(
     r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )"
-    r"|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)"
+    r"|(?<=\bof )|(?<=\band )|(?<=\bor )|(?<=[Ss]ee )|(?<=Under ))(?P<many>s)?s\. ?(?=\d)"
 )
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
@@ -392,6 +403,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return "Exit"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
+    if word == "div" and match.string.endswith("ex-", 0, match.start(1)):
+        return "dividend"
     if word in ("Div", "div") and _PAID.match(match.string, match.end()):
         return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():

@@ -45,6 +45,31 @@ _IDIOMS: Final = tuple(
         ("(opp. ", r"(?<=\()opp\.(?= [A-Z])", "opposite"),
         ("AP Gov", r"(?<=\bAP )Gov\b\.?", "Government"),
         ("Fed. Cl.", r"\bFed\. Cl\.(?!\w)", "Federal Claims"),
+        (
+            "gg. ",
+            r"\b([Aa])gg\.(?= (?:[Aa]ssaults?|[Bb]attery|[Rr]obber(?:y|ies)|[Bb]urglary|[Mm]urder|[Ss]talking"
+            r"|[Mm]enacing|[Hh]arassment|[Kk]idnapping|[Aa]rson|[Tt]heft|[Ss]exual|[Vv]ehicular|[Mm]anslaughter|[Hh]omicide"
+            r"|[Cc]riminal|DUI|DWI|"
+            r"[Ff]leeing|[Ff]elony|[Oo]ffen[cs]es?)\b)",
+            r"\1ggravated",
+        ),
+        ("ot. of", r"\b([Bb])ot\.(?= of the\b)", r"\1ottom"),
+        ("inc. ", r"(?<=\w )inc\.(?= (?:[a-z]|VAT|GST|P ?(?:&|and) ?P))", "including"),
+        (" Est", r"\bInd\.? Est\b\.?(?!\w)", "Industrial Estate"),
+        ("ng Est", r"(?<=Trading )Est\b\.?(?!\w)", "Estate"),
+        ("Bus. Pk", r"\bBus\. Pk\b\.?(?!\w)", "Business Park"),
+        ("Ind. Pk", r"\bInd\. Pk\b\.?(?!\w)", "Industrial Park"),
+        ("ings X", r"\b(King'?s) X(?=[ .,;)](?! ?[-\d]))", r"\1 Cross"),
+        ("o.g.", r"(?<![\w.])o\.g\.(?!\w)", "own goal"),
+        (" Ra ", r"(?<=\w )Ra(?= (?:finish|max|surface|or better)\b)", "R.A"),
+        ("at. number", r"\bPat\.(?= number\b)", "Patent"),
+        ("at. No", r"\bPat(s?)\.(?= Nos?\.)", r"Patent\1"),
+        ("vac. ", r"\b([Ee])vac\.(?= (?:zones?|orders?|routes?|cent(?:er|re)s?|notices?|areas?)\b)", r"\1vacuation"),
+        (" Cl. ", r"\b([Ff]irst|[Ss]econd|[Tt]hird) Cl\.(?= [A-Z])", r"\1 Class"),
+        (" lt.", r"\b(first|second|third|fourth|next|traffic) lt\.(?! [A-Z])", r"\1 light"),
+        ("ex-div", r"\bex-div\b\.?(?!\w)", "ex-dividend"),
+        ("npm ci", r"(?<=npm )ci\b(?!-)", "C.I"),
+        ("VP Eng", r"(?<=VP )Eng\b\.?(?!\w)", "Engineering"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),
     )
 )

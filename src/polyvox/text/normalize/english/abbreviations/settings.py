@@ -141,7 +141,7 @@ def _is_other(match: re.Match[str], setting: Setting, word: str) -> bool:
         counted = _COUNTED.search(match.string, max(0, match.start() - _NEAR), match.start())
         return short == "pls" or (counted if short == "pts" else _CALCULUS.search(match.string)) is not None
     if word == "engineer":
-        return before == "of" or before.endswith(".")
+        return before in ("of", "VP", "SVP", "EVP") or before.endswith(".")
     if setting is _SCHOOL and match["stop"]:
         return following in _FIELD_ENDS
     named = setting is _FILE and short.istitle() and before[:1].isupper() and word == "plaintiff"

@@ -39,6 +39,7 @@ TITLES: Final = {
     "Thos": "Thomas",
     "Jas": "James",
     "Abp": "Archbishop",
+    "Hurr": "Hurricane",
     "Ald": "Alderman",
     "Amb": "Ambassador",
     "Atty": "Attorney",
@@ -247,6 +248,7 @@ LABELS: Final = {
 # Behind a figure, as what it counts: "18 att."
 COUNTED: Final = {
     "att": "attempts",
+    "inj": "injured",
     "int": "interceptions",
     "rec": "receptions",
     "tkl": "tackles",
