@@ -78,6 +78,8 @@ _SUBJECTS: Final = frozenset(
 _BEHIND_COURSE: Final = frozenset(
     "and or meets meet class classes exam final lab teacher starts on at syllabus".split()
 )
+# Of which there is a "Type X".
+_BOARDS: Final = frozenset("board boards drywall gypsum gypboard GWB sheetrock Sheetrock wallboard".split())
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -193,7 +195,7 @@ def _numeral(match: re.Match[str]) -> str | None:
         return None
     if before in _SUBJECTS and (numeral != "I" or _is_course(match)):
         return cardinal(_digits(numeral))
-    if before in _LABELS and not (before == "Series" and len(numeral) == 1):
+    if before in _LABELS and not (len(numeral) == 1 and (before == "Series" or word_after(match) in _BOARDS)):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before) or _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"

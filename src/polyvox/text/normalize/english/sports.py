@@ -35,7 +35,7 @@ _GAME: Final = re.compile(
     r"|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?"
     r"|starts?|"
-    r"ATS|O/U|batting|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
+    r"ATS|FGs?|O/U|batting|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
     r"coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
@@ -51,7 +51,8 @@ _TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)
 _LED: Final = re.compile(
     r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
     r"fell to|fall(?:s|ing)? to|"
-    r"(?:club|side|team)'s|(?:he|she|they|we|I|you)(?:'s|'re|'m| is| are| was| were)(?: now| still)?|"
+    r"(?:club|side|team)'s|"
+    r"(?:he|she|they|we|I|you|[A-Z]\w*(?=(?:'s| is| are) now))(?:'s|'re|'m| is| are| was| were)(?: now| still)?|"
     r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
 )
 _OPENING: Final = re.compile(r"(?:\A|[;,.:] )[Aa]t \Z")
@@ -75,10 +76,11 @@ _GAMES_BACK: Final = re.compile(
 )
 _ODDS: Final = re.compile(r"(?<![\w./])(?<!\d )(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d| of\b)")
 _BEFORE_ODDS: Final = frozenset(
-    "a an and as at between from in into is odds of on or out start started the then to was with".split()
+    "a an and are as at between draw from in into is odds of on or out start started the then to was with".split()
 )
 _BETTING: Final = re.compile(
-    r"\b(?:[Oo]dds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
+    r"\b(?:[Oo]dds|odds-on|evens|favs?|favou?rites?|bookies|bookmakers?"
+    r"|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
     r"Derby|Grand National|Cheltenham|Ascot|Epsom|Aintree|Goodwood|Newmarket|tipster|Ladbrokes|Paddy Power|Betfair|"
     r"(?:priced|backed|tipped|available|returned|won|romped home|came in) at \d)"
 )

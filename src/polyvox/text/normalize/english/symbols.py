@@ -104,6 +104,7 @@ _SHORT_FORMS: Final = {
     "w/e": "whatever",
     "j/k": "just kidding",
     "b/w": "between",
+    "w/w": "week over week",
     "y/y": "year over year",
     "q/q": "quarter over quarter",
     "m/m": "month over month",
@@ -135,6 +136,8 @@ _CENTERS: Final = re.compile(
     r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])"
 )
 _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
+# The hidden figures of an account before its last.
+_MASKED: Final = re.compile(r"(?<!\w)\*{2,}[ -]?(?:\*{4}[ -]?)*(?P<last>\d{4})(?![\w*])")
 _GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
 _HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
 _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
@@ -153,7 +156,7 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
-    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|r/t|n/a|N/A|w/w|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"
@@ -328,12 +331,19 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 
 def _stars(text: TrackedText) -> TrackedText:
     """Stars that are named: of the best grade, and of a call's arguments."""
+    text = text.sub(_MASKED, _masked) if "**" in text.text else text
     text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ").sub(_ARGUMENT_STAR, " star")
     return (
         text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
         if _GRADED.search(text.text)
         else text
     )
+
+
+def _masked(match: re.Match[str]) -> str:
+    """ "****4412"."""
+    said = match.string.endswith(("ending ", "ending in "), 0, match.start())
+    return ("" if said else "ending in ") + spelled(match["last"])
 
 
 def read(text: TrackedText) -> TrackedText:

@@ -224,6 +224,8 @@ _UNSTOPPED: Final = re.compile(
     r"(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
+_DATABASE: Final = re.compile(r"\b(?:Aurora|MySQL|RDS|[Pp]ostgres\w*|pg_\w+|psql|replicas?|[Uu]pgrad\w+|[Vv]acuum)\b")
+_INTERVAL: Final = re.compile(r" ?\d{1,2}(?:[-–]\d{1,2})? ?(?:mins?|h|hrs?|hours?|minutes|d|days?|wks?|weeks)\b")
 _COUNTED_PARTS: Final = re.compile(
     r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav|cl)"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
@@ -351,7 +353,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_POINT, "point")
     if "-" in text.text:
         text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
-    text = text.sub(_UNSTOPPED, lambda match: BEFORE_FIGURES[match[1]])
+    text = text.sub(_UNSTOPPED, _unstopped)
     if "§" in text.text:
         text = text.sub(_CODE, lambda match: match["lead"] + code(match["number"]))
     if "s. " in text.text or "s." in text.text:
@@ -381,6 +383,11 @@ def read_lettered(text: TrackedText) -> TrackedText:
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
 
 
+def _unstopped(match: re.Match[str]) -> str | None:
+    """A label without its stop; "pg 16" is a program where others of its kind are told of."""
+    return None if match[1] == "pg" and _DATABASE.search(match.string) else BEFORE_FIGURES[match[1]]
+
+
 def _behind_comma(match: re.Match[str]) -> str | None:
     led = _LEADS_PART.search(match.string, max(0, match.start() - 8), match.start())
     return BEHIND_COMMA[match[1]] if led else None
@@ -397,6 +404,8 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return f"Conference {BEFORE_FIGURES[word]}"
     if word == "mi" and match.string[max(0, match.start() - 2) : match.start()].strip().isdigit():
         return None
+    if word == "q" and _INTERVAL.match(match.string, match.end()):
+        return "every"
     if word == "Bus" and _ROAD.search(match.string) is None:
         return None
     if word == "Ex" and _ROAD.search(match.string):

@@ -68,6 +68,15 @@ _IDIOMS: Final = tuple(
         (" Cl. ", r"\b([Ff]irst|[Ss]econd|[Tt]hird) Cl\.(?= [A-Z])", r"\1 Class"),
         (" lt.", r"\b(first|second|third|fourth|next|traffic) lt\.(?! [A-Z])", r"\1 light"),
         ("ex-div", r"\bex-div\b\.?(?!\w)", "ex-dividend"),
+        ("-neg. ", r"(?<=[A-Za-z\d])-neg\.(?= [a-z])", "-negative"),
+        ("-pos. ", r"(?<=[A-Za-z\d])-pos\.(?= [a-z])", "-positive"),
+        ("ss fr. ", r"(?<=across )fr\.(?!\w)", "from"),
+        (
+            " mil. ",
+            r"(?<=[A-Za-z] )mil\.(?= (?:aid|analysts?|bases?|court|exercises?|intelligence|leaders?|officers?"
+            r"|officials?|personnel|police|service|spending|strikes?)\b)",
+            "military",
+        ),
         ("npm ci", r"(?<=npm )ci\b(?!-)", "C.I"),
         ("VP Eng", r"(?<=VP )Eng\b\.?(?!\w)", "Engineering"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),

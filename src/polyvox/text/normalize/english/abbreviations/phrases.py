@@ -29,7 +29,7 @@ _IN_PHRASE: Final = re.compile(
     r"|\b(?P<exclusions>[Ee])xcl\. (?=apply|may)"
     r"|\b(?P<room>living|dining|family|rec|bath|bed|laundry|utility|meeting|conf|guest|mud|rest|waiting|locker|board"
     r"|class|exam|"
-    r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op) rm(?P<rooms>s)?\b\.?"
+    r"hotel|mail|break|lunch|storage|powder|bonus|sun|media|game|play|dorm|hosp|emerg|op)\.? rm(?P<rooms>s)?\b\.?"
     r"|(?<![\w.])(?P<class>Fr|So)\.,? (?=(?:Soph|Sophomores?|So|Jr|Sr|Junior)\b|"
     r"(?:QB|RB|WR|TE|OL|DL|LB|CB|DB|PG|SG|SF|PF|OH|MB|RHP|LHP|OF|[CFGKPS])\b(?!\.))"
     r"|\b(?P<field>Chem|Mech|Elec|Civ|Comp|Ind|Aero|Biomed|Poli|Pol|Phys|Bus|Mol|Engl?)\. "

@@ -399,6 +399,11 @@ _OTHER_IN_CAPITALS: Final = frozenset(
 # Words with their middle left out.
 _ELIDED: Final = {
     "add'l": "additional",
+    "app'd": "approved",
+    "avg'd": "averaged",
+    "def't": "defendant",
+    "def'ts": "defendants",
+    "del'd": "delivered",
     "aff'd": "affirmed",
     "app'x": "appendix",
     "b'fast": "breakfast",
@@ -444,7 +449,9 @@ _OF_LOANS: Final = frozenset("year yr fixed jumbo mo month home refi arm first s
 _SHORTENED: Final = re.compile(
     r"(?<![\w.'@#/-])(?P<word>" + any_of((*SHORTENED, *SMALL)) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
 )
-_ELISION: Final = re.compile(r"(?<![\w'])(?:" + "|".join(_ELIDED) + r")(?![\w'])", re.IGNORECASE)
+_ELISION: Final = re.compile(
+    r"(?<![\w'])(?P<word>" + any_of(_ELIDED) + r")(?![\w'])(?:\.(?=[,;:)]|(?-i: [a-z\d$(&])))?", re.IGNORECASE
+)
 WORDS: Final = frozenset((*SHORTENED, *SMALL, *typed.WORDS))
 """A text without any of them, in small letters, is left as it is by `read`."""
 
@@ -475,5 +482,5 @@ def _shortened(match: re.Match[str]) -> str | None:
 
 
 def _elided(match: re.Match[str]) -> str:
-    word = _ELIDED[match.group().lower()]
+    word = _ELIDED[match["word"].lower()]
     return word.capitalize() if match.group()[0].isupper() else word

@@ -189,6 +189,8 @@ WITHIN: Final = {
     "vit": "vitamin",
     "nr": "near",
     "orig": "originally",
+    "poss": "possible",
+    "Poss": "Possible",
     "elev": "elevation",
 }
 # Before a colon, as the name of what stands behind it: "Dim.: 10 x 4 in".

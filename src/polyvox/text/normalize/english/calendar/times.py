@@ -24,7 +24,7 @@ _PACE: Final = re.compile(
 _UNDER: Final = re.compile(r"(?<=\b[Ss]ub)-(?P<time>\d{1,2}(?=:[0-5]\d(?!\d)))(?::00)?(?![\d:]\d{3})")
 _LISTED: Final = re.compile(r"(?<=\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d(?!\d))")
 _SHORT_HOUR: Final = re.compile(r"(?P<hour>[1-9](?<![\w.,:/$-].)[0-2]?)(?P<half>[ap])(?!\w|\.\w)")
-_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@|:\d\d ?[-–]) ?\Z")
+_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|thru|through|til|till|until)|@|:\d\d ?[-–]) ?\Z")
 _LENGTHS: Final = {"mi": "mile", "km": "kilometer", "k": "kilometer", "y": "yards", "yd": "yards", "m": "meters"}
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[apAP](?!\w|\.\w)")

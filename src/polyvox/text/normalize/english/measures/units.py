@@ -51,7 +51,7 @@ _BINARY: Final = frozenset(("Ki", "Mi", "Gi", "Ti"))
 _CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _GEOLOGY: Final = _cue(
-    "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
+    "ago|aged?|cretaceous|dinosaurs?|extinction|rex|permian|triassic|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
 )
 _TYPED_PLURALS: Final = frozenset("hrs kgs kms mins mos secs wks yds yrs".split())
 _USUAL_PARTS: Final = frozenset((12, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000))

@@ -46,6 +46,13 @@ _BATTALION: Final = re.compile(
 _ROADS: Final = re.compile(
     r"(?P<lead>\b(?:(?:I|US|SR)[- ]|Routes |Rtes\. ))(?P<first>\d{1,3})/(?P<last>\d{1,3})(?![\w/]|\.\d)"
 )
+# What a change adds and takes away: "+312/-45".
+_CHANGED: Final = re.compile(r"(?<![\w+])(?P<added>\+\d{1,3}(?:,?\d{3})*)(?: ?/ ?|,? )-(?=\d[\d,]*(?![\w.%]))")
+# How long a bond runs: "10y gilt".
+_TENOR: Final = re.compile(
+    r"(?<![\w.])(?P<years>\d{1,2})[yY](?=[ -](?:auction|bonds?|bunds?|BTPs?|gilts?|JGBs?|mortgages?|notes?|OATs?|paper"
+    r"|swaps?|T-notes?|TIPS|Treasur\w+|USTs?|yields?)\b| \d{1,2}\.\d{1,3}%)"
+)
 _GRAPHICS: Final = re.compile(r"(?<=TX \d{4}) ?Ti(?!\w)")
 _LANGUAGE: Final = re.compile(
     r"(?<![\w./-])(?P<name>py|python|go|php|node|ruby|gcc|clang|cuda|rhel|ubuntu|pg|java|net|lua|julia)"
@@ -124,6 +131,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PUPILS, lambda match: _several(cardinal(match["year"])))
     if any(number in text.text for number in _PLANS):
         text = text.sub(_PLAN, _plan)
+    text = text.sub(_TENOR, r"\g<years> year")
     if "-" in text.text:
         text = _hyphened(text)
     if "Q" in text.text or "H" in text.text:
@@ -166,6 +174,7 @@ def _plan(match: re.Match[str]) -> str:
 
 def _hyphened(text: TrackedText) -> TrackedText:
     text = text.sub(_THREAD, _thread).sub(_GROUNDED, _two).sub(_ROOM, _room)
+    text = text.sub(_CHANGED, r"\g<added>, minus ")
     text = text.sub(_BATTALION, lambda match: f"{code(match['battalion'])} {code(match['regiment'])}")
     text = text.sub(_ALLOY, lambda match: f"{code(match['number'])} ")
     text = text.sub(_SUTURE, lambda match: f"{cardinal(match['size'])} oh")
