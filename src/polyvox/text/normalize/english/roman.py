@@ -101,6 +101,10 @@ _GIVEN_NAMES: Final = _RULERS | frozenset(
     "Stephen Steven Theodore Thomas Thurston Timothy Walter".split()
 )
 _PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
+_INITIAL_BEFORE: Final = re.compile(
+    r"(?:\A|[.,;:(] |\b(?:Judge|Justice|Reverend|Senator|Representative|Doctor|Professor|Captain|by|and|with) )"
+    r"[A-Z]\.? [A-Z][a-z]+ \Z"
+)
 _AFTER_FIRST: Final = frozenset("is has of reigned ruled died dies reigns rules succeeded ascended".split())
 _AFTER_FIRST_OR_PRONOUN: Final = frozenset(
     "was had did never became married would could came left made built founded and".split()
@@ -242,7 +246,10 @@ def _is_namesake(match: re.Match[str], numeral: str) -> bool:
     """Return whether a person is meant who has a forebear's whole name: "Henry Ford II"."""
     if numeral not in ("II", "III", "IV", "V"):
         return False
-    person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])
+    before = match.string[max(0, match.start() - 40) : match.start()]
+    if _INITIAL_BEFORE.search(before):
+        return True
+    person = _PERSON_BEFORE.search(before)
     return person is not None and not _GIVEN_NAMES.isdisjoint(person.group().split()[:-1])
 
 

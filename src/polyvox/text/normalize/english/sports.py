@@ -67,6 +67,7 @@ _BEAT: Final = re.compile(r"(?<=[a-z)] )bt\b\.?(?= (?:\(?\d{1,2}\)? )?[A-Z])")
 _OF_CRICKET: Final = re.compile(
     r"\b(?:(?P<innings>inns)|(?P<overs>ovs)|(?<=\d )(?P<declared>dec))\b\.?(?= ?[\d(;,.)]|$)"
 )
+_GAMES_LEFT: Final = re.compile(r"(?<=\d )gms\b\.?(?= (?:left|to go|remaining|in hand|back|behind)\b)")
 _ALL_OUT: Final = re.compile(r"(?<=\d )\(?a(?:\.o\.|/o\b)\)?")
 # How many games a team is behind another: "3.5 GB of the Mets".
 _GAMES_BACK: Final = re.compile(
@@ -127,6 +128,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_TALLY, lambda match: _COUNTED.sub(lambda one: cardinal(one.group()), match.group()))
     if _FORM.search(text.text):
         text = text.sub(_FORM, lambda match: _RESULT.sub(_result, match.group()))
+    if " gms" in text.text:
+        text = text.sub(_GAMES_LEFT, "games")
     if _ANY.search(text.text) is None:
         return text
     text = _cricket(_classes(text))

@@ -225,6 +225,7 @@ _UNSTOPPED: Final = re.compile(
     r"(?= (?:#|number )?\d)"
 )
 _DATABASE: Final = re.compile(r"\b(?:Aurora|MySQL|RDS|[Pp]ostgres\w*|pg_\w+|psql|replicas?|[Uu]pgrad\w+|[Vv]acuum)\b")
+_PHASE: Final = re.compile(r" ?[1-4][ab]?(?:/[1-4])?(?![\w.-])")
 _INTERVAL: Final = re.compile(r" ?\d{1,2}(?:[-–]\d{1,2})? ?(?:mins?|h|hrs?|hours?|minutes|d|days?|wks?|weeks)\b")
 _COUNTED_PARTS: Final = re.compile(
     r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav|cl)"
@@ -404,21 +405,25 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return f"Conference {BEFORE_FIGURES[word]}"
     if word == "mi" and match.string[max(0, match.start() - 2) : match.start()].strip().isdigit():
         return None
-    if word == "q" and _INTERVAL.match(match.string, match.end()):
-        return "every"
     if word == "Bus" and _ROAD.search(match.string) is None:
         return None
     if word == "Ex" and _ROAD.search(match.string):
         return "Exit"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
-    if word == "div" and match.string.endswith("ex-", 0, match.start(1)):
-        return "dividend"
-    if word in ("Div", "div") and _PAID.match(match.string, match.end()):
-        return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
-    return BEFORE_FIGURES.get(word)
+    return _by_figure(match, word) or BEFORE_FIGURES.get(word)
+
+
+def _by_figure(match: re.Match[str], word: str) -> str | None:
+    """What the figure behind makes of a word: "q. 20 min", "ph. 3", "div. 12c"."""
+    if word == "q" and _INTERVAL.match(match.string, match.end()):
+        return "every"
+    if word in ("Ph", "ph") and _PHASE.match(match.string, match.end()):
+        return word + "ase"
+    paid = _PAID.match(match.string, match.end()) or match.string.endswith("ex-", 0, match.start(1))
+    return f"{word}idend" if word in ("Div", "div") and paid else None
 
 
 def _each(match: re.Match[str]) -> str | None:

@@ -13,7 +13,7 @@ _IN_PHRASE: Final = re.compile(
     r"|(?P<edition>\b(?:\w+(?:st|nd|rd|th)|[Rr]ev\.|[Nn]ew|[Pp]aperback) (?:rev\. )?)ed\."
     r"|\b(?P<edited>[Ee]d|[Tt]rans|[Tt]r|[Pp]ub)\. (?:by (?=[A-Z])|(?=[A-Z][a-z]|[A-Z]\. [A-Z][a-z]))"
     r"|\b(?P<editors>[Ee]ds)\."
-    r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|student|staff|record|histor|device|exam|center|team)|[a-z])"
+    r"|\b(?P<med>[Mm])ed\. (?=(?P<medical>school|emerg|student|staff|record|histor|device|exam|center|team)|[a-z])"
     r"|\b(?P<bus>[Bb])us\. (?=days?\b|hours?\b|hrs\b|class\b|school\b)"
     r"|(?<=percent )(?P<discount>disc)\.(?=\s)"
     r"|\b(?P<regular>[Rr])eg\. (?=\w+(?: \w+)* (?:dollars?|cents|pounds|euros)\b)"

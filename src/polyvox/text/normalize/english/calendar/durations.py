@@ -25,6 +25,9 @@ _SPAN: Final = re.compile(
     r"(?P<first>(?<![\w.,-])\d{1,3} ?(?:mins?|hrs?|days?|wks?|weeks?|mos?|months?|yrs?|years?))\.? ?[-–] ?"
     r"(?=\d{1,3} ?(?:mins?|hrs?|days?|wks?|weeks?|mos?|months?|yrs?|years?)\b(?!-old))"
 )
+_STOPPED_DAYS: Final = re.compile(
+    r"(?<![\w.,$€£-])(?P<count>\d{1,3}) ?d\.(?= (?:after|before|from|late|notice|of|past|prior)\b)"
+)
 _SHORT_DAYS: Final = re.compile(r"\d ?d(?!\w)")
 _EVERY: Final = re.compile(r"\bevery \Z")
 _WORKED: Final = re.compile(
@@ -66,7 +69,7 @@ def read(text: TrackedText) -> TrackedText:
     if _HOURS_BEFORE.search(text.text):
         text = text.sub(_HOURS, _hours)
     if _SHORT_DAYS.search(text.text):
-        text = text.sub(_DAYS, _days)
+        text = text.sub(_STOPPED_DAYS, lambda match: _counted(match["count"], "day")).sub(_DAYS, _days)
     return text.sub(_MINUTES, _minutes) if _METERS.search(text.text) else text
 
 

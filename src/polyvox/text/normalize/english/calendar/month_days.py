@@ -17,7 +17,7 @@ BEFORE_DATE: Final = frozenset(
         "on due dated date date's deadline until til thru monday tuesday wednesday thursday friday saturday sunday "
         "effective eff rsvp eod cob eob avail available dividend div notes agenda recap standup eta shipped ships "
         "exp expires expiring gmt bst utc et pt ct commencing ending beginning ex-div payable am pm a.m p.m noon "
-        "midnight lmp edd edc arraigned"
+        "midnight lmp edd edc arraigned effect"
     ).split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

@@ -238,6 +238,7 @@ def _military(match: re.Match[str]) -> str | None:
     journey = early and (following in _JOURNEYS or before.lower().rstrip(".") in _BEFORE_JOURNEY)
     if not (
         journey
+        or following in _ZONES
         or following == "hrs"
         or (early and (at_moment or following == "hours"))
         or (at_moment and following == "hours")

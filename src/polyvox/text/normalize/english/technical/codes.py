@@ -53,6 +53,9 @@ _SCALED_MEASURE: Final = re.compile(
     r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?"
     r"|reqs?|tok|rows|msgs|yds|kcal|psi|rpm|ppm)\b)"
 )
+_SCALED_RATE: Final = re.compile(
+    r"(?<=\d)(?P<scale>[kKMB])(?=/(?:s|sec|min|h|hr|d|day|wk|week|mo|month|yr|year)(?!\w))"
+)
 _SCALED_NAME: Final = re.compile(
     r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person"
     r"|strong|member|seat|word)\b"
@@ -170,6 +173,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_FLEET, _fleet)
     text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "/" in text.text:
+        text = text.sub(_SCALED_RATE, lambda match: f" {_SCALES[match['scale']]}")
     if "-" in text.text:
         text = text.sub(_SCALED_NAME, _scaled_name)
     if "x" in text.text or "×" in text.text:

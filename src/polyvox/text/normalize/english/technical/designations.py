@@ -53,6 +53,9 @@ _TENOR: Final = re.compile(
     r"(?<![\w.])(?P<years>\d{1,2})[yY](?=[ -](?:auction|bonds?|bunds?|BTPs?|gilts?|JGBs?|mortgages?|notes?|OATs?|paper"
     r"|swaps?|T-notes?|TIPS|Treasur\w+|USTs?|yields?)\b| \d{1,2}\.\d{1,3}%)"
 )
+# Three figures or more, one behind another, as those of percentiles: "12/48/210 ms".
+_ROW: Final = re.compile(r"(?<![\w/.,$€£-])\d{1,4}(?:/\d{1,4}){2,}(?![\w/-]|\.\d)")
+_SHORTENED: Final = re.compile(r"(?:(?<=\d[- ]yr)|(?<=\d[- ]mo)|(?<=\d[- ]hr)|(?<=\d[- ]wk))\.(?=/)")
 _GRAPHICS: Final = re.compile(r"(?<=TX \d{4}) ?Ti(?!\w)")
 _LANGUAGE: Final = re.compile(
     r"(?<![\w./-])(?P<name>py|python|go|php|node|ruby|gcc|clang|cuda|rhel|ubuntu|pg|java|net|lua|julia)"
@@ -113,6 +116,8 @@ _PLAN: Final = re.compile(
     r"|contractors?|returns?|accounts?)\b)"
 )
 _PAIRED: Final = 4
+_OF_DATE: Final = 3
+_LAST_DAY: Final = 31
 # Errors of a server, several of a kind: "HTTP 429s", "404s".
 _STATUSES: Final = re.compile(
     r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)"
@@ -142,7 +147,7 @@ def read(text: TrackedText) -> TrackedText:
         text = _homes(text)
     if " ." in text.text:
         text = text.sub(_CALIBER, lambda match: code(match["bore"]))
-    text = text.sub(_TYRE, _tyre).sub(_WIRE, _two).sub(_TERMS, _terms).sub(_ROADS, _roads) if "/" in text.text else text
+    text = _slashed(text) if "/" in text.text else text
     if "x" in text.text:
         text = text.sub(_ALL_DAY, "twenty four seven").sub(_LUMBER, _lumber)
     text = text.sub(_GRAPHICS, " T.I") if "Ti" in text.text else text
@@ -253,6 +258,18 @@ def _terms(match: re.Match[str]) -> str:
         return f"{match['due']}{cardinal(match['early'])} {cardinal(match['within'])}"
     behind = f"{match['gap']}net " if match["gap"] else ""
     return f"{number(match['share'])} {cardinal(match['days'])}{behind}"
+
+
+def _slashed(text: TrackedText) -> TrackedText:
+    text = text.sub(_SHORTENED, "").sub(_ROW, _row)
+    return text.sub(_TYRE, _tyre).sub(_WIRE, _two).sub(_TERMS, _terms).sub(_ROADS, _roads)
+
+
+def _row(match: re.Match[str]) -> str | None:
+    """Figures in a row, unless they could be a date."""
+    parts = match.group().split("/")
+    dated = len(parts) == _OF_DATE and all(int(part) <= _LAST_DAY for part in sorted(parts, key=len)[:2])
+    return None if dated else ", ".join(parts)
 
 
 def _roads(match: re.Match[str]) -> str:
