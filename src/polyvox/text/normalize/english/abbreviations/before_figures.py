@@ -250,8 +250,8 @@ _PARTS: Final = {
     "Qs": "questions",
 }
 _POINT: Final = re.compile(
-    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?"
-    r"(?=[\s:,;])"
+    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))"
+    r"pt(?P<many>s)?\b\.?(?=[\s:,;])"
 )
 _ROAD: Final = re.compile(
     r"\b(?:I-\d|Hwy|Highway|Interstate|Rte|Route|Tpke|Turnpike|Pkwy|Parkway|[Ff]reeway|[Mm]otorway|(?:east|west|north|south)bound)"
@@ -351,7 +351,7 @@ _REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full, before and behind their figures."""
     if " pt" in text.text:
-        text = text.sub(_POINT, "point")
+        text = text.sub(_POINT, lambda match: f"point{match['many'] or ''}")
     if "-" in text.text:
         text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
     text = text.sub(_UNSTOPPED, _unstopped)

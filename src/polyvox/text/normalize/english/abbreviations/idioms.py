@@ -80,6 +80,18 @@ _IDIOMS: Final = tuple(
         ("inv. ", r"\b([Ii])nv\.(?= (?:date|total|amount|amt|value)\b)", r"\1nvoice"),
         ("merg.", r"\b([Ee])merg\.(?!\w)", r"\1mergency"),
         ("GYN", r"\bOB[-/]GYN(s?)\b", r"OBGYN\1"),
+        (
+            "ins. ",
+            r"\b([Ii])ns\.(?= (?:agents?|cards?|claims?|company|coverage|info|numbers?|polic(?:y|ies)|premiums?"
+            r"|provider)\b)",
+            r"\1nsurance",
+        ),
+        ("exp. ", r"\bexp\.(?= (?:backoff|decay|function|growth)\b)", "exponential"),
+        (
+            " Is.",
+            r"\b((?!(?:H[eo]|Here|It|Life|Love|She|Th[aei]|Wh[aeoy])\w*)[A-Z][a-z]+) Is\.(?=,| [a-z])",
+            r"\1 Island",
+        ),
         ("npm ci", r"(?<=npm )ci\b(?!-)", "C.I"),
         ("VP Eng", r"(?<=VP )Eng\b\.?(?!\w)", "Engineering"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),

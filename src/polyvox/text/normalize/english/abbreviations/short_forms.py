@@ -482,7 +482,8 @@ def _shortened(match: re.Match[str]) -> str | None:
         word = "mortgage"
     if short == "Pct" and word_before(match).islower():
         word = "precinct"
-    stop = match.group()[len(short) :] if lower in CHATTED else final_stop(match)
+    chatted = lower in CHATTED and not match.string.startswith((",", ";", ":"), match.end())
+    stop = match.group()[len(short) :] if chatted else final_stop(match)
     return (word.capitalize() if short[0].isupper() else word) + stop
 
 

@@ -158,7 +158,7 @@ _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:(?:I|US|SR|CA|NY|TX|FL|OR|WA|AZ|UT|NV|PA|OH|MI|NJ|VA|GA|NC)-|Interstate |Highway |Hwy\.? |Route |"
     r"Rte?\.? |(?:FM|RM|CR|SR|US) )\d{1,4}[EW]? )(?P<point>[NESW])(?![\w'’&-]|\.\w)(?:\.(?=[,;)]| &| and| at))?"
 )
-_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
+_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})\.?(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
     rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blks?|blocks?|meters|feet)\.? (?:due )?)"
     rf"(?P<point>{_FINE_POINT})\.?"
