@@ -17,7 +17,7 @@ _COUNTED: Final = re.compile(r"\d+")
 _CRICKET: Final = re.compile(
     r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
     r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|wkts? in hand|lbw|LBW|"
-    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ov)\b"
+    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ovs?)\b"
 )
 _TOTAL: Final = re.compile(
     r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/–-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%–-]|[.,]\d| of\b)"
