@@ -38,6 +38,7 @@ class Variant(Enum):
 
 
 _DIGIT: Final = re.compile(r"\d")
+_LETTERS_TO: Final = re.compile("[A-Z][-–][A-Z]")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
 _GROUPED_BY_LINE: Final = re.compile(r"(?<![\w.-])\d{1,3}(?:_\d{3})+(?![\w.-]\w|_)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
@@ -73,7 +74,7 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     if options.unit_normalization:
         text = units.read_prices(text)
     text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
-    if figured:
+    if figured and (_DIGIT.search(text.text) or _LETTERS_TO.search(text.text)):
         text = codes.read(text)
     if options.replace_remaining_symbols:
         text = symbols.read(text)

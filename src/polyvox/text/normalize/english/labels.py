@@ -66,6 +66,7 @@ _CHANNEL: Final = re.compile(
     r"|[Ff]requency|[Gg]n?d|[Gg]round|[Gg]uard|[Rr]adar|[Rr]amp|[Tt]ower|[Tt]wr|UNICOM|[Uu]nicom)\.? (?:on )?)"
     r"(?P<whole>1[123]\d)\.(?P<part>\d{1,3})(?!\w|\.\d|%| ?(?:m|ft|feet|met(?:er|re)s|km)\b)"
 )
+_CHANNELS: Final = re.compile(r"1[123]\d\.\d")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
@@ -111,7 +112,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LATER_STATUS, _later_status)
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
-    if "1" in text.text and "." in text.text:
+    if _CHANNELS.search(text.text):
         text = text.sub(_CHANNEL, _channel)
     return text.sub(_NAMED, _named)
 

@@ -126,7 +126,7 @@ def read(text: TrackedText) -> TrackedText:
     """Scores that only the game around them explains; a plain "3-2" is left to the ranges."""
     if _TALLY.search(text.text):
         text = text.sub(_TALLY, lambda match: _COUNTED.sub(lambda one: cardinal(one.group()), match.group()))
-    if _FORM.search(text.text):
+    if "W" in text.text and _FORM.search(text.text):
         text = text.sub(_FORM, lambda match: _RESULT.sub(_result, match.group()))
     if " gms" in text.text:
         text = text.sub(_GAMES_LEFT, "games")

@@ -18,6 +18,7 @@ _MET: Final = re.compile(
     r"(?<![\w/.-])(?P<first>[A-Z]{3})(?P<points> \d{1,3})?"
     r"(?P<joint> ?(?:@|vs?\.?|at|[-–,/]) ?| )(?P<last>[A-Z]{3})(?![\w/-]|\.\w)"
 )
+_LETTERS: Final = re.compile("[A-Z]{3}")
 _DRIVER: Final = re.compile(r"(?<![\w/.-])[A-Z]{3}(?![\w/-]|\.\w)")
 _RACE: Final = re.compile(r"\b(?:F1|DN[FS]|GP|P\d{1,2}|FP[123]|Q[123]|laps?|pole|quali|grid)\b")
 _ANY: Final = re.compile(r"[A-Z]{3}(?: \d{1,3}(?:,| [-–]) [A-Z]{3} \d| ?(?:@|vs?\.?|at) ?[A-Z]{3}\b)")
@@ -25,6 +26,8 @@ _ANY: Final = re.compile(r"[A-Z]{3}(?: \d{1,3}(?:,| [-–]) [A-Z]{3} \d| ?(?:@|v
 
 def read(text: TrackedText) -> TrackedText:
     """Both teams of a match, where each has its points or one meets the other, and the drivers of a race."""
+    if _LETTERS.search(text.text) is None:
+        return text
     if _RACE.search(text.text) and len(_DRIVERS.intersection(_DRIVER.findall(text.text))) > 1:
         text = text.sub(_DRIVER, _driver)
     return text.sub(_MET, _met) if _ANY.search(text.text) else text

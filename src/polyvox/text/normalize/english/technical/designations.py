@@ -56,6 +56,7 @@ _TENOR: Final = re.compile(
 # Three figures or more, one behind another, as those of percentiles: "12/48/210 ms".
 _ROW: Final = re.compile(r"(?<![\w/.,$€£-])\d{1,4}(?:/\d{1,4}){2,}(?![\w/-]|\.\d)")
 _SHORTENED: Final = re.compile(r"(?:(?<=\d[- ]yr)|(?<=\d[- ]mo)|(?<=\d[- ]hr)|(?<=\d[- ]wk))\.(?=/)")
+_YEARS: Final = re.compile("[0-9][yY]")
 _GRAPHICS: Final = re.compile(r"(?<=TX \d{4}) ?Ti(?!\w)")
 _LANGUAGE: Final = re.compile(
     r"(?<![\w./-])(?P<name>py|python|go|php|node|ruby|gcc|clang|cuda|rhel|ubuntu|pg|java|net|lua|julia)"
@@ -136,7 +137,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PUPILS, lambda match: _several(cardinal(match["year"])))
     if any(number in text.text for number in _PLANS):
         text = text.sub(_PLAN, _plan)
-    text = text.sub(_TENOR, r"\g<years> year")
+    text = text.sub(_TENOR, r"\g<years> year") if _YEARS.search(text.text) else text
     if "-" in text.text:
         text = _hyphened(text)
     if "Q" in text.text or "H" in text.text:
@@ -179,7 +180,7 @@ def _plan(match: re.Match[str]) -> str:
 
 def _hyphened(text: TrackedText) -> TrackedText:
     text = text.sub(_THREAD, _thread).sub(_GROUNDED, _two).sub(_ROOM, _room)
-    text = text.sub(_CHANGED, r"\g<added>, minus ")
+    text = text.sub(_CHANGED, r"\g<added>, minus ") if "+" in text.text else text
     text = text.sub(_BATTALION, lambda match: f"{code(match['battalion'])} {code(match['regiment'])}")
     text = text.sub(_ALLOY, lambda match: f"{code(match['number'])} ")
     text = text.sub(_SUTURE, lambda match: f"{cardinal(match['size'])} oh")
