@@ -31,6 +31,13 @@ NEEDS_THE_WHOLE = {
 NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "The parseHTML method in utils.py throws a TypeError at line 310.",
     "gmbr tu cantik sgt, send kt wsap",
+    "India 287/6 (50 ov.) bt. Pakistan 241 a.o. by 46 runs; Bumrah 4-32.",
+    "TS Hanna (50 kt, 998 mb) was 85 mi SSE of Tampa, FL as of 5 PM EDT.",
+    "MrBeast, deadmau5, P!nk and will.i.am were at the 2024 VMAs; U2 & blink-182 weren't.",
+    "Sinner d. Zverev 6-3, 7-6(4), 6-3 to defend his AO title; he's 10-0 in AO R16+ matches.",
+    "Hurr. Milton: 897 mb, 180 mph; surge 8-12 ft, TPA to SRQ; evac. zones A-C.",
+    "Man Utd v Spurs, 12.30pm BST Sat., TNT Sports 1; Utd are 4/6 favs, draw 3/1.",
+    "Upgraded pg 14→16 on RDS (db.r6g.xlarge); IOPS capped @ 3k, CPU ~85%.",
     "He plays bass and fishes for bass.",
     "Per serv.: 520 cal., 31g protein, 9g sat. fat, 780mg sodium.",
     "3* hotel, 2 adults + 1 child (u12), 7 nts HB fr. £499pp.",

@@ -18,6 +18,7 @@ from polyvox.text.normalize.english import (
     sports,
     stars,
     symbols,
+    teams,
 )
 from polyvox.text.normalize.english.abbreviations import before_figures, courts, ranks
 from polyvox.text.normalize.english.abbreviations import rules as abbreviations
@@ -38,6 +39,7 @@ class Variant(Enum):
 
 
 _DIGIT: Final = re.compile(r"\d")
+_LETTERS_TO: Final = re.compile("[A-Z][-–][A-Z]")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])(?<!\blen)(?<!\bstr)(?<!\bprint)(?<!\blist)(?<!\bset)\((?:es|s)\)")
 _GROUPED_BY_LINE: Final = re.compile(r"(?<![\w.-])\d{1,3}(?:_\d{3})+(?![\w.-]\w|_)")
 _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
@@ -60,20 +62,22 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(_folded(text), options)
+    text = _addresses(names.read(_folded(text)), options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
-    text = names.read(ranks.read(stars.read(text)))
-    text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
+    text = formulas.read(
+        formulas.read_tolerances(ranks.read(stars.read(text))).sub(_VULGAR_FRACTION, _fraction_in_figures)
+    )
     text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
-    if _DIGIT.search(text.text):
+    figured = _DIGIT.search(text.text) is not None
+    if figured:
         text = _quantities(courts.read_files(text), options, variant)
     if options.unit_normalization:
         text = units.read_prices(text)
     text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
-    if _DIGIT.search(text.text):
+    if figured and (_DIGIT.search(text.text) or _LETTERS_TO.search(text.text)):
         text = codes.read(text)
     if options.replace_remaining_symbols:
         text = symbols.read(text)
@@ -94,7 +98,7 @@ def _folded(text: TrackedText) -> TrackedText:
 
 def _quantities(text: TrackedText, options: NormalizationOptions, variant: Variant) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
-    text = clinical.read(music.read(sports.read(scripture.read(designations.read(text)))))
+    text = clinical.read(music.read(sports.read(teams.read(scripture.read(designations.read(text))))))
     text = codes.read_dimensions(before_figures.read(text))
     text = times.read(
         dates.read(figures.read_marked(text), day_first=variant is Variant.BRITISH or _is_in_pounds(text))

@@ -48,7 +48,7 @@ _INSIDE_BEFORE_SMALL: Final = (
     | (frozenset(words.GOING_ON) - {"ref"})
     | _OF_SETTINGS
     | frozenset(
-        "Sch Pharm pharm comp alt Stat prof id "
+        "Is evac exp gms ins inv mil Sch Pharm pharm comp alt Stat prof id "
         "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "lt dk hyd Hyd orch Orch mezz Mezz rt tot cert Ofc hm vw vws dir arr illus narr chor rev att "
@@ -78,7 +78,7 @@ _BEFORE_FIGURES: Final = (
     | _NUMBERED
     | frozenset(scripture.SHORT)
     | frozenset(
-        "Sched Tit Sat Sun "
+        "Sched Tit Sat Sun inns "
         "b d r rr l ll mm ss KV RV Bil bil Jld Jil Rs Rp pág págs pag pagg núm Núm tél Tél cap máx mín av n N ene feb "
         "abr ago dic janv févr juil déc giu lug ott dez arts artt tfno tlf séc secc capp voll figg párr apdo "
         "apto chap bât lett rif réf núms vie mié jue sáb lun ven jeu dim gio sab seg ag inc cod cód D.Lgs "
@@ -100,6 +100,7 @@ _PAIRS: Final = frozenset(
         "Conf no", "conf no", "ref no", "Ref no", "Mech Eng", "Chem Eng", "Elec Eng", "Civ Eng", "Comp Sci", "Comp Eng",
         "Poli Sci", "Pol Sci", "Phys Ed", "Bus Admin", "Cal Penal", "Cal Civ", "Cal Code", "Veh Code", "Civ Code",
         "Super Ct", "Sup Ct", "Dist Ct", "Pen Code", "Lab Code", "Fam Code", "D C", "C Cir",
+        "N of", "S of", "E of", "W of", "NE of", "NW of", "SE of", "SW of", "fr Mt", "fr St", "fr the",
         "sat fat", "c de", "c sopa", "c chá", "d háb", "d corr",
     )
 )  # fmt: skip
@@ -181,7 +182,7 @@ _UNITS: Final = frozenset(
     "oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs nt nts lin".split()
 )
 # Titles and streets of the Romance languages, which are words where no name follows.
-_BEFORE_NAMES: Final = frozenset("d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
+_BEFORE_NAMES: Final = frozenset("bt d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
 _BEFORE_LETTERS: Final = frozenset(
     "Lamp app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp Appx Apx Sched Ex Exs Rev rev "
     "Att Attach Encl".split()
@@ -290,4 +291,4 @@ def _is_figure(word: str) -> bool:
 def _is_measured(text: str, stop: int, word: str) -> bool:
     """Return whether a word is the unit of a figure before it."""
     counted = text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isnumeric()
-    return counted and (word in _UNITS or word in ("c", "t", "T"))
+    return counted and (word in _UNITS or word in ("c", "d", "t", "T"))

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import cardinal, code
+from polyvox.text.normalize.english.numbers import cardinal, code, spelled
 from polyvox.text.tracked import TrackedText
 
 _CHART: Final = re.compile(
@@ -61,7 +61,9 @@ _THOUSANDS: Final = re.compile(r"(?<=\d) ?[Kk]/(?:[\u00b5\u03bcu]|mc)L(?!\w)")
 _SIGHT: Final = re.compile(r"(?<![\w./])(?P<near>20|6)/(?P<far>\d{1,3})(?![\w/]|[.,]\d)")
 _GASES: Final = re.compile(r"(?<![\w.])(?P<of>Fi|Sp|Sa|Pa|Pv|Sv|Sc?v|Et|ET|V)(?P<gas>C?O)[2₂](?!\w)")
 _EYES: Final = re.compile(r"\b(?:[Vv]ision|acuity|eyes?|eyesight|glasses|OD|OS|OU|sees|Snellen|IOP)\b")
-_DAYS: Final = re.compile(r"(?P<lead>(?:(?<=[\w),;] )[x×] ?|\bfor ))(?P<count>\d{1,3}) ?d(?=[.,;) ]|$)")
+_DAYS: Final = re.compile(
+    r"(?P<lead>(?:(?<=[\w),;] )[x×] ?|\bfor ))(?P<count>\d{1,3}) ?d(?:\.(?=[,;)]| [a-z(])|(?=[.,;) ]|$))"
+)
 _PER_VOLUME: Final = re.compile(r"(?<=\d) ?U/(?P<milli>m)?[Ll](?!\w)")
 _SINCE: Final = re.compile(r"(?<=[a-z\d.)] )x ?(?=\d{1,3} ?(?:hrs?|hours?|mins?|minutes|nights?)\b)")
 _PATIENT: Final = re.compile(
@@ -113,7 +115,7 @@ _AGED: Final = re.compile(
 _AGE_AND_SEX: Final = re.compile(
     r"(?<![\w.,$€£/-])(?P<age>\d{1,3}) ?(?P<sex>[MF])(?=,? (?:w/|with\b|s/p|p/w|c/o|h/o|hx\b|who\b|presents?\b"
     r"|presenting|"
-    r"presented|here\b|admitted|brought|BIBA|BIBEMS|in ED|found|smoker|nonsmoker|complain)"
+    r"PMHx?\b|presented|here\b|admitted|brought|BIBA|BIBEMS|in ED|found|smoker|nonsmoker|complain)"
     r"|(?= [A-Z]{2,4} (?:w/|with|s/p)))"
 )
 _ORIENTED: Final = re.compile(r"(?<!\w)(?:A&Ox|AAOx|A&O x|AOx|A\+Ox) ?(?P<times>[1-4])(?!\w)")
@@ -123,6 +125,11 @@ _RESULT: Final = re.compile(
 _REPEATED: Final = re.compile(
     r"(?:(?<=[A-Z]{2} )|(?<=neg\. )|(?<=pos\. )|(?<=negative )|(?<=positive ))x ?(?=[1-9]\d?(?!\w|\.\d))"
 )
+# Half the usual salt: "D5 ½NS".
+_SALINE: Final = re.compile(r"(?<![\w./])1/(?P<part>[24]) ?NS(?!\w)")
+# Pregnancies and births, each of the last four counted for itself: "G3P2012".
+_BIRTHS: Final = re.compile(r"(?<!\w)G(?P<pregnant>\d{1,2}) ?P(?P<born>\d{4})(?!\w)")
+_BASELINE: Final = re.compile(r"(?<![\w/])b/l(?= \d)")
 _SEXES: Final = {"M": "male", "F": "female", "": ""}
 
 
@@ -134,16 +141,15 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_AGED, lambda match: f"-year-old {_SEXES[match['sex']]}")
     if "% of pts" in text.text:
         text = text.sub(_PATIENTS, "patients")
+    text = _shorthand(text)
     if "O2" in text.text:
         text = text.sub(_GASES, lambda match: f"{'.'.join((match['of'] + match['gas']).upper())} two")
     if _CHART.search(text.text) is None and _NOTED.search(text.text) is None:
         return text
     if "/" in text.text:
         text = text.sub(_SPAN, _span)
-    text = text.sub(_AGE_AND_SEX, lambda match: f"{match['age']}-year-old {_SEXES[match['sex']]}").sub(
-        _REPEATED, "times "
-    )
-    text = text.sub(_DAYS, _days).sub(_THOUSANDS, " thousand per microliter")
+    text = text.sub(_AGE_AND_SEX, lambda match: f"{match['age']}-year-old {_SEXES[match['sex']]}")
+    text = text.sub(_DAYS, _days).sub(_REPEATED, "times ").sub(_THOUSANDS, " thousand per microliter")
     text = text.sub(_EVERY, _every).sub(_VALUE, lambda match: _VALUES[match["name"]]).sub(_SALT, "sodium")
     if _MEDICINE.search(text.text):
         text = text.sub(_UNITS, lambda match: " units" if match.string[match.start() - 1] != " " else "units")
@@ -151,6 +157,16 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_STRENGTH, " per ")
     text = text.sub(_PER_VOLUME, lambda match: f" units per {'milli' if match['milli'] else ''}liter")
     return text.sub(_SINCE, "times ").sub(_DISCHARGED, _discharged)
+
+
+def _shorthand(text: TrackedText) -> TrackedText:
+    """Births, salt and what is usual, which a slash or a row of figures would hide from the other readers."""
+    if "G" in text.text and "P" in text.text:
+        text = text.sub(_BIRTHS, lambda match: f"G {cardinal(match['pregnant'])} P {spelled(match['born'])}")
+    if "/" not in text.text:
+        return text
+    text = text.sub(_SALINE, lambda match: f"{'half' if match['part'] == '2' else 'quarter'} NS")
+    return text.sub(_BASELINE, "baseline")
 
 
 def read_notes(text: TrackedText) -> TrackedText:

@@ -59,6 +59,7 @@ _ORDINAL_PARTS: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?P<top>\d{1,2})/(?P<bottom>\d{1,3})(?:st|nd|rd|th)(?P<many>s)?(?!\w)"
 )
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
+_DECIMAL_ORDINAL: Final = re.compile(r"(?<![\w.,])(?P<whole>\d{1,3}\.\d{0,3})(?P<last>\d)(?:st|nd|rd|th)(?!\w)")
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?P<minus>(?<![\w)\]%-])[-–])?(?:(?P<whole>\d{1,4}+)[ -])?"
     r"(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
@@ -157,7 +158,15 @@ def read_marked(text: TrackedText) -> TrackedText:
 def read_ordinals(text: TrackedText) -> TrackedText:
     if any(dash in text.text for dash in "-–—"):
         text = text.sub(_ORDINALS, " to ")
+    if "." in text.text:
+        text = text.sub(_DECIMAL_ORDINAL, _decimal_ordinal)
     return text.sub(_ORDINAL, lambda match: ordinal(match[1].replace(",", "")))
+
+
+def _decimal_ordinal(match: re.Match[str]) -> str:
+    """ "99.9th"."""
+    *words, _ = number(match["whole"] + match["last"]).split()
+    return " ".join((*words, "zeroth" if match["last"] == "0" else ordinal(match["last"])))
 
 
 def read(text: TrackedText) -> TrackedText:

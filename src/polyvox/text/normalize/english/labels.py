@@ -11,7 +11,7 @@ from polyvox.text.tracked import TrackedText
 
 _FIGURES: Final = re.compile(r"(?<![\w.,:/$€£¥+-])\d{2,}(?:[ -]\d{2,})*+(?![\w%°/]|[.,:-]\d)")
 _ISSUED: Final = (
-    "account|acct|badge|booking|card|case|claim|confirmation|customer|docket|employee|ID|imei|invoice|itin|licen[cs]e|"
+    "account|a/c|acct|badge|booking|card|case|claim|confirmation|customer|docket|employee|ID|imei|invoice|itin|licen[cs]e|"
     "member|membership|meter|npi|order|passport|part|patient|permit|policy|receipt|record|reference|ref|registration|"
     "reservation|routing|serial|sort|ssn|student|ticket|tracking|transaction|voucher|tkt|upc|ean|sku"
 )
@@ -56,14 +56,25 @@ _STATUS: Final = re.compile(
 _LATER_STATUS: Final = re.compile(r"(?<=[a-z,/] )[1-5]\d\d(?!\w|[.,:/%-]\d| ?(?:ms|s|KB|MB|%)\b)")
 _ANSWER: Final = re.compile(
     r"HTTP|Retry-After|rate[- ]limit"
-    r"|\b(?:grep|nginx|curl|endpoint|status|responds?|responded|returns|returned)\b"
+    r"|\b(?:APIs?|Cloudflare|backend|frontend|gateway|ingress|pods?|proxy|timed out|timeouts?|upstream|webhooks?|"
+    r"grep|nginx|curl|endpoint|status|responds?|responded|returns|returned)\b"
 )
 _FREEWAY: Final = re.compile(r"(?<=\b[oO]n the )[1-9]\d\d(?=[.,;!?)]|$| (?:near|at|north|south|east|west)\b)")
 _STATUSES: Final = re.compile(r"(?<![\w.,:/$€£-])[45]\d\d(?=s(?!\w))")
 _PORTS: Final = re.compile(r"(?P<lead>\b[Pp]orts? )(?P<first>\d{2,5})/(?P<last>\d{2,5})(?![\w/]|[.,]\d)")
+# Where a program listens: "on :3000".
+# Two figures behind "at" are minutes: "at :15 past".
+_PORT: Final = re.compile(r"(?<=\b(?:to|on|at) ):(?P<port>(?:(?<!\bat :)\d{2}|\d{3,5}))(?![\w:]|[.,]\d)")
 _GRID: Final = re.compile(r"(?<=\b[A-Z]{2} )(?P<east>\d{3,5}) (?P<north>\d{3,5})(?!\w|[.,]\d)")
 _PARAGRAPH: Final = re.compile(r"(?P<lead>\b[Ss]ection )(?P<title>\d{1,3})-(?P<part>\d{2,5})(?![\w-])")
 _RUNWAY: Final = re.compile(r"(?<![\w.,-])(?P<number>0[1-9]|[12]\d|3[0-6])(?P<side>[LRC])(?!\w)")
+# A channel of the radio by which aircraft are led: "tower on 118.3".
+_CHANNEL: Final = re.compile(
+    r"(?P<lead>\b(?:[Aa]pproach|ATC|ATIS|[Cc]enter|[Cc]entre|CTAF|[Cc]learance|[Dd]elivery|[Dd]eparture|[Dd]irector|[Ff]req"
+    r"|[Ff]requency|[Gg]n?d|[Gg]round|[Gg]uard|[Rr]adar|[Rr]amp|[Tt]ower|[Tt]wr|UNICOM|[Uu]nicom)\.? (?:on )?)"
+    r"(?P<whole>1[123]\d)\.(?P<part>\d{1,3})(?!\w|\.\d|%| ?(?:m|ft|feet|met(?:er|re)s|km)\b)"
+)
+_CHANNELS: Final = re.compile(r"1[123]\d\.\d")
 _SIDES: Final = {"L": "left", "R": "right", "C": "center"}
 _NEAR: Final = 64
 _SHORTEST: Final = 4
@@ -72,10 +83,13 @@ _NAMES: Final = frozenset(
     "Psychology "
     "Psych Sociology Spanish Stats Statistics FM "
     "Amtrak Section section Sections sections Cabin Carriage Coach Eurostar cabin coach "
-    "Airbus Apartment Apt Area Boeing Box Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
+    "Airbus Apartment Apt Area Boeing Bombardier Cessna Embraer Fokker Piper Box "
+    "Building Bus Channel Exit Extension Fahrenheit Flat Flight Form Gate Hall "
     "Highway Hwy Interstate Line Locker Lot Porsche Peugeot Nokia RTX Room Rm Route Stall Studio Suite Terminal Train "
+    "Heading heading bearing "
     "Tram Unit apartment box building bus channel error errors exit flat flight gate highway line locker room route "
-    "status studio suite terminal train tram unit Error Status Port port ports".split()
+    "status studio suite terminal train tram unit Error ERROR Status Port port ports "
+    "squawk squawks squawked squawking".split()
 )
 # Round ones among them may be counted: "500 errors".
 _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 503 504".split())
@@ -83,9 +97,7 @@ _WELL_KNOWN: Final = frozenset("401 403 404 405 408 409 410 418 422 429 501 502 
 
 def read(text: TrackedText) -> TrackedText:
     """One-time codes, IDs, rooms, flights, boxes, errors and runways."""
-    if "ort" in text.text and "/" in text.text:
-        text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
-    text = _listed(text)
+    text = _listed(_ports(text))
     if "§" in text.text:
         text = text.sub(_SECTION, lambda match: "sections " if match["many"] else "section ")
     if "-" in text.text:
@@ -108,6 +120,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_LATER_STATUS, _later_status)
     if "unway" in text.text:
         text = text.sub(_RUNWAY, _runway)
+    if _CHANNELS.search(text.text):
+        text = text.sub(_CHANNEL, _channel)
     return text.sub(_NAMED, _named)
 
 
@@ -120,6 +134,12 @@ def _listed(text: TrackedText) -> TrackedText:
 
 def _frequency(match: re.Match[str]) -> str:
     return f"{code(match['whole'])} point {spelled(match['tenth'])}"
+
+
+def _ports(text: TrackedText) -> TrackedText:
+    if "ort" in text.text and "/" in text.text:
+        text = text.sub(_PORTS, lambda match: f"{match['lead']}{code(match['first'])} and {code(match['last'])}")
+    return text.sub(_PORT, lambda match: f"port {code(match['port'])}") if " :" in text.text else text
 
 
 def _coded(match: re.Match[str]) -> str | None:
@@ -169,7 +189,7 @@ def _statuses(match: re.Match[str]) -> str:
 
 def _later_status(match: re.Match[str]) -> str | None:
     """A well-known status behind another one: "HTTP 404, then 503"."""
-    near = _ANSWER.search(match.string, max(0, match.start() - _NEAR), match.start())
+    near = _ANSWER.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR // 2)
     known = near and match.group() in _WELL_KNOWN and not is_plural(word_after(match))
     return code(match.group()) if known else None
 
@@ -182,11 +202,17 @@ def _runway(match: re.Match[str]) -> str | None:
     return f"{spelled(number) if number[0] == '0' else cardinal(number)} {_SIDES[match['side']]}"
 
 
+def _channel(match: re.Match[str]) -> str | None:
+    if not 118 <= int(match["whole"]) <= 136:
+        return None
+    return f"{match['lead']}{spelled(match['whole'])} point {spelled(match['part'])}"
+
+
 def _named(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
     label = word_before(match).rstrip(".").removesuffix("'s")
     initials = word_before(match).isupper()
-    if initials and _MEASURED.match(match.string, match.end()):
+    if initials and label not in _NAMES and _MEASURED.match(match.string, match.end()):
         return None
     named = label in _NAMES or (initials and 1 < len(label) < 5 and len(match.group()) < 5)
     counted = is_plural(word_after(match)) and label.islower() and not label.startswith("section")

@@ -31,6 +31,11 @@ def kept_apart(letters: str) -> str:
     return ".".join(letters.lower() if len(letters) > 2 else letters)
 
 
+def before_stop(letters: str, match: re.Match[str]) -> str:
+    """Letters with stops, apart from the full stop behind the match, which ends a sentence."""
+    return f"{letters} " if match.string.startswith(".", match.end()) else letters
+
+
 def spelled_pair(letters: str) -> str:
     """Capitals that are to be spelled; a pair keeps a stop between, since it is often a word as well (US, AM, IT)."""
     return ".".join(letters) if len(letters) == 2 else letters

@@ -9,6 +9,7 @@ _NAMES: Final = {
     "2Pac": "Tupac",
     "3Com": "three Com",
     "A$AP": "ASAP",
+    "MrBeast": "Mister Beast",
     "Ke$ha": "Kesha",
     "P!nk": "Pink",
     "Se7en": "Seven",
@@ -18,12 +19,14 @@ _NAMES: Final = {
     "will.i.am": "will I am",
 }
 _NAMED: Final = re.compile(
-    r"(?=[23AKPSbdw])(?<![\w$.-])(?:2Pac|3Com|A\$AP|Ke\$ha|P!nk|Se7en|blink-182|deadmau5|will\.i\.am)(?![\w])"
+    r"(?=[23AKMPSbdw])(?<![\w$.@/-])(?:2Pac|3Com|A\$AP|Ke\$ha|P!nk|Se7en|blink-182|deadmau5|will\.i\.am|MrBeast)(?![\w@]|\.[a-z])"
     r"|(?<![\w$.-])Yahoo!(?= [a-z]|'s|,)"
 )
+# A car whose number stands behind a stop: "ID.4".
+_CAR: Final = re.compile(r"(?<![\w.])ID\.(?=\d(?!\d)|Buzz\b)")
 # The firm, and not a count of millions: before what only a firm has, or beside another name.
 _FIRM: Final = re.compile(
-    r"(?<![\w.,$€£/-])3M(?=['’]s\b|,? (?:and|or|&) [A-Z]|, [A-Z]|[;.)]| (?:Co|Company|Corp|said|says|shares?"
+    r"(?<![\w.,$€£/-])3M(?=['’]s\b|,? (?:and|or|&) [A-Z]|, [A-Z]|[;.)](?!\w)| (?:Co|Company|Corp|said|says|shares?"
     r"|stock|tape|"
     r"earplugs?|masks?|respirators?|lawsuits?|settlement|fell|rose|has|will|may|could|would|must|can|plans?|agreed|executives?|products?)\b)"
 )
@@ -35,6 +38,8 @@ def read(text: TrackedText) -> TrackedText:
     """Each name as it is said."""
     if "3M" in text.text:
         text = text.sub(_FIRM, _firm)
+    if "ID." in text.text:
+        text = text.sub(_CAR, "I.D ")
     return text.sub(_NAMED, lambda match: _NAMES[match.group()])
 
 

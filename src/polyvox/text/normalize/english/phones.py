@@ -31,7 +31,7 @@ _ASKED: Final = re.compile(
 _TEXTED: Final = re.compile(r"\b(?:te?xt|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
-_AREA: Final = re.compile(rf"{_START}\(0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}{_END}")
+_AREA: Final = re.compile(rf"{_START}\((?:0\d{{1,4}}\) ?\d{{3,4}}[ -]?\d{{3,4}}|\d{{2,3}}\) ?\d{{4}}[ -]\d{{4}}){_END}")
 # British numbers, which begin with a zero: "07700 900123", "020 7946 0018", "0800 1111".
 _BRITISH: Final = re.compile(
     rf"{_START}0(?:\d{{4}} \d{{6}}|\d{{4}} \d{{3}} \d{{3}}|\d{{4}} \d{{2}} \d{{2}} \d{{2}}|\d{{3}} \d{{3}} \d{{4}}"
@@ -49,7 +49,7 @@ def read(text: TrackedText) -> TrackedText:
     """Cards, American, international and short numbers, emergency numbers and extensions."""
     if "Ph" in text.text:
         text = text.sub(_PHONE, "Phone")
-    if "(0" in text.text:
+    if "(" in text.text:
         text = text.sub(_AREA, _groups)
     text = (
         text.sub(_EXTENSION, ", extension ")

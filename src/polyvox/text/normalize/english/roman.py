@@ -78,6 +78,8 @@ _SUBJECTS: Final = frozenset(
 _BEHIND_COURSE: Final = frozenset(
     "and or meets meet class classes exam final lab teacher starts on at syllabus".split()
 )
+# Of which there is a "Type X".
+_BOARDS: Final = frozenset("board boards drywall gypsum gypboard GWB sheetrock Sheetrock wallboard".split())
 _RULERS: Final = frozenset(
     "Abbas Abdullah Afonso Ahmed Alexios Amadeus Amenhotep Antiochus Artaxerxes Baldwin Basil Bayezid Callixtus "
     "Canute Celestine Cleopatra Clovis Conrad Cosimo Cyrus Dagobert David Eric Erik Emmanuel Eugene Haakon Hadrian "
@@ -99,6 +101,10 @@ _GIVEN_NAMES: Final = _RULERS | frozenset(
     "Stephen Steven Theodore Thomas Thurston Timothy Walter".split()
 )
 _PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
+_INITIAL_BEFORE: Final = re.compile(
+    r"(?:\A|[.,;:(] |\b(?:Judge|Justice|Reverend|Senator|Representative|Doctor|Professor|Captain|by|and|with) )"
+    r"[A-Z]\.? [A-Z][a-z]+ \Z"
+)
 _AFTER_FIRST: Final = frozenset("is has of reigned ruled died dies reigns rules succeeded ascended".split())
 _AFTER_FIRST_OR_PRONOUN: Final = frozenset(
     "was had did never became married would could came left made built founded and".split()
@@ -193,7 +199,7 @@ def _numeral(match: re.Match[str]) -> str | None:
         return None
     if before in _SUBJECTS and (numeral != "I" or _is_course(match)):
         return cardinal(_digits(numeral))
-    if before in _LABELS and not (before == "Series" and len(numeral) == 1):
+    if before in _LABELS and not (len(numeral) == 1 and (before == "Series" or word_after(match) in _BOARDS)):
         return cardinal(_digits(numeral))
     if _is_ruler(match, before) or _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
@@ -240,7 +246,10 @@ def _is_namesake(match: re.Match[str], numeral: str) -> bool:
     """Return whether a person is meant who has a forebear's whole name: "Henry Ford II"."""
     if numeral not in ("II", "III", "IV", "V"):
         return False
-    person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])
+    before = match.string[max(0, match.start() - 40) : match.start()]
+    if _INITIAL_BEFORE.search(before):
+        return True
+    person = _PERSON_BEFORE.search(before)
     return person is not None and not _GIVEN_NAMES.isdisjoint(person.group().split()[:-1])
 
 

@@ -10,11 +10,14 @@ from polyvox.text.tracked import TrackedText
 _ANY: Final = re.compile(r"\d(?:[/*★'’′-]|ers\b|[a-z]{2} Q\b)|(?<!\d)\.\d{3}(?!\d)|\d–\d|\b[uU]-?\d|R\)")
 # The columns of a table in a row, "P 10 W 6 D 3 L 1", whose letters are no units.
 _TALLY: Final = re.compile(r"(?<![\w.])[A-Z]{1,3} \d{1,3}(?:,? [A-Z]{1,3} \d{1,3}){2,}(?![\w.%-])")
+# Matches won, drawn and lost, whose letters are no units either: "4W 2D 3L".
+_FORM: Final = re.compile(r"(?<![\w.])\d{1,3}W(?:(?:, ?| |-|/)\d{1,3}[DLT]){1,2}(?!\w)")
+_RESULT: Final = re.compile(r"(?P<count>\d+)(?P<of>[WDLT])[,/ -]*")
 _COUNTED: Final = re.compile(r"\d+")
 _CRICKET: Final = re.compile(
     r"\b(?:overs|wickets?|wkts?|stumps|inn(?:ing)?s|bowled|bowlers?|ODIs?|T20I?s?|IPL|crease|all out|Ashes|cricket|"
     r"not out|declared at|toss|at (?:lunch|tea)|\d+ runs|wkts? in hand|lbw|LBW|"
-    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ov)\b"
+    r"Test (?:match|series)|(?:first|second|third|1st|2nd|3rd) Test|ovs?)\b"
 )
 _TOTAL: Final = re.compile(
     r"(?<![\w./$€£-])(?P<first>\d{1,3})(?P<mark>[/–-])(?P<last>\d{1,3})(?P<declared>d(?:ec)?)?(?![\w/%–-]|[.,]\d| of\b)"
@@ -32,7 +35,7 @@ _GAME: Final = re.compile(
     r"|visited|"
     r"faces?|faced|plays?|played|improves?d?|fell|ranked|edged|topped|bouts?|fights?|champions?|titles?|upset|KOs?"
     r"|starts?|"
-    r"ATS|O/U|batting|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
+    r"ATS|FGs?|O/U|batting|yds|TDs?|over/under|favou?rites?|point spread|standings|playoffs?|fired|"
     r"coach|courts|kick-?off|tip-?off|underdogs?|(?:away|home|road|ATS)(?=\)))\b",
     re.IGNORECASE,
 )
@@ -48,7 +51,9 @@ _TEAM_RECORD: Final = re.compile(r"(?<=\bthe )\d{1,2}-\d{1,2}(?= [A-Z][a-z]+s\b)
 _LED: Final = re.compile(
     r"\b(?:records?(?: of| is| was| to)?|improv(?:e|es|ed|ing)(?: his| her| their)?(?: \w+)? to|"
     r"fell to|fall(?:s|ing)? to|"
-    r"(?:club|side|team)'s|they're|we're|drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
+    r"(?:club|side|team)'s|"
+    r"(?:he|she|they|we|I|you|[A-Z]\w*(?=(?:'s| is| are) now))(?:'s|'re|'m| is| are| was| were)(?: now| still)?|"
+    r"drop(?:s|ped)? to|moved? to|went|sits? at|stands? at|started|opened) $"
 )
 _OPENING: Final = re.compile(r"(?:\A|[;,.:] )[Aa]t \Z")
 _TEAM_BEHIND: Final = re.compile(",? (?:he|it|she|the|they|we|you) ")
@@ -57,15 +62,26 @@ _BATTING: Final = re.compile(
     r"\b(?:bat|bats|batted|batting|hit|hits|hitting|hitter|average|avg|slash|slashed|OBP|OPS)\b"
 )
 _AVERAGE: Final = re.compile(r"(?<![\w.])\.(?P<figures>\d{3})(?!\w)(?P<next>/(?=\.\d))?")
-_DEFEATED: Final = re.compile(
-    r"(?<=[a-z)] )(?:d\.|bt\.?|def\.?)(?= (?:\(?\d{1,2}\)? )?[A-Z][\w.' -]{1,24} \d{1,3}[-–]\d)"
+_DEFEATED: Final = re.compile(r"(?<=[a-z)] )(?:d\.|def\.?)(?= (?:\(?\d{1,2}\)? )?[A-Z][\w.' -]{1,24} \d{1,3}[-–]\d)")
+_BEAT: Final = re.compile(r"(?<=[a-z)] )bt\b\.?(?= (?:\(?\d{1,2}\)? )?[A-Z])")
+_OF_CRICKET: Final = re.compile(
+    r"\b(?:(?P<innings>inns)|(?P<overs>ovs)|(?<=\d )(?P<declared>dec))\b\.?(?= ?[\d(;,.)]|$)"
+)
+_GAMES_LEFT: Final = re.compile(r"(?<=\d )gms\b\.?(?= (?:left|to go|remaining|in hand|back|behind)\b)")
+_ALL_OUT: Final = re.compile(r"(?<=\d )\(?a(?:\.o\.|/o\b)\)?")
+# How many games a team is behind another: "3.5 GB of the Mets".
+_GAMES_BACK: Final = re.compile(
+    r"(?<=\d )GB(?P<more> back| behind)?"
+    r"(?= (?:(?:of|to) (?:the )?(?:[A-Z]\w*|first|second|third|last|lead|top)|in the|out of)\b"
+    r"|(?: (?:of|in) (?:the )?(?:[AN]L|wild|division)\b))"
 )
 _ODDS: Final = re.compile(r"(?<![\w./])(?<!\d )(?P<against>\d{1,3})/(?P<on>\d{1,2})(?![\w/]|\.\d| of\b)")
 _BEFORE_ODDS: Final = frozenset(
-    "a an and as at between from in into is odds of on or out start started the then to was with".split()
+    "a an and are as at between draw from in into is odds of on or out start started the then to was with".split()
 )
 _BETTING: Final = re.compile(
-    r"\b(?:[Oo]dds|favou?rites?|bookies|bookmakers?|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
+    r"\b(?:[Oo]dds|odds-on|evens|favs?|favou?rites?|bookies|bookmakers?"
+    r"|outsiders?|punters?|each[- ]way|lengths?|furlongs?|jockey|"
     r"Derby|Grand National|Cheltenham|Ascot|Epsom|Aintree|Goodwood|Newmarket|tipster|Ladbrokes|Paddy Power|Betfair|"
     r"(?:priced|backed|tipped|available|returned|won|romped home|came in) at \d)"
 )
@@ -73,7 +89,7 @@ _ATTEMPTS: Final = re.compile(r"(?<![\w./])(?P<made>\d{1,2})/(?P<tried>\d{2}|\d(
 _SHOTS: Final = re.compile(
     r"(?<![\w./-])(?P<made>\d{1,2})-(?:of-)?(?P<tried>\d{1,2})"
     r"(?= (?:FGs?|FT|3PT?|3FG|from (?:three|3|deep|beyond|the (?:field|line|floor|arc))|shooting|passing)\b"
-    r"| \(\d{1,3}(?:\.\d)?%\)(?! of))"
+    r"| \(\d{1,3}(?:\.\d)?%\)(?! of)|(?<=(?:ff|on|ng) \d-\d{2})|(?<=(?:ff|on|ng) \d\d-\d{2}))(?![\w/-]|\.\d)"
 )
 _TRIED: Final = re.compile(
     r"\b(?:QB|pass(?:es|ing)|completions?|TDs?|shooting|FG|3PT|from the field|free throws|yds)\b"
@@ -110,26 +126,51 @@ def read(text: TrackedText) -> TrackedText:
     """Scores that only the game around them explains; a plain "3-2" is left to the ranges."""
     if _TALLY.search(text.text):
         text = text.sub(_TALLY, lambda match: _COUNTED.sub(lambda one: cardinal(one.group()), match.group()))
+    if "W" in text.text and _FORM.search(text.text):
+        text = text.sub(_FORM, lambda match: _RESULT.sub(_result, match.group()))
+    if " gms" in text.text:
+        text = text.sub(_GAMES_LEFT, "games")
     if _ANY.search(text.text) is None:
         return text
-    text = _classes(text)
-    if _CRICKET.search(text.text):
-        text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_TOTAL, _total)
+    text = _cricket(_classes(text))
     if _MATCH.search(text.text):
         text = text.sub(_MINUTE, _minute).sub(_MARKED, _goal).sub(_SCORED, _goal)
     if _SERVED.search(text.text):
         text = text.sub(_GAME_SCORE, _game_score)
     if _GAME.search(text.text):
-        text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
-        text = text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
+        text = _records(text)
     if "Att" in text.text:
         text = text.sub(_ATTENDANCE, "Attendance")
     if _BATTING.search(text.text):
         text = text.sub(_AVERAGE, _average)
     text = _chances(text)
-    if any(short in text.text for short in (" d. ", " bt ", " bt. ", " def ", " def. ")):
+    return _won(text).sub(_TEAM, _team).sub(_QUARTER, "quarter")
+
+
+def _cricket(text: TrackedText) -> TrackedText:
+    if _CRICKET.search(text.text) is None:
+        return text
+    text = text.sub(_NOT_OUT, r"\g<runs> not out").sub(_ALL_OUT, "all out")
+    return text.sub(_OF_CRICKET, _of_cricket).sub(_TOTAL, _total)
+
+
+def _records(text: TrackedText) -> TrackedText:
+    text = text.sub(_RECORD, _record).sub(_LED_RECORD, _led_record)
+    if " GB" in text.text:
+        text = text.sub(_GAMES_BACK, lambda match: f"games{match['more'] or ' back'}")
+    return text.sub(_TEAM_RECORD, lambda match: _won_and_lost(match.group()))
+
+
+def _won(text: TrackedText) -> TrackedText:
+    if " bt" in text.text:
+        text = text.sub(_BEAT, "beat")
+    if any(short in text.text for short in (" d. ", " def ", " def. ")):
         text = text.sub(_DEFEATED, "defeated")
-    return text.sub(_TEAM, _team).sub(_QUARTER, "quarter")
+    return text
+
+
+def _result(match: re.Match[str]) -> str:
+    return f"{cardinal(match['count'])} {match['of']} "
 
 
 def _classes(text: TrackedText) -> TrackedText:
@@ -154,11 +195,16 @@ def _total(match: re.Match[str]) -> str | None:
     """Runs for wickets, or a bowler's wickets for runs: "287/6", "5/37"."""
     first, last = int(match["first"]), int(match["last"])
     total = first > _WICKETS >= last and (match["mark"] == "/" or first > 30)
-    figures = first <= _WICKETS < last and match["mark"] == "/"
+    bowled = match["mark"] == "/" or (not match["declared"] and word_before(match)[:1].isupper())
+    figures = first <= _WICKETS < last and bowled
     if not (total or figures):
         return None
     declared = " declared" if match["declared"] else ""
     return f"{code(match['first'])} for {code(match['last'])}{declared}"
+
+
+def _of_cricket(match: re.Match[str]) -> str:
+    return "innings" if match["innings"] else "overs" if match["overs"] else "declared"
 
 
 def _minute(match: re.Match[str]) -> str | None:

@@ -104,6 +104,7 @@ _SHORT_FORMS: Final = {
     "w/e": "whatever",
     "j/k": "just kidding",
     "b/w": "between",
+    "w/w": "week over week",
     "y/y": "year over year",
     "q/q": "quarter over quarter",
     "m/m": "month over month",
@@ -138,6 +139,8 @@ _CENTERS: Final = re.compile(
     r"(?<=\d)(?P<unit> ?(?:mm|cm|m|in\.?|\"|″|millimeters|centimeters|meters|inches))? ?(?:c/c|o/c|ctrs)(?![\w/])"
 )
 _TOP_GRADE: Final = re.compile(r"(?:(?<![\w*])|(?<=[A*]))A\*(?=[A-E*]*(?:[\s,;.:)/–-]|$))")
+# The hidden figures of an account before its last.
+_MASKED: Final = re.compile(r"(?<!\w)\*{2,}[ -]?(?:\*{4}[ -]?)*(?P<last>\d{4})(?![\w*])")
 _GRADES_TO: Final = re.compile(r"(?<=A-star ) ?[-–] ?(?=[A-G](?!\w))")
 _HALF_TIME: Final = re.compile(r"(?:(?<=\bat )|(?<=\bby )|(?<=\bafter ))h/t(?![\w/])")
 _AIR: Final = re.compile(r"(?<![\w/])[aA]/[cC](?![\w/])")
@@ -156,7 +159,7 @@ _COMPARISONS: Final = {
 }
 _SHORT_FORM: Final = re.compile(
     r"(?<![\w/])(?:[wW]/(?:o|in|out|e)(?!\w)|[wW]/(?![vwDLHR]\b)(?=[ \w])"
-    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|[rpf]/t|p/u|n/a|N/A|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
+    r"|(?:b/[cwt]|[cC]/[oO]|[adf]/[bk]/a|[rpf]/t|p/u|n/a|N/A|w/w|y/y|q/q|m/m|j/k|o/s)(?![\w/]))"
 )
 _PER: Final = re.compile(
     r"(?:(?P<left>\b[A-Za-z]{1,24}|[%€$£])|(?<=\d))/(?P<each>second|minute|hour|day|night|week|month|year|person|user"
@@ -176,9 +179,10 @@ _ACCOUNT: Final = re.compile(
     r"(?<![\w/])(?:(?<=[Bb]ank )|(?<=[Ss]avings )|(?<=[Cc]urrent )|(?<=[Cc]hecking )|(?<=[Jj]oint )|(?<=[Bb]usiness )"
     r"|(?<=from )|(?<=into )|(?<=debit )|(?<=credit )|(?<=trade )"
     r"|(?=[aA]/[cC]s? (?:no|number|name|holder|payee|payable|ending|balance|type|details|opened|closed|overdrawn"
-    r"|with)\b))"
+    r"|with)\b)|(?=[aA]/[cC] ?\d{4}))"
     r"(?P<first>[aA])/[cC](?![\w/])"
 )
+_SORT_CODE: Final = re.compile(r"(?<![\w/])(?P<first>[sS])/[cC](?=:? ?\d\d-?\d\d-?\d\d(?!\d))")
 _LETTERS: Final = re.compile(r"(?<![\w/])(?P<first>[A-Z])/(?P<last>[A-Z])(?![\w/])")
 _COUNTED_PER: Final = re.compile(
     r"(?<![\w.,])\d[\d.,]*\+? (?:[a-z-]{2,16} )?(?P<left>[a-z]{2,16}s)/(?=[a-z]{3,16}(?![\w/]))"
@@ -299,8 +303,9 @@ def read_comparisons(text: TrackedText) -> TrackedText:
         text = text.sub(_BECOMES, " to ")
     if "*" in text.text:
         text = _stars(text)
-    if "a/c" in text.text or "A/c" in text.text or "A/C" in text.text:
+    if "/c" in text.text or "/C" in text.text:
         text = text.sub(_ACCOUNT, lambda match: f"{match['first']}ccount")
+        text = text.sub(_SORT_CODE, lambda match: f"{match['first']}ort code")
     if "*" in text.text or "//" in text.text:
         text = text.sub(_RAISED, "^").sub(_OPERATOR, _operator)
     if "^" in text.text:
@@ -329,12 +334,19 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 
 def _stars(text: TrackedText) -> TrackedText:
     """Stars that are named: of the best grade, and of a call's arguments."""
+    text = text.sub(_MASKED, _masked) if "**" in text.text else text
     text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ").sub(_ARGUMENT_STAR, " star")
     return (
         text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
         if _GRADED.search(text.text)
         else text
     )
+
+
+def _masked(match: re.Match[str]) -> str:
+    """ "****4412"."""
+    said = match.string.endswith(("ending ", "ending in "), 0, match.start())
+    return ("" if said else "ending in ") + spelled(match["last"])
 
 
 def read(text: TrackedText) -> TrackedText:

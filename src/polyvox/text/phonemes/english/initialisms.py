@@ -13,7 +13,7 @@ SPELLED: Final = _words(
     "CVICU DAO DEF DEI DOA DOT DUA EFT EOIR EOB ERA ERG FA FIO FOB GAD HAI HOD IYKYK "
     "IOI ISEE LOA LOB LOE LOI MAE MIL MOA NIL NIT OBGYN OEE OOH ORA OTA PCAOB PES PHI PI PIA PIR PIP POA POD PSI "
     "ROE SEM SEN SHO SIL SOE SOP SOPS "
-    "SOW SPA TAT TIA TOD UAE UCI UNFCCC USAA USCIRF USCIS USMCA USPTO USTA VOA"
+    "ALCS ALDS ASPCA ISM SOW SPA TAT TIA TOD UAE UCI UNFCCC USAA USCIRF USCIS USMCA USPTO USTA VOA"
 )
 """Those that have a sound in a dictionary, or could be taken for a name."""
 
@@ -31,6 +31,13 @@ _LETTERS_NEAR: Final[Mapping[str, frozenset[str]]] = {
     "AHA": _words("guidelines guideline heart cpr acc american cardiology bls acls"),
     "BUN": _PATIENT | _words("creatinine sodium potassium labs glucose lab chloride cr na bmp cmp"),
     "FAD": _words("nadh nad atp cofactor cofactors enzyme coenzyme"),
+    "AH": _words("percent premarket nasdaq nyse earnings revenue eps shares"),
+    "LAD": _PATIENT | _words("pci des stent cath nstemi stemi lesion lcx rca occlusion stenosis"),
+    "TEE": _PATIENT | _words("tte echo cardioversion endocarditis transesophageal"),
+    "ALB": _words("aws nlb elb ec2 ecs eks target load balancer cloudfront terraform ingress"),
+    "PAT": _words("missed good kick kicked kicker td touchdown blocked touchdowns"),
+    "PIC": _words("pilot pilots captain sic hours logged flight cfi"),
+    "SIC": _words("pilot pilots captain pic hours logged flight cfi"),
     "PIT": _words("afc nfl nhl mlb buf cle bal cin phi nyr"),
     "WIC": _words("closet ensuite bedroom mbr bath br ba br/ba condo"),
     "EX": _words("honda civic accord cr-v odyssey pilot passport kia sorento sportage trim mileage"),

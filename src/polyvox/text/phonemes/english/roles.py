@@ -42,6 +42,11 @@ class Role(StrEnum):
 
 _ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
 _LABELLED: Final = frozenset("equation figure table section model exhibit chapter article chart panel".split())
+# Plurals of initials that end like "this" and "bus", or are as short as "was".
+_PLURAL_INITIALS: Final = frozenset(
+    "ais apis bmis cds cpis cpus dbs dcs djs dms evs gis gpus ics ids ips kpis mps mris npus pcs prs rois rvs "
+    "skus tpus tvs uis vcs vms vps".split()
+)
 _ASKING: Final = frozenset("do does did can could will would should must".split())
 _ASKING_BE: Final = frozenset("am are is was were aren't isn't wasn't weren't r".split())
 _ASKERS: Final = frozenset("how why when where so what and or but if then because".split())
@@ -218,6 +223,8 @@ def is_break(word: str) -> bool:
 
 
 def is_plural(word: str) -> bool:
+    if word in _PLURAL_INITIALS:
+        return True
     return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s")) and len(word) > 3
 
 

@@ -113,6 +113,8 @@ BEFORE_FIGURES: Final = {
     "Blk": "Block",
     "Div": "Division",
     "div": "division",
+    "Hdg": "Heading",
+    "hdg": "heading",
     "Dk": "Deck",
     "Ex": "Exhibit",
     "Exh": "Exhibit",
@@ -173,6 +175,11 @@ BEFORE_FIGURES: Final = {
     "cap": "capacity",
     "cat": "category",
     "fn": "footnote",
+    "Gm": "Game",
+    "gm": "game",
+    "Gms": "Games",
+    "Inn": "Inning",
+    "Qtr": "Quarter",
     "Gp": "Group",
     "Jct": "Junction",
     "n": "note",
@@ -184,6 +191,10 @@ BEFORE_FIGURES: Final = {
     "rds": "rounds",
     "Rwy": "Runway",
     "rwy": "runway",
+    "RWY": "runway",
+    "Twy": "Taxiway",
+    "twy": "taxiway",
+    "TWY": "taxiway",
     "Ctrm": "Courtroom",
     "Tab": "Table",
     "Tbl": "Table",
@@ -213,10 +224,13 @@ _BEFORE_FIGURE: Final = re.compile(
     r"(?= (?:[B-HJ-Z](?!\w)|A(?=[.,;)]|$| (?:is|has|at|on|in|and|or|for|was)\b))))"
 )
 _UNSTOPPED: Final = re.compile(
-    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|pp?|Op|Fl|Mk|[Ss]ec"
+    r"(?<![\w.'/-])(Apt|apt|Ste|[Rr]m|[Bb]ldg|[Pp]gs?|[Cc]h|[Vv]ol|[Ff]ig|[Ll]vl|[Ee]p|Rte|[Rr]wy|[RT]WY|[Tt]wy|pp?|Op|Fl|Mk|[Ss]ec"
     r"(?= \d{1,3}[A-Z]?,? (?:[Rr]ow|[Ss]eats?)\b))"
     r"(?= (?:#|number )?\d)"
 )
+_DATABASE: Final = re.compile(r"\b(?:Aurora|MySQL|RDS|[Pp]ostgres\w*|pg_\w+|psql|replicas?|[Uu]pgrad\w+|[Vv]acuum)\b")
+_PHASE: Final = re.compile(r" ?[1-4][ab]?(?:/[1-4])?(?![\w.-])")
+_INTERVAL: Final = re.compile(r" ?\d{1,2}(?:[-–]\d{1,2})? ?(?:mins?|h|hrs?|hours?|minutes|d|days?|wks?|weeks)\b")
 _COUNTED_PARTS: Final = re.compile(
     r"(?:(?<=\d-)(?P<part>dr|spd|cyl)|(?<=\d(?:st|nd|rd|th)[ -])(?P<of>gr|pd|fl(?!\.? oz)|Bn|Bde|Regt|Sqn|Inf|Cav|cl)"
     r"|(?<=\d )(?P<many>pp(?=\.?\))|Qs)|(?P<asked>Qs)(?= \d))"
@@ -240,8 +254,8 @@ _PARTS: Final = {
     "Qs": "questions",
 }
 _POINT: Final = re.compile(
-    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))pt\b\.?"
-    r"(?=[\s:,;])"
+    r"(?:(?<=\b[Dd]ew )|(?<=[a-z]ing )|(?<=\b[Ff]lash )|(?<=\b[Ss]moke )|(?<=\b[Mm]atch )|(?<=\b[Ss]et ))"
+    r"pt(?P<many>s)?\b\.?(?=[\s:,;])"
 )
 _ROAD: Final = re.compile(
     r"\b(?:I-\d|Hwy|Highway|Interstate|Rte|Route|Tpke|Turnpike|Pkwy|Parkway|[Ff]reeway|[Mm]otorway|(?:east|west|north|south)bound)"
@@ -311,7 +325,7 @@ _WITHIN: Final = re.compile(
 _CODE: Final = re.compile(r"(?P<lead>(?:U\.? ?S\.? ?C\.?A?\.?|Code|Law|Stat\.?) § ?)(?P<number>\d{3})(?!\d|[.,-]\d)")
 _SECTION: Final = re.compile(
     r"(?:(?<=[A-Z]{2} )|(?<=[Aa]ct )|(?<=Act \d{4} )|(?<=\bunder )|(?<=\bby )|(?<=\bper )"
-    r"|(?<=\bof ))(?P<many>s)?s\. ?(?=\d)"
+    r"|(?<=\bof )|(?<=\band )|(?<=\bor )|(?<=[Ss]ee )|(?<=Under ))(?P<many>s)?s\. ?(?=\d)"
 )
 _NEAR: Final = 32
 # Born, died, reigned and the like, before a year or a date.
@@ -341,10 +355,10 @@ _REPORTERS: Final = {"S.Ct.": "Supreme Court", "F.Supp.": "F Supp"}
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full, before and behind their figures."""
     if " pt" in text.text:
-        text = text.sub(_POINT, "point")
+        text = text.sub(_POINT, lambda match: f"point{match['many'] or ''}")
     if "-" in text.text:
         text = text.sub(_WITHIN, lambda match: f"{match['label']}{code(match['whole'])} dash {code(match['part'])}")
-    text = text.sub(_UNSTOPPED, lambda match: _chapter_or_channel(match[1], match) or BEFORE_FIGURES[match[1]])
+    text = text.sub(_UNSTOPPED, lambda match: _chapter_or_channel(match[1], match) or _unstopped(match))
     if "§" in text.text:
         text = text.sub(_CODE, lambda match: match["lead"] + code(match["number"]))
     if "s. " in text.text or "s." in text.text:
@@ -374,6 +388,11 @@ def read_lettered(text: TrackedText) -> TrackedText:
     return text.sub(_BEFORE_LETTER, lambda match: _LETTERED[match["word"] or match["title"]])
 
 
+def _unstopped(match: re.Match[str]) -> str | None:
+    """A label without its stop; "pg 16" is a program where others of its kind are told of."""
+    return None if match[1] == "pg" and _DATABASE.search(match.string) else BEFORE_FIGURES[match[1]]
+
+
 def _behind_comma(match: re.Match[str]) -> str | None:
     led = _LEADS_PART.search(match.string, max(0, match.start() - 8), match.start())
     return BEHIND_COMMA[match[1]] if led else None
@@ -396,17 +415,25 @@ def _before_figure(match: re.Match[str]) -> str | None:
         return "Exit"
     if word == "Ex":
         return "Exhibit" if _COURT.search(match.string, max(0, match.start() - 200), match.end() + 200) else "Example"
-    if word in ("Div", "div") and _PAID.match(match.string, match.end()):
-        return "Dividend" if word == "Div" else "dividend"
     if word == "Rd" and word_before(match)[:1].isupper():
         return "Road"
-    return _chapter_or_channel(word, match) or BEFORE_FIGURES.get(word)
+    return _chapter_or_channel(word, match) or _by_figure(match, word) or BEFORE_FIGURES.get(word)
 
 
 def _chapter_or_channel(word: str, match: re.Match[str]) -> str | None:
     if not channels.is_channel(word, match):
         return None
     return f"{word[0]}hannel{'s' if word.endswith('s') else ''}"
+
+
+def _by_figure(match: re.Match[str], word: str) -> str | None:
+    """What the figure behind makes of a word: "q. 20 min", "ph. 3", "div. 12c"."""
+    if word == "q" and _INTERVAL.match(match.string, match.end()):
+        return "every"
+    if word in ("Ph", "ph") and _PHASE.match(match.string, match.end()):
+        return word + "ase"
+    paid = _PAID.match(match.string, match.end()) or match.string.endswith("ex-", 0, match.start(1))
+    return f"{word}idend" if word in ("Div", "div") and paid else None
 
 
 def _each(match: re.Match[str]) -> str | None:

@@ -140,6 +140,55 @@ _IDIOMS: Final = tuple(
         ("OW", r"\bOW(?= (?:air(?:fare)?|fares?|flights?|tickets?)\b)|(?<=\d )OW(?=[,.;)]|$)", "one way"),
         (" gar", r"\b([Aa])tt\b\.?(?= gar)", r"\1ttached"),
         (" gar", r"\b([Dd])et\b\.?(?= gar)", r"\1etached"),
+        (
+            "gg. ",
+            r"\b([Aa])gg\.(?= (?:[Aa]ssaults?|[Bb]attery|[Rr]obber(?:y|ies)|[Bb]urglary|[Mm]urder|[Ss]talking"
+            r"|[Mm]enacing|[Hh]arassment|[Kk]idnapping|[Aa]rson|[Tt]heft|[Ss]exual|[Vv]ehicular|[Mm]anslaughter|[Hh]omicide"
+            r"|[Cc]riminal|DUI|DWI|"
+            r"[Ff]leeing|[Ff]elony|[Oo]ffen[cs]es?)\b)",
+            r"\1ggravated",
+        ),
+        ("ot. of", r"\b([Bb])ot\.(?= of the\b)", r"\1ottom"),
+        ("inc. ", r"(?<=\w )inc\.(?= (?:[a-z]|VAT|GST|P ?(?:&|and) ?P))", "including"),
+        (" Est", r"\bInd\.? Est\b\.?(?!\w)", "Industrial Estate"),
+        ("ng Est", r"(?<=Trading )Est\b\.?(?!\w)", "Estate"),
+        ("Bus. Pk", r"\bBus\. Pk\b\.?(?!\w)", "Business Park"),
+        ("Ind. Pk", r"\bInd\. Pk\b\.?(?!\w)", "Industrial Park"),
+        ("ings X", r"\b(King'?s) X(?=[ .,;)](?! ?[-\d]))", r"\1 Cross"),
+        ("o.g.", r"(?<![\w.])o\.g\.(?!\w)", "own goal"),
+        (" Ra ", r"(?<=\w )Ra(?= (?:finish|max|surface|or better)\b)", "R.A"),
+        ("at. number", r"\bPat\.(?= number\b)", "Patent"),
+        ("at. No", r"\bPat(s?)\.(?= Nos?\.)", r"Patent\1"),
+        ("vac. ", r"\b([Ee])vac\.(?= (?:zones?|orders?|routes?|cent(?:er|re)s?|notices?|areas?)\b)", r"\1vacuation"),
+        (" Cl. ", r"\b([Ff]irst|[Ss]econd|[Tt]hird) Cl\.(?= [A-Z])", r"\1 Class"),
+        (" lt.", r"\b(first|second|third|fourth|next|traffic) lt\.(?! [A-Z])", r"\1 light"),
+        ("ex-div", r"\bex-div\b\.?(?!\w)", "ex-dividend"),
+        ("-neg. ", r"(?<=[A-Za-z\d])-neg\.(?= [a-z])", "-negative"),
+        ("-pos. ", r"(?<=[A-Za-z\d])-pos\.(?= [a-z])", "-positive"),
+        ("ss fr. ", r"(?<=across )fr\.(?!\w)", "from"),
+        (
+            " mil. ",
+            r"(?<=[A-Za-z] )mil\.(?= (?:aid|analysts?|bases?|court|exercises?|intelligence|leaders?|officers?"
+            r"|officials?|personnel|police|service|spending|strikes?)\b)",
+            "military",
+        ),
+        ("inv. ", r"\b([Ii])nv\.(?= (?:date|total|amount|amt|value)\b)", r"\1nvoice"),
+        ("merg.", r"\b([Ee])merg\.(?!\w)", r"\1mergency"),
+        ("GYN", r"\bOB[-/]GYN(s?)\b", r"OBGYN\1"),
+        (
+            "ins. ",
+            r"\b([Ii])ns\.(?= (?:agents?|cards?|claims?|company|coverage|info|numbers?|polic(?:y|ies)|premiums?"
+            r"|provider)\b)",
+            r"\1nsurance",
+        ),
+        ("exp. ", r"\bexp\.(?= (?:backoff|decay|function|growth)\b)", "exponential"),
+        (
+            " Is.",
+            r"\b((?!(?:H[eo]|Here|It|Life|Love|She|Th[aei]|Wh[aeoy])\w*)[A-Z][a-z]+) Is\.(?=,| [a-z])",
+            r"\1 Island",
+        ),
+        ("npm ci", r"(?<=npm )ci\b(?!-)", "C.I"),
+        ("VP Eng", r"(?<=VP )Eng\b\.?(?!\w)", "Engineering"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),
     )
 )

@@ -109,6 +109,7 @@ _NUMBERED: Final = frozenset(
     "invoice item license lot member membership mobile model order page part passport patent permit phone plate policy "
     "receipt reference registration room seat serial telephone ticket tracking version chassis engine frame".split()
 )
+_PLURAL_INITIALS: Final = re.compile(r"(?<=[A-Z]&[A-Z])s(?!\w)")
 _FORWARDED: Final = re.compile(r"^(?:FW|Fw)(?=:)", re.MULTILINE)
 _SIZE: Final = "(?:X{1,3}[SL]|[2-6]XL|[SML])"
 _SIZES: Final = re.compile(
@@ -137,7 +138,7 @@ _LEAVING: Final = re.compile(
     r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|noon|midnight)\b)"
 )
 _AIRPORT: Final = 3
-_COUNTING: Final = re.compile(r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred)[ -]\Z")
+_COUNTING: Final = re.compile(r"(?:\d\+?|one|two|three|four|five|six|seven|eight|nine|ten|een|ty|elve|dred)[ -]\Z")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 _ROAD: Final = re.compile(
     r"(?<=[A-Za-z0-9] )(?:(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])|(Cir|Ct|Expy|Ln|Pl|Rd|Sq|Ter|Trl)(?![\w.'-]))"
@@ -170,6 +171,8 @@ _OFFICES: Final = {
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
     words = words_of(text.text)
+    if "&" in text.text:
+        text = text.sub(_PLURAL_INITIALS, "'s")
     text = _initialled(settings.read(courts.read(text), words))
     if text.text.startswith(("FW:", "Fw:")):
         text = text.sub(_FORWARDED, "Forward")

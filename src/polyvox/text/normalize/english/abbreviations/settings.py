@@ -71,7 +71,8 @@ _RECIPE: Final = Setting(
 _JOB: Final = Setting(
     re.compile(
         r"\b(?:PTO|HR|FT|PT|FTE|[Hh]iring|[Ss]alary|résumé|[Rr]esume|benefits|401\(?k|[Mm]gr|[Mm]anager|[Pp]ositions?|[Aa]pply|"
-        r"[Ww]anted|[Ee]xp\.|WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience"
+        r"[Ww]anted|[Ee]xp\.(?! (?:backoff|decay|function|growth)\b)|"
+        r"WFH|DOE|EOE|[Rr]emote|QA|RNs?|LPNs?|CNAs?|BSN|[Bb]onus|CV|[Dd]egree|[Ee]xperience"
         r"|[Rr]ecruit(?:er|ing)?|needed|[Ss]upv|[Oo]nboarding|[Oo]n-call|OTE|p\.a\.|[Pp]ension|[Ee]mployer"
         r"|[Aa]gencies|[Pp]ayroll|per hour|/hr|[Bb]abysitter|[Ss]itter|[Nn]anny|[Cc]ashier|[Hh]elp wanted)(?!\w)"
     ),
@@ -186,7 +187,7 @@ def _is_other(match: re.Match[str], setting: Setting, word: str) -> bool:
     if short.lower() == "bal":
         return _HOUSED.search(match.string) is None
     if word == "engineer":
-        return before == "of" or before.endswith(".")
+        return before in ("of", "VP", "SVP", "EVP") or before.endswith(".")
     if setting is _SCHOOL and match["stop"]:
         return following in _FIELD_ENDS
     named = setting is _FILE and short.istitle() and before[:1].isupper() and word == "plaintiff"

@@ -19,6 +19,7 @@ SHORTENED: Final = {
     "approx": "approximately",
     "appt": "appointment",
     "appts": "appointments",
+    "attd": "attached",
     "attn": "attention",
     "atty": "attorney",
     "attys": "attorneys",
@@ -146,6 +147,16 @@ SMALL: Final = homes.SHORTENED | {
     "rbt": "roundabout",
     "tbl": "table",
     "tbls": "tables",
+    "bkr": "breaker",
+    "bkrs": "breakers",
+    "pcpn": "precipitation",
+    "sctd": "scattered",
+    "vsby": "visibility",
+    "cmt": "comment",
+    "cmts": "comments",
+    "mpls": "Minneapolis",
+    "phx": "Phoenix",
+    "shs": "shares",
     "brn": "brown",
     "dwr": "drawer",
     "dwrs": "drawers",
@@ -348,6 +359,8 @@ SMALL: Final = homes.SHORTENED | {
     "ltrs": "letters",
     "mnfr": "manufacturer",
     "mstly": "mostly",
+    "mtly": "mostly",
+    "ptly": "partly",
     "ofcr": "officer",
     "ofcrs": "officers",
     "prchs": "purchase",
@@ -401,6 +414,11 @@ _OTHER_IN_CAPITALS: Final = frozenset(
 # Words with their middle left out.
 _ELIDED: Final = {
     "add'l": "additional",
+    "app'd": "approved",
+    "avg'd": "averaged",
+    "def't": "defendant",
+    "def'ts": "defendants",
+    "del'd": "delivered",
     "aff'd": "affirmed",
     "app'x": "appendix",
     "b'fast": "breakfast",
@@ -446,7 +464,9 @@ _OF_LOANS: Final = frozenset("year yr fixed jumbo mo month home refi arm first s
 _SHORTENED: Final = re.compile(
     r"(?<![\w.'@#/-])(?P<word>" + any_of((*SHORTENED, *SMALL)) + r")(?![\w@/]|'(?!s\b)|\.\w)\.?", re.IGNORECASE
 )
-_ELISION: Final = re.compile(r"(?<![\w'])(?:" + "|".join(_ELIDED) + r")(?![\w'])", re.IGNORECASE)
+_ELISION: Final = re.compile(
+    r"(?<![\w'])(?P<word>" + any_of(_ELIDED) + r")(?![\w'])(?:\.(?=[,;:)]|(?-i: [a-z\d$(&])))?", re.IGNORECASE
+)
 WORDS: Final = frozenset((*SHORTENED, *SMALL, *typed.WORDS))
 """A text without any of them, in small letters, is left as it is by `read`."""
 
@@ -474,10 +494,11 @@ def _shortened(match: re.Match[str]) -> str | None:
         word = "mortgage"
     if short == "Pct" and word_before(match).islower():
         word = "precinct"
-    stop = match.group()[len(short) :] if lower in CHATTED else final_stop(match)
+    chatted = lower in CHATTED and not match.string.startswith((",", ";", ":"), match.end())
+    stop = match.group()[len(short) :] if chatted else final_stop(match)
     return (word.capitalize() if short[0].isupper() else word) + stop
 
 
 def _elided(match: re.Match[str]) -> str:
-    word = _ELIDED[match.group().lower()]
+    word = _ELIDED[match["word"].lower()]
     return word.capitalize() if match.group()[0].isupper() else word

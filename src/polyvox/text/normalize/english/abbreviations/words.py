@@ -39,6 +39,7 @@ TITLES: Final = {
     "Thos": "Thomas",
     "Jas": "James",
     "Abp": "Archbishop",
+    "Hurr": "Hurricane",
     "Ald": "Alderman",
     "Amb": "Ambassador",
     "Atty": "Attorney",
@@ -191,6 +192,8 @@ WITHIN: Final = {
     "vit": "vitamin",
     "nr": "near",
     "orig": "originally",
+    "poss": "possible",
+    "Poss": "Possible",
     "elev": "elevation",
 }
 # Before a colon, as the name of what stands behind it: "Dim.: 10 x 4 in".
@@ -250,6 +253,7 @@ LABELS: Final = {
 # Behind a figure, as what it counts: "18 att."
 COUNTED: Final = {
     "att": "attempts",
+    "inj": "injured",
     "int": "interceptions",
     "rec": "receptions",
     "tkl": "tackles",

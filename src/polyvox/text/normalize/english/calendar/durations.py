@@ -15,11 +15,20 @@ _MINUTES: Final = re.compile(
     rf"(?<![\w.,$€£])(?P<amount>\d{{1,3}})(?:{DASH}(?P<upto>\d{{1,3}}))?m(?:\.(?=[,;)]))?(?![\w²³/'^])"
 )
 _DAYS: Final = re.compile(
-    r"(?:(?P<lead>\b(?:every|for|after|in|last|past|within|than|to|TTL|retention|expires in) )(?P<few>\d{1,4})|"
+    r"(?:(?P<lead>\b(?:every|for|after|in|last|past|within|than|to|TTL|retention|expires in) )(?P<few>\d{1,4})"
+    r"(?: (?<=(?:ry|or|er|in|st) \d )| (?<=(?:ry|or|er|in|st) \d\d )| (?<=(?:ry|or|er|in|st) \d{3} ))?|"
     r"(?<![\w.,/$€£+-])(?P<many>[1-9]\d{1,3}))"
     r"d(?![\w'/-]|\.\d)"
 )
-_SHORT_DAYS: Final = re.compile(r"\dd(?!\w)")
+# The ends of a span, each with its own unit: "18 mos.-3 yrs."
+_SPAN: Final = re.compile(
+    r"(?P<first>(?<![\w.,-])\d{1,3} ?(?:mins?|hrs?|days?|wks?|weeks?|mos?|months?|yrs?|years?))\.? ?[-–] ?"
+    r"(?=\d{1,3} ?(?:mins?|hrs?|days?|wks?|weeks?|mos?|months?|yrs?|years?)\b(?!-old))"
+)
+_STOPPED_DAYS: Final = re.compile(
+    r"(?<![\w.,$€£-])(?P<count>\d{1,3}) ?d\.(?= (?:after|before|from|late|notice|of|past|prior)\b)"
+)
+_SHORT_DAYS: Final = re.compile(r"\d ?d(?!\w)")
 _EVERY: Final = re.compile(r"\bevery \Z")
 _WORKED: Final = re.compile(
     r"\b(?:alerts?|autovac\w*|backups?|checks?|cron|heartbeat|interval|jobs?|polls?|refresh\w*|retr\w+|runs?"
@@ -55,10 +64,12 @@ def read(text: TrackedText) -> TrackedText:
     """Minutes and seconds behind primes, minutes behind "m", and hours before what they measure."""
     if "'" in text.text or "’" in text.text or "′" in text.text:
         text = text.sub(_PRIMES, _primes)
+    if "-" in text.text or "–" in text.text:
+        text = text.sub(_SPAN, r"\g<first> to ")
     if _HOURS_BEFORE.search(text.text):
         text = text.sub(_HOURS, _hours)
     if _SHORT_DAYS.search(text.text):
-        text = text.sub(_DAYS, _days)
+        text = text.sub(_STOPPED_DAYS, lambda match: _counted(match["count"], "day")).sub(_DAYS, _days)
     return text.sub(_MINUTES, _minutes) if _METERS.search(text.text) else text
 
 

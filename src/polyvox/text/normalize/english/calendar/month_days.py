@@ -20,7 +20,7 @@ BEFORE_DATE: Final = frozenset(
         "letters editorial editorials op-ed post posts airs premieres drops rec'd recd rcvd mailed postmarked "
         "filed billed gmt bst utc et pt ct "
         "commencing ending beginning ex-div payable am pm a.m p.m noon "
-        "midnight"
+        "midnight lmp edd edc arraigned effect"
     ).split()
 )
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

@@ -24,7 +24,7 @@ _PACE: Final = re.compile(
 _UNDER: Final = re.compile(r"(?<=\b[Ss]ub)-(?P<time>\d{1,2}(?=:[0-5]\d(?!\d)))(?::00)?(?![\d:]\d{3})")
 _LISTED: Final = re.compile(r"(?<=\d:[0-5]\d)/(?=\d{1,2}:[0-5]\d(?!\d))")
 _SHORT_HOUR: Final = re.compile(r"(?P<hour>[1-9](?<![\w.,:/$-].)[0-2]?)(?P<half>[ap])(?!\w|\.\w)")
-_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|til|till|until)|@|:\d\d ?[-–]) ?\Z")
+_BEFORE_HOUR: Final = re.compile(r"(?:\b(?:after|at|before|by|due|from|thru|through|til|till|until)|@|:\d\d ?[-–]) ?\Z")
 _LENGTHS: Final = {"mi": "mile", "km": "kilometer", "k": "kilometer", "y": "yards", "yd": "yards", "m": "meters"}
 _ROUGHLY: Final = re.compile(r"(?<=\d)ish(?!\w)")
 _SHORT_HALF: Final = re.compile(r"(?<=\d:\d\d)[apAP](?!\w|\.\w)")
@@ -60,7 +60,8 @@ _SHIFT: Final = re.compile(
     r"(?<![\w:.,/-])(0\d|1\d|2[0-3])([0-5]\d)(?: ?[-–—] ?| to )([01]\d|2[0-3])([0-5]\d)"
     rf"(?: ?(?P<hours>h|hrs|hours))?{ITEM_END}"
 )
-_MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?![\w:]|[.,]\d)")
+_MILITARY: Final = re.compile(r"(?<![\w:.,])([01]\d|2[0-3])([0-5]\d)(?P<zone>[LZ])?(?![\w:]|[.,]\d)")
+_ZONE_LETTERS: Final = {"L": " local", "Z": " zulu"}
 # Before a moment of the day, where elsewhere hours, minutes and seconds are how long something took.
 _MOMENTS: Final = frozenset("at by until till since from after before around to between and".split())
 _SPANS: Final = frozenset("in of took takes ran run runs lasted lasts length duration runtime time clocked for".split())
@@ -228,12 +229,17 @@ def _on_the_radio(figures: str) -> str:
 def _military(match: re.Match[str]) -> str | None:
     """A time without a colon: with "hrs" behind it, or before "hours" and behind "at" and such."""
     following = word_after(match)
+    before = word_before(match)
     signed = match.string.endswith("@ ", 0, match.start())
-    at_moment = signed or word_before(match) in ("at", "by", "until", "from", "before", "after", "till")
+    at_moment = signed or before in ("at", "by", "until", "from", "before", "after", "till", "NLT")
+    if match["zone"]:
+        told = at_moment or before in ("circa", "since", "to") or match["zone"] == "Z"
+        return _on_the_radio(match.group()[:4]) + _ZONE_LETTERS[match["zone"]] if told else None
     early = match[1][0] == "0"
-    journey = early and (following in _JOURNEYS or word_before(match).lower().rstrip(".") in _BEFORE_JOURNEY)
+    journey = early and (following in _JOURNEYS or before.lower().rstrip(".") in _BEFORE_JOURNEY)
     if not (
         journey
+        or following in _ZONES
         or following == "hrs"
         or (early and (at_moment or following == "hours"))
         or (at_moment and following == "hours")

@@ -39,6 +39,7 @@ UNITS: Final = {
     "yd": "yard",
     "yds": "yard",
     "mi": "mile",
+    "NM": "nautical mile",
     "nmi": "nautical mile",
     "kpc": "kiloparsec",
     "Gpc": "gigaparsec",

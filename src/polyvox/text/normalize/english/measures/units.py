@@ -45,13 +45,13 @@ _GAME: Final = _cue(
 )
 _GRAVITY: Final = _cue("g-?forces?|gravity|jupiter|mars|moon|saturn|venus")
 _WEATHER: Final = _cue(
-    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|mph|storms?|pressure|typhoon|winds?"
+    "barometer|barometric|cyclone|depression|eyewall|gale|hpa|hurricanes?|kn|knots|kts?|low|mph|storms?|pressure|tropical|typhoon|winds?"
 )
 _BINARY: Final = frozenset(("Ki", "Mi", "Gi", "Ti"))
 _CPU: Final = re.compile(r"\b(?:cpu|CPU)s?[:=]? \Z")
 _GENE: Final = _cue("dna|rna|genes?|genomes?|genomic|primers?|pcr|fragments?|sequences?|amplicons?|plasmid")
 _GEOLOGY: Final = _cue(
-    "ago|aged?|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
+    "ago|aged?|cretaceous|dinosaurs?|extinction|rex|permian|triassic|crust|dated|dating|epoch|era|erupted|extinct\\w*|formed|fossils?|granite|jurassic|minerals?|old|rocks?|strata|zircons?"
 )
 _TYPED_PLURALS: Final = frozenset("hrs kgs kms mins mos secs wks yds yrs".split())
 _USUAL_PARTS: Final = frozenset((12, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000))
@@ -61,7 +61,7 @@ _SHOWN: Final = {
     "A": (
         "amp",
         _cue(
-            r"amps?|AFCI|GFCI|panel|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|"
+            r"amps?|AFCI|GFCI|AWG|EMT|NEC|NEMA|bkrs?|panel|breaker|charger|charging|circuit|current|draws?|fuse|outlet|plug|rated|socket|"
             r"\d+ ?V"
         ),
     ),

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import ends_sentence
+from polyvox.text.normalize.english.letters import before_stop
 from polyvox.text.normalize.english.numbers import cardinal, code, spelled
 from polyvox.text.normalize.english.places.states import SHIRES, STATES, STATES_BY_STOP
 from polyvox.text.tracked import TrackedText
@@ -98,6 +99,7 @@ _TURN: Final = re.compile(
 _NUMBERED_STREET: Final = re.compile(
     r"(?P<lead>\b(?:on|at|and|of|near|to|down|along|off|from) |& )(?P<point>[NESW])\.?(?= \d{1,3}(?:st|nd|rd|th)\b)"
 )
+_THEN_POINT: Final = re.compile(r"(?P<lead>, )(?P<point>[NESW])(?= (?:on|onto|along) (?:[A-Z]|the\b))")
 _CORNER: Final = re.compile(
     rf"(?P<lead>\b[Tt]he )(?P<point>{_POINT})(?= (?:cor\.|(?:corner|side|end|entrance|bank|exit|wing|coast"
     rf"|of [A-Z])\b))"
@@ -110,7 +112,12 @@ _POSTCODE: Final = re.compile(
 _PART: Final = re.compile(
     r"(?<![\w.])(?P<point>[NESW])\. (?=(?:Terminal|Africa|America|Asia|Bank|Carolina|Dakota|Germany|Hollywood"
     r"|Ireland|Korea|"
-    r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales)\b)"
+    r"Macedonia|Sudan|Timor|Vietnam|Virginia|Yemen|Yorkshire|Wales|Cornwall|Devon|Essex|Kent|Midlands|Norfolk|Suffolk|"
+    r"St\. [A-Z][a-z]+|Palm Beach|Las Vegas|Little Rock|San Francisco|Los Angeles|El Monte|New York|New Jersey|"
+    r"Atlantic|Boston|Charleston|Chicago|Dallas|Des Moines|Florida|Georgia|Haven|Hempstead|Lafayette|Lansing|London"
+    r"|Memphis|Miami|Milwaukee|Minneapolis|Nashville|Orange|Pacific|Pasadena|Philly|Philadelphia|Seattle|Sussex|Texas|Tulsa)\b"
+    rf"|[A-Z][a-z]+(?: [A-Z][a-z]+)?, (?:(?:{'|'.join((*STATES, *STATES.values()))})\b|(?:{_SHORT})\.))"
+    r"|(?<=\bin )(?P<within>[NESW])\. (?=[A-Z][a-z]+(?!\w|'s| [A-Z]))"
 )
 _SHIRE: Final = re.compile(
     rf"(?<![\w.(])(?:(?P<stopped>{'|'.join(SHIRES)})\.(?!\w)|(?<=[a-z], )(?P<behind>{'|'.join(SHIRES)})(?=[,;)]"
@@ -151,7 +158,7 @@ _BEHIND_ROAD: Final = re.compile(
     r"(?P<lead>\b(?:(?:I|US|SR|CA|NY|TX|FL|OR|WA|AZ|UT|NV|PA|OH|MI|NJ|VA|GA|NC)-|Interstate |Highway |Hwy\.? |Route |"
     r"Rte?\.? |(?:FM|RM|CR|SR|US) )\d{1,4}[EW]? )(?P<point>[NESW])(?![\w'’&-]|\.\w)(?:\.(?=[,;)]| &| and| at))?"
 )
-_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})(?= of (?:[A-Z]|the\b))")
+_OF_PLACE: Final = re.compile(rf"(?<=[a-z\d.] )(?P<point>{_FINE_POINT})\.?(?= of (?:[A-Z]|the\b))")
 _FAR: Final = re.compile(
     rf"(?P<lead>\d ?(?:mi|km|m|ft|miles?|blks?|blocks?|meters|feet)\.? (?:due )?)"
     rf"(?P<point>{_FINE_POINT})\.?"
@@ -216,11 +223,13 @@ def _places(text: TrackedText) -> TrackedText:
         text = text.sub(_SEAT, lambda match: f"{'.'.join(match['state'])} {cardinal(match['seat'])}")
     if "." in text.text:
         text = text.sub(_SHORT_STATE, _short_state).sub(_ANY_SHORT_STATE, _any_short_state)
-    if ". " in text.text:
-        text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
-        text = text.sub(_PART, lambda match: f"{_COMPASS[match['point']]} ").sub(_LED_STATE, _led_state)
     if "s." in text.text or "s," in text.text:
         text = text.sub(_SHIRE, _shire)
+    if ". " in text.text:
+        text = text.sub(_TERMINAL, lambda match: f"{_COMPASS[match['point']]} Terminal")
+        text = text.sub(_PART, lambda match: f"{_COMPASS[match['point'] or match['within']]} ").sub(
+            _LED_STATE, _led_state
+        )
     text = text.sub(_POSTCODE, _postcode).sub(_TURN, _turn).sub(_SIX_FIGURES, _six_figures)
     if "Rd" in text.text or "Road" in text.text:
         text = text.sub(_COUNTY, "County Road")
@@ -247,7 +256,7 @@ def _points(text: TrackedText) -> TrackedText:
     """The compass beside a distance, a direction or a place."""
     if _LONE_POINT.search(text.text) is None:
         return text
-    for pattern in (_FAR, _HEADED, _CORNER, _BOUND):
+    for pattern in (_FAR, _HEADED, _CORNER, _BOUND, _THEN_POINT):
         text = text.sub(pattern, lambda match: match["lead"] + _COMPASS[match["point"]].lower())
     text = text.sub(_ROAD_BOUND, lambda match: f"{match['lead']}{_COMPASS[match['point']].lower()}bound")
     text = text.sub(_FINEST, lambda match: _COMPASS[match.group()].lower())
@@ -278,7 +287,7 @@ def _postcode(match: re.Match[str]) -> str:
     """A British postcode: "S W one A two A A"."""
     part = f" {match['part']}" if match["part"] else ""
     outward = f"{'.'.join(match['area'])} {cardinal(match['district'])}{part}"
-    return f"{outward} {cardinal(match['sector'])} {'.'.join(match['unit'])}"
+    return f"{outward} {cardinal(match['sector'])} {before_stop('.'.join(match['unit']), match)}"
 
 
 def _six_figures(match: re.Match[str]) -> str:

@@ -37,6 +37,7 @@ _FORECAST: Final = re.compile(
     r"\b(?:cloud\w*|forecast|humid\w*|pollen|precip|rain|RH|showers?|snow|storms?|sun(?:ny|rise|set)|t-storms?|UV"
     r"|wind\w*)\b"
 )
+_GUSTING: Final = re.compile(r"(?<=\d) ?[gG] ?(?=\d{2,3} ?(?:kts?|kn|knots|mph|kph|km/?h)\b)")
 _FAR: Final = re.compile(
     rf"(?:(?<=\d )(?P<point>{_FINE})|(?:(?<=mph )|(?<=knots )|(?<=kts )|(?<=km/h )|(?<=miles )|(?<=mi\. )|(?<=km ))"
     rf"(?P<there>{_POINT}))(?![\w'’&-])|(?P<lead>\b(?:the|from|to) )(?P<fine>{_FINE})(?![\w'’&-])"
@@ -49,7 +50,8 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_HIGH_LOW, r"\g<lead>\g<high>, \g<low>")
     if _ANY.search(text.text) is None:
         return text
-    if _GALE.search(text.text):
+    text = text.sub(_GUSTING, " gusting to ")
+    if _GALE.search(text.text) or _FORECAST.search(text.text):
         text = text.sub(_FORCE, lambda match: _point(match["point"]))
     text = text.sub(_WIND, _wind).sub(_MOVING, lambda match: match["lead"] + _point(match["point"]))
     return text.sub(

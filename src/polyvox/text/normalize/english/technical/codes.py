@@ -53,6 +53,9 @@ _SCALED_MEASURE: Final = re.compile(
     r"(?<=\d)(?P<scale>[kKMB]|bn) (?=(?:mi|km|kms|t|tons?|tonnes?|lbs|kg|ly|kWh|MWh|GWh|ft|gal|bbls?|sq|ha|acres?"
     r"|reqs?|tok|rows|msgs|yds|kcal|psi|rpm|ppm)\b)"
 )
+_SCALED_RATE: Final = re.compile(
+    r"(?<=\d)(?P<scale>[kKMB])(?=/(?:s|sec|min|h|hr|d|day|wk|week|mo|month|yr|year)(?!\w))"
+)
 _SCALED_NAME: Final = re.compile(
     r"(?<=\d)(?P<scale>bn|mn|m|M|B|k|K)-(?P<of>yr|year|mi|mile|ft|acre|ton|tonne|barrel|euro|dollar|pound|person"
     r"|strong|member|seat|word)\b"
@@ -120,10 +123,12 @@ _PROGRAMS: Final = frozenset(
     "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
     "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
     "npm pip pnpm python tvOS watchOS webpack yarn node "
+    "k8s K8s EKS AKS GKE OpenShift Istio Cilium Envoy Vault Consul Nomad "
+    "Prometheus Grafana Jenkins GitLab OpenSSL OpenSSH Deno Bun Zig "
     "nginx postgres redis mysql alpine py php go ruby gcc clang cuda rhel ubuntu pg java lua julia".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
-    "to and or than from through until equal equals before after above below least".split()
+    "to and or on than from through until equal equals before after above below least".split()
 )
 # Parts that are numbered by their chapter or floor: "Table 2.10", "Room 4.12".
 _NUMBERED_PART: Final = re.compile(
@@ -132,7 +137,7 @@ _NUMBERED_PART: Final = re.compile(
     r"[Rr]ules?|[Rr]egulations?|[Aa]rticles?|[Cc]hapters?|[Ll]isting) (?:[A-Z]?\d+\.\d+(?: ?[-–] ?|, | and "
     r"| to ))*\(?\Z"
 )
-_PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$")
+_PINNED: Final = re.compile(r"([A-Za-z]+)(?::|@|[=~>]=)$|\b([kK]8s) $")
 _SERIAL_RUNS: Final = 5
 """Digits in a row, or runs of letters and digits, from which on a serial number is spelled."""
 _WORD: Final = re.compile(r"[A-Za-z]+")
@@ -169,6 +174,8 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     if "-" in text.text:
         text = text.sub(_FLEET, _fleet)
     text = text.sub(_SCIENTIFIC, _scientific).sub(_SCALED_MEASURE, _scaled_measure)
+    if "/" in text.text:
+        text = text.sub(_SCALED_RATE, lambda match: f" {_SCALES[match['scale']]}")
     if "-" in text.text:
         text = text.sub(_SCALED_NAME, _scaled_name)
     if "x" in text.text or "×" in text.text:
@@ -293,7 +300,7 @@ def _is_version(match: re.Match[str]) -> bool:
     before, following = word_before(match), word_after(match)
     pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
     if pinned is not None:
-        before = pinned[1]
+        before = pinned[1] or pinned[2]
     if before.lower() in ("version", "release") or before in _PROGRAMS:
         return True
     if before not in _BETWEEN_VERSIONS or following in ("times", "percent", "million", "seconds", "points"):
@@ -379,7 +386,7 @@ def _times(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
     if (
-        len(runs) >= _SERIAL_RUNS
+        len(runs) - (runs[-1] == "s") >= _SERIAL_RUNS
         or _is_locator(match, len(runs))
         or any(run.isdigit() and len(run) >= _SERIAL_RUNS for run in runs)
     ):

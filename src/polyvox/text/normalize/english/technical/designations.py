@@ -36,6 +36,28 @@ _CANDIDATE: Final = re.compile(
     r"(?:[.-]?(?P<number>\d{1,4}))?(?![\w-])"
 )
 _TAG: Final = re.compile(r"(?<=\d)-(?=(?:alpine|slim|bookworm|bullseye|jammy|focal|noble|lts|LTS|stable|ubuntu)(?!\w))")
+# A metal by its number and how it was hardened: "6061-T6".
+_ALLOY: Final = re.compile(r"(?<![\w.-])(?P<number>[1-8]\d{3})-(?=[TH]\d{1,4}(?!\w))")
+# A battalion of its regiment: "2-14 Inf."
+_BATTALION: Final = re.compile(
+    r"(?<![\w.-])(?P<battalion>\d{1,2})-(?P<regiment>\d{1,3})(?= (?:Armor|AR|Avn|Cav|CAV|Cavalry|FA|Inf|Infantry)\b)"
+)
+# Two roads that run as one: "I-80/94".
+_ROADS: Final = re.compile(
+    r"(?P<lead>\b(?:(?:I|US|SR)[- ]|Routes |Rtes\. ))(?P<first>\d{1,3})/(?P<last>\d{1,3})(?![\w/]|\.\d)"
+)
+# What a change adds and takes away: "+312/-45".
+_CHANGED: Final = re.compile(r"(?<![\w+])(?P<added>\+\d{1,3}(?:,?\d{3})*)(?: ?/ ?|,? )-(?=\d[\d,]*(?![\w.%]))")
+# How long a bond runs: "10y gilt".
+_TENOR: Final = re.compile(
+    r"(?<![\w.])(?P<years>\d{1,2})[yY](?=[ -](?:auction|bonds?|bunds?|BTPs?|gilts?|JGBs?|mortgages?|notes?|OATs?|paper"
+    r"|swaps?|T-notes?|TIPS|Treasur\w+|USTs?|yields?)\b| \d{1,2}\.\d{1,3}%)"
+)
+# Three figures or more, one behind another, as those of percentiles: "12/48/210 ms".
+_ROW: Final = re.compile(r"(?<![\w/.,$€£-])\d{1,4}(?:/\d{1,4}){2,}(?![\w/-]|\.\d)")
+_SHORTENED: Final = re.compile(r"(?:(?<=\d[- ]yr)|(?<=\d[- ]mo)|(?<=\d[- ]hr)|(?<=\d[- ]wk))\.(?=/)")
+_YEARS: Final = re.compile("[0-9][yY]")
+_GRAPHICS: Final = re.compile(r"(?<=TX \d{4}) ?Ti(?!\w)")
 _LANGUAGE: Final = re.compile(
     r"(?<![\w./-])(?P<name>py|python|go|php|node|ruby|gcc|clang|cuda|rhel|ubuntu|pg|java|net|lua|julia)"
     r"(?P<parts>\d{1,2}(?:\.\d{1,3}){1,3})(?!\w|\.\d)"
@@ -70,16 +92,22 @@ _THREAD: Final = re.compile(
 _GROUNDED: Final = re.compile(
     r"(?<![\w/.-])(?P<gauge>1[0-8]|[468])-(?P<strands>[2-4])(?= (?:w/|with) ground| NM\b| Romex| UF\b)"
 )
+# What is taken off for paying early, and when all is due: "2/10, net 30".
+_TERMS: Final = re.compile(
+    r"(?<![\w./])(?P<share>[1-9](?:\.5)?)/(?P<days>\d{1,2})(?=,? (?:net |[nN]/ ?)\d|,? disc)"
+    r"(?:(?P<gap>,? )[nN]/ ?(?=\d))?"
+    r"|(?P<due>\bnet \d{1,2},? (?:or )?)(?P<early>[1-9])/(?P<within>\d{1,2})(?![\w/])"
+)
 _ROOM: Final = re.compile(
     r"(?P<lead>\b(?:[Rr]m|[Rr]oom|[Aa]pt|[Uu]nit|[Ss]te|[Ss]uite|[Oo]ffice|[Ll]ocker|[Bb]ay)\.? #?)"
     r"(?P<floor>\d{1,2})-(?P<number>\d{2,4})(?![\w-])"
 )
-_LONG: Final = re.compile(r"\d{4}|\d{3}-\d{3}")
+_LONG: Final = re.compile(r"\d{4}|\d{2}-\d{2}")
 _GLUED: Final = re.compile(r"\d(?<=[a-z]\d)\d?\.\d")
 _ROOMS: Final = {"rm": "Room", "apt": "Apartment", "ste": "Suite"}
 _NUMBERED: Final = re.compile(
     r"(?P<of>\b(?:PO|SO|WO|RMA|CRN|PID|NPI|MRN|EIN|UPC|EAN|INC|CHG|RITM):? (?:# ?|number )?)"
-    r"(?P<digits>\d{4,14}|\d{3,6}-\d{3,6})(?![\w-]|[.,]\d)"
+    r"(?P<digits>\d{4,14}|\d{2,6}-\d{2,6})(?![\w-]|[.,]\d)"
 )
 # Plans and forms of the tax office, which are known by their numbers.
 _PLAN: Final = re.compile(
@@ -89,6 +117,8 @@ _PLAN: Final = re.compile(
     r"|contractors?|returns?|accounts?)\b)"
 )
 _PAIRED: Final = 4
+_OF_DATE: Final = 3
+_LAST_DAY: Final = 31
 # Errors of a server, several of a kind: "HTTP 429s", "404s".
 _STATUSES: Final = re.compile(
     r"(?<![\w.,$€£/-])(?:(?P<status>40[0-9]|41[0-9]|42[29]|50[1-4])s|(?<=HTTP )(?P<other>[1-5]\d\d)s)(?!\w)"
@@ -107,6 +137,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_PUPILS, lambda match: _several(cardinal(match["year"])))
     if any(number in text.text for number in _PLANS):
         text = text.sub(_PLAN, _plan)
+    text = text.sub(_TENOR, r"\g<years> year") if _YEARS.search(text.text) else text
     if "-" in text.text:
         text = _hyphened(text)
     if "Q" in text.text or "H" in text.text:
@@ -117,9 +148,10 @@ def read(text: TrackedText) -> TrackedText:
         text = _homes(text)
     if " ." in text.text:
         text = text.sub(_CALIBER, lambda match: code(match["bore"]))
-    text = text.sub(_TYRE, _tyre).sub(_WIRE, _two) if "/" in text.text else text
+    text = _slashed(text) if "/" in text.text else text
     if "x" in text.text:
         text = text.sub(_ALL_DAY, "twenty four seven").sub(_LUMBER, _lumber)
+    text = text.sub(_GRAPHICS, " T.I") if "Ti" in text.text else text
     if _GLUED.search(text.text) is None:
         return text
     return text.sub(_LANGUAGE, lambda match: f"{match['name']} {version(match['parts'])}")
@@ -148,6 +180,9 @@ def _plan(match: re.Match[str]) -> str:
 
 def _hyphened(text: TrackedText) -> TrackedText:
     text = text.sub(_THREAD, _thread).sub(_GROUNDED, _two).sub(_ROOM, _room)
+    text = text.sub(_CHANGED, r"\g<added>, minus ") if "+" in text.text else text
+    text = text.sub(_BATTALION, lambda match: f"{code(match['battalion'])} {code(match['regiment'])}")
+    text = text.sub(_ALLOY, lambda match: f"{code(match['number'])} ")
     text = text.sub(_SUTURE, lambda match: f"{cardinal(match['size'])} oh")
     return text.sub(_CASE, _case).sub(_CANDIDATE, _candidate).sub(_TAG, " ").sub(_PART, _part)
 
@@ -216,6 +251,30 @@ def _tyre(match: re.Match[str]) -> str:
 def _candidate(match: re.Match[str]) -> str:
     stage, count = match["stage"], match["number"]
     return f" {_STAGES.get(stage, stage)}" + (f" {cardinal(count)}" if count else "")
+
+
+def _terms(match: re.Match[str]) -> str:
+    """ "2/10, n/30": "two ten, net thirty"."""
+    if match["due"]:
+        return f"{match['due']}{cardinal(match['early'])} {cardinal(match['within'])}"
+    behind = f"{match['gap']}net " if match["gap"] else ""
+    return f"{number(match['share'])} {cardinal(match['days'])}{behind}"
+
+
+def _slashed(text: TrackedText) -> TrackedText:
+    text = text.sub(_SHORTENED, "").sub(_ROW, _row)
+    return text.sub(_TYRE, _tyre).sub(_WIRE, _two).sub(_TERMS, _terms).sub(_ROADS, _roads)
+
+
+def _row(match: re.Match[str]) -> str | None:
+    """Figures in a row, unless they could be a date."""
+    parts = match.group().split("/")
+    dated = len(parts) == _OF_DATE and all(int(part) <= _LAST_DAY for part in sorted(parts, key=len)[:2])
+    return None if dated else ", ".join(parts)
+
+
+def _roads(match: re.Match[str]) -> str:
+    return f"{match['lead']}{code(match['first'])} {code(match['last'])}"
 
 
 def _lumber(match: re.Match[str]) -> str:

@@ -21,7 +21,9 @@ COMPOUNDS_WITHOUT_FIGURES: Final = frozenset(
 _GROUPED: Final = re.compile(
     r"(?<![\w.@#/-])(?P<first>(?:[A-Z][a-z]?\d{0,2}){1,4})\((?P<group>(?:[A-Z][a-z]?\d{0,2}){1,4})\)(?P<count>[2-9])(?![\w@])"
 )
-_COMPOUND: Final = re.compile(r"(?=[A-Z])(?:(?<![\w.@#/-])|(?<=[ (+]\d))(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
+_COMPOUND: Final = re.compile(
+    r"(?=[A-Z])(?:(?<![\w.@#/-])|(?<=[ (+]\d))(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@]| \d[A-Z]{2}\b)"
+)
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
 _SIDE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z] ?= ?)([a-z]{2,3})(?![A-Za-z0-9(])")
@@ -55,6 +57,9 @@ _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _BOUNDS: Final = re.compile(r"(?P<sign>[∫∑Σ∏])(?P<low>[\da-k]) ?(?P<high>[⁰¹²³⁴-⁹ⁿ∞])")
 _SUMS: Final = {"∫": "the integral", "∑": "the sum", "Σ": "the sum", "∏": "the product"}
 _NEAR: Final = 12
+_PAIR: Final = 2
+_MOST_ATOMS: Final = 12
+"""More behind several letters that have no figure are a number: "COP30"."""
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -100,6 +105,8 @@ def _compound(match: re.Match[str]) -> str | None:
     units = _UNIT.findall(formula)
     figures = any(digits for _, digits in units)
     if formula not in COMPOUNDS_WITHOUT_FIGURES and (not figures or any(symbol not in ELEMENTS for symbol, _ in units)):
+        return None
+    if len(units) > _PAIR and not any(digits for _, digits in units[:-1]) and int(units[-1][1] or 0) > _MOST_ATOMS:
         return None
     gap = " " if match.string[match.start() - 1 : match.start()].isdigit() else ""
     return gap + _spelled(units)

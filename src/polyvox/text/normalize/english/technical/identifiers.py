@@ -47,6 +47,8 @@ _CALLED: Final = re.compile(r"\b(?:flags?|options?|switch|with|set|use|add|pass|
 _DOTTED: Final = re.compile(
     r"(?<![\w.@/-])[A-Za-z_]\w+(?:\.[A-Za-z_]\w*)+(?=\()|(?<![\w.@/-])[a-z_]\w+(?:\.[A-Za-z_]\w*){2,}+(?![\w.@]*@)"
 )
+# The answer of a server in the name of what handles it: "get_or_404".
+_STATUS: Final = re.compile(r"40[0-9]|42[29]|50[0-4]")
 _SNAKE: Final = re.compile(r"(?<![\w.@#/])_{0,2}[A-Za-z0-9]++(?:_{1,2}[A-Za-z0-9]++)++_{0,2}(?!\w)")
 _CAMEL: Final = re.compile(r"(?<![\w.@#/-])[a-z]{2,}(?:[A-Z][a-z0-9]*)*[A-Z][a-z0-9]+(?!\w)")
 _GLOB: Final = re.compile(r"(?P<option>(?<![\w-])-[a-zA-Z]{1,4} )\*(?![\w*])")
@@ -159,4 +161,4 @@ def _camel(match: re.Match[str]) -> str | None:
 def _words(name: str) -> str:
     """The words of a name; figures stay for the readers of figures."""
     parts = _HUMP.sub(" ", name.replace("_", " ")).split()
-    return " ".join(initials_as_capitals(part) for part in parts)
+    return " ".join(code(part) if _STATUS.fullmatch(part) else initials_as_capitals(part) for part in parts)

@@ -26,6 +26,8 @@ _LOCALHOST: Final = re.compile(
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
 _CODE_SIGN: Final = re.compile(r"(?<=[a-z.:] )#(?=[A-Z]{1,4}-?\d)")
+# A number of figures and capitals, as plates have it.
+_PLATE: Final = re.compile(r"(?<![\w#&/])#(?=\d+[A-Z]+\d[A-Z\d]*(?!\w))")
 _WORD_TAG: Final = re.compile(r"(?<!\w)#[A-Za-z]{4}")
 _COLOR: Final = re.compile(
     r"(?<![\w#&/])#(?=[A-Fa-f]*\d)(?=\d*[A-Fa-f])(?P<digits>[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?!\w)"
@@ -116,7 +118,7 @@ def read_tags(text: TrackedText) -> TrackedText:
     if "@" in text.text:
         text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
     if "#" in text.text:
-        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, _numbered)
+        text = text.sub(_COLOR, _color).sub(_DIRECTIVE, "hash ").sub(_CODE_SIGN, _numbered).sub(_PLATE, "number ")
         text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
     if ".NET" in text.text:
         text = text.sub(_DOT_NET, "dot NET")
