@@ -57,6 +57,7 @@ class AcronymHabits:
     spelled: frozenset[str]  # although they can be said
     short_words: frozenset[str]  # words in capitals that are no initials
     plural: str = ""  # of those that are said: "ONGs"
+    in_addresses: frozenset[str] = frozenset()  # that are spelled in small letters too, in web and e-mail addresses
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from polyvox.text.normalize.romance.numbers import (
     spelled,
     whole_number,
 )
+from polyvox.text.normalize.romance.technical.addresses import spelled_part
 from polyvox.text.normalize.romance.technical.file_endings import spelled_ending
 from polyvox.text.tracked import TrackedText
 
@@ -125,10 +126,12 @@ class Words:
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, ".")):
             if sign in text.text:
-                text = text.sub(pattern, lambda match: self._aloud(match.group()))
-        return text
+                text = text.sub(pattern, lambda match: self._aloud(match.group(), spell=True))
+        if "/" not in text.text:
+            return text
+        return text.sub(_PATH, lambda match: self._aloud(match.group(), spell=False))
 
     def read_powers(self, text: TrackedText) -> TrackedText:
         """Powers with their exponent, which stays in figures: "10^8", "x²"."""
@@ -196,7 +199,7 @@ class Words:
         unit = self.language.units.get(match[1])
         return f" {self.language.per(match[1] if unit is None else unit.one)}"
 
-    def _aloud(self, address: str) -> str:
+    def _aloud(self, address: str, *, spell: bool) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
         name, _, ending = plain.rpartition(".")
         letters = spelled_ending(ending) if name and "/" in name else None
@@ -207,7 +210,7 @@ class Words:
             if piece.isdecimal():
                 words.append(whole_number(piece, self.language) if len(piece) < 5 else spelled(piece, self.language))
             elif piece.isalpha():
-                words.append("W W W" if piece.lower() == "www" else piece)
+                words.append((spell and spelled_part(piece.lower(), self.language.acronyms)) or piece)
             elif piece in self.language.web:
                 words.append(self.language.web[piece])
         return " ".join([*words, letters] if letters else words)

@@ -189,6 +189,7 @@ ACRONYMS: Final = AcronymHabits(
         ).split()
     ),
     plural="s",
+    in_addresses=frozenset("IBGE UFPE UFF API OAB TSE TRE INPI ANP ANS CRO CRA CFO CNI CNA CNE EAD BA PE CE".split()),
 )
 LABELS: Final = Labels(
     numbers=frozenset(

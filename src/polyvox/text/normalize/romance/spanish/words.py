@@ -203,6 +203,7 @@ ACRONYMS: Final = AcronymHabits(
             "DOS TRES MUY HOY HAY SIN SON POR OK OJO MIS TUS SUS"
         ).split()
     ),
+    in_addresses=frozenset("API UAB EHU".split()),
 )
 LABELS: Final = Labels(
     numbers=frozenset(
