@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.tracked import TrackedText
@@ -166,4 +167,5 @@ class RomanceLanguage:
     decimal_comma: bool = False  # "1,085 $" is one dollar and some: no comma parts thousands
     before_hyphened_date: frozenset[str] = frozenset()  # words behind which "31-12" is a day
     singular: Callable[[str], str] = str  # of a noun as it is counted: "tazas"
+    counted_before: CountedBefore | None = None
     own_rules: tuple[Callable[[TrackedText], TrackedText], ...] = ()  # of this language alone, before the shared ones

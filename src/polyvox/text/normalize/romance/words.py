@@ -39,6 +39,8 @@ _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 # A slash in words, and no bar of anything, before the rest of a number.
 _NO_NOUN: Final = re.compile(r" (?:\d|[A-Z])")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
+# What each has so many of, and no whole: "2 filhas, 1 de 5 anos".
+_OF_EACH: Final = frozenset("anos años ans anni meses quilos kilos metros litros gramas gramos euros reais pesos".split())
 _COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
 _COUNTED_REACH: Final = 28
 _LABEL: Final = re.compile(
@@ -330,8 +332,11 @@ class Words:
 
     def _gender(self, match: re.Match[str]) -> Gender:
         """The form before a counted noun; alone where the figure is the name of something, or where no noun follows."""
+        elided = self.language.counted_before
+        if elided is not None and elided.being.match(match.string, match.end()):
+            return self._gender_before(match)
         share = _SHARE.match(match.string, match.end(), match.end() + 48)
-        if share is not None and share[1] not in self.language.function_words:
+        if share is not None and share[1] not in self.language.function_words | _OF_EACH:
             return Gender.FEMININE if self.language.is_feminine(share[1]) else Gender.ALONE
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         following = _AFTER.match(match.string, match.end(), match.end() + 24)
@@ -356,7 +361,10 @@ class Words:
         return noun.endswith("s") and noun not in _MEASURED and self.language.is_feminine(noun)
 
     def _gender_before(self, match: re.Match[str]) -> Gender:
-        """The form of the whole of which a part is counted: "21 questões de 22"."""
+        """The form of what was counted before, or of the whole of which a part is counted: "21 questões de 22"."""
+        elided = self.language.counted_before
+        if elided is not None and elided.is_figure_feminine(match):
+            return Gender.FEMININE
         part = _COUNTED_BEFORE.search(match.string, max(0, match.start() - _COUNTED_REACH), match.start())
         whole = match.group()
         if part is None or not whole.isdigit() or len(whole) > 3 or int(part[1]) > int(whole):

@@ -105,7 +105,7 @@ class Quantities:
                 rf"(?: (?P<code>{codes})(?!\w))?{per}"
             ),
             re.compile(rf"{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
-            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
+            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}}| a m(?:ais|enos))"),
             re.compile(rf"{amount}(?: ?%)?{upto} ?%"),
             re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(

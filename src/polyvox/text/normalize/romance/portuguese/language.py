@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_portuguese_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
@@ -310,6 +311,14 @@ PORTUGUESE: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
     singular=_singular,
+    counted_before=CountedBefore.of(
+        "as das nas pelas às",
+        r"(?:delas|destas|dessas|daquelas|das quais|dentre elas|entre elas)",
+        r"a (?:mais|menos)|(?:mais|menos)(?= (?:do )?que)",
+        "são|eram|foram|serão|seriam|estão|estavam|seguem|seguiam|ficaram|continuam|permanecem|tinham sido|[a-zà-ÿ]{2,}(?:aram|eram|iram|avam|iam|arão|erão|irão)",
+        is_portuguese_feminine,
+        FUNCTION_WORDS | frozenset("reais dólares euros libras".split()),
+    ),
     own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, in_words, Amperes("ampere", "amperes").read),
     before_hours=frozenset(
         (

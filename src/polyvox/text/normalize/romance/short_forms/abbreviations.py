@@ -31,6 +31,8 @@ _UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;€$£]| (?:[IVX]{{2,}}|[B
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
+_ENDING_REACH: Final = 16
+_SPELLED: Final = re.compile(" (?:[A-Z] )+\\Z")
 _SHORT_YEAR: Final = 2
 _RANK_REACH: Final = 8
 _NAME = r"(?= ?(?:d[a-z]{0,4}[ '](?:l[ao]? ?'?)?)?[A-ZÀ-ÖØ-Ý])"
@@ -139,11 +141,18 @@ class AbbreviationRules:
             return None
         if counted and unit is not None:
             words = unit.one if match.string.endswith((" 1 ", "(1 "), 0, match.start()) else unit.many
-        if not self._stands(match) or match.string.endswith(self.stop, 0, match.start()):
-            return None  # the end of an address or of a file's name
+        if not self._stands(match) or self._ends_address(match):
+            return None
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
         return words + ("." if ends else " " if glued else "")
+
+    def _ends_address(self, match: re.Match[str]) -> bool:
+        """Return whether a form is the end of an address or of a file's name, or the last letter of one."""
+        if match.string.endswith(self.stop, 0, match.start()):
+            return True
+        before = _SPELLED.sub(" ", match.string[max(0, match.start() - _ENDING_REACH) : match.start()])
+        return before.endswith(self.stop)
 
     def _labels(self, match: re.Match[str]) -> bool:
         """Return whether a form names the figure behind it, and counts nothing: "es. 4 pag. 88"."""

@@ -30,6 +30,7 @@ _OF_SOMETHING: Final = re.compile(r"(?<![^\W_])[A-Z]d[A-Z](?![^\W_])")  # "CdA",
 _MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")
 _CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]|Hb")
 _LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
+_CAPITAL_LETTERS: Final = "BCDFGHJKLMNPQRSTVWXYZ"
 _REACH: Final = 16
 # Consonants alone are no word, but the sounds of people and bees: "php", and not "pff".
 _CLUSTER: Final = (
@@ -61,6 +62,8 @@ class Acronyms:
         if match["next"].lower() in self.sentence_starters:
             return None
         before = match.string[max(0, match.start() - _REACH) : match.start()].split(" ")
+        if len(before) > 1 and len(before[-2]) == 1 and before[-2] in _CAPITAL_LETTERS:
+            return None  # the last of several letters, as of an address
         named = len(before) < 2 or before[-2].istitle() or before[-2].lower() in self.sentence_starters
         return match["letter"] if named else None
 

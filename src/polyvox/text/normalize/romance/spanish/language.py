@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_spanish_feminine
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
@@ -334,6 +335,15 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
+    counted_before=CountedBefore.of(
+        "las",
+        r"(?:de|entre) (?:ellas|estas|esas|aquellas)|de las (?:cuales|que)|más de ellas",
+        r"(?:más|menos)(?= que|[,.;:)]|$| e[nl] | por | durante | de l[ao] | respecto)",
+        "son|eran|fueron|serán|serían|están|estaban|siguen|seguían|quedan|quedaron|quedaban|resultaron|han sido"
+        "|habían sido|continúan|[a-zà-ÿ]{2,}(?:aron|ieron|aban|ían|arán|erán|irán)",
+        is_spanish_feminine,
+        FUNCTION_WORDS | frozenset("euros dólares pesos libras".split()),
+    ),
     own_rules=(
         with_stops,
         as_pesos,
