@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
@@ -75,6 +75,7 @@ class Abbreviations:
     by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
     letters: ChatLetters | None = None
+    several: Mapping[str, str] = field(default_factory=dict)  # labels of one figure and of many
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 _NO_NOUN: Final = re.compile(r" (?:\d|[A-Z])")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
 # What each has so many of, and no whole: "2 filhas, 1 de 5 anos".
-_OF_EACH: Final = frozenset("anos años ans anni meses quilos kilos metros litros gramas gramos euros reais pesos".split())
+_OF_EACH: Final = frozenset(
+    "anos años ans anni meses quilos kilos metros litros gramas gramos euros reais pesos".split()
+)
 _COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
 _COUNTED_REACH: Final = 28
 _LABEL: Final = re.compile(

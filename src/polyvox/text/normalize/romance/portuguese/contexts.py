@@ -6,6 +6,40 @@ from typing import Final
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
 CONTEXT_RULES: Final = (
+    ("ed.", re.compile(r"(?<!\w)ed\.(?= d[aeo] )"), "edição"),
+    (
+        "cart.",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ix|PIX|dinheiro|boleto|vista|débito|crédito|[Nn]o|[Pp]or|via|c/)(?:,| ou| e|/)? ?)cart\."
+            r"(?! (?:de )?(?:reg|imó|not|títulos|ofício))"
+        ),
+        r"\1cartão",
+    ),
+    (
+        "cart. Cart.",
+        re.compile(r"(?<!\w)[Cc]art\.(?= (?:de )?(?:créd|déb|vac|ponto|[Vv]isa|[Mm]aster|virtual))"),
+        "cartão",
+    ),
+    ("tr. Tr.", re.compile(r"(?<!\w)[Tt]r\.(?= (?:c/|com |pelo |no |tel|cel|whats|zap|\(\d\d\)))"), "tratar"),
+    ("ret. Ret.", re.compile(r"(?<!\w)[Rr]et\.(?= (?:n[oa]|em) )"), "retirada"),
+    ("esp. Esp.", re.compile(r"(?<!\w)[Ee]sp\.(?= (?:1,[05]|1,15|simples|duplo|entre))"), "espaçamento"),
+    (
+        "r.",
+        re.compile(r"(?:(?<=\bou )|(?<=\d, )|(?<=\d / ))r\.(?= \d{2,4}(?:[.,;)]|$))"),
+        "ramal",
+    ),
+    ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episódio \2"),
+    (
+        "temp.",
+        re.compile(r"((?:[ªº]|(?<!\w)(?:[Nn]ova|[ÚúUu]ltima|[Pp]róxima|primeira|segunda)) )temp\.(?! d[eo] ar)"),
+        r"\1temporada",
+    ),
+    ("cons. Cons.", re.compile(r"(?<!\w)[Cc]ons\. pref\.(?!\w)"), "consumir preferencialmente"),
+    (
+        "cons. Cons.",
+        re.compile(r"(?<!\w)[Cc]ons\.(?= (?:em (?:gel|local|temp|lugar|refr)|refrig|entre -?\d|sob |a -?\d))"),
+        "conservar",
+    ),
     ("d. dt. dts.", re.compile(r"(?<!\d)1 d(?:t|te)?\.(?= (?:de )?alho)"), "1 dente"),
     ("d. dt. dts.", re.compile(r"(?<=\d )d(?:ts?|tes?)?\.(?= (?:de )?alho)"), "dentes"),
     (
@@ -161,6 +195,7 @@ CONTEXT_RULES: Final = (
         re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"),
         r"\1em ar ambiente",
     ),
+    ("SatO sat. Sat.", re.compile(r"(?<!\w)(?:SatO|[Ss]at\. ?O)[2₂](?!\w)"), "saturação de oxigênio"),
     ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
     ("gr.", re.compile(r"((?<!\w)(?:[Ff]rete|[Ee]ntrega|[Ee]nvio) )gr\.(?!\w)"), r"\1grátis"),
     ("gar.", re.compile(r"((?<!\w)(?:[Vv]aga|[Vv]agas|vg\.|vgs\.)(?: de)? )gar\.(?!\w)"), r"\1garagem"),

@@ -109,7 +109,9 @@ def _date(day: int, month: int, year: int | None) -> str:
 
 def _time(hour: int, minute: int, second: int, half: str) -> str:
     words = [cardinal(hour, Gender.FEMININE)]
-    if minute:
+    if minute and not hour:
+        words.append(f"hora e {cardinal(minute, Gender.ALONE)}")
+    elif minute:
         words.append(f"e {cardinal(minute, Gender.ALONE)}")
     elif not half:
         words.append("hora" if hour <= 1 else "horas")
@@ -310,12 +312,14 @@ PORTUGUESE: Final = RomanceLanguage(
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
+    decimal_comma=True,
     singular=_singular,
     counted_before=CountedBefore.of(
         "as das nas pelas às",
         r"(?:delas|destas|dessas|daquelas|das quais|dentre elas|entre elas)",
         r"a (?:mais|menos)|(?:mais|menos)(?= (?:do )?que)",
-        "são|eram|foram|serão|seriam|estão|estavam|seguem|seguiam|ficaram|continuam|permanecem|tinham sido|[a-zà-ÿ]{2,}(?:aram|eram|iram|avam|iam|arão|erão|irão)",
+        "são|eram|foram|serão|seriam|estão|estavam|seguem|seguiam|ficaram|continuam|permanecem|tinham sido"
+        "|[a-zà-ÿ]{2,}(?:aram|eram|iram|avam|iam|arão|erão|irão)",
         is_portuguese_feminine,
         FUNCTION_WORDS | frozenset("reais dólares euros libras".split()),
     ),

@@ -23,6 +23,7 @@ _BEFORE_MONTHS: Final = frozenset(
 )
 _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
+_ENDING_MONTHS: Final = frozenset((("set", "até"), ("set", "desde"), ("mar", "até"), ("mar", "desde")))
 _SPACED_FIGURE: Final = re.compile(r" \d{1,4}(?![\w,.]\d|\w)")
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _RANKED: Final = re.compile(r"(?:\d|[\dIVX]\.?[ºª°e]|;)(?: de)? ?\Z")
@@ -32,6 +33,11 @@ _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
 _ENDING_REACH: Final = 16
+# Figures of a list or of a span that goes up, which count nothing: "21 y 22", "1, 3 e 5", "4-6".
+_SEVERAL: Final = re.compile(
+    r" ?(?P<first>\d{1,4})(?: ?[-–] ?|(?:, \d{1,4})*,? (?:[aeyou]|al?) )(?P<last>\d{1,4})"
+    r"(?=[,;:)»\"”]|\.?$|\.? [A-ZÀ-Ý(]|\. | d[aeo]s? | del | e[mn] )"
+)
 _SPELLED: Final = re.compile(" (?:[A-Z] )+\\Z")
 _SHORT_YEAR: Final = 2
 _RANK_REACH: Final = 8
@@ -82,6 +88,7 @@ class AbbreviationRules:
     context_words: frozenset[str]
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
     letters: ChatLetters | None
+    several: Mapping[str, str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
@@ -110,6 +117,7 @@ class AbbreviationRules:
             frozenset(word for words, _, _ in table.by_word for word in _with_stops(words)),
             table.in_context,
             table.letters,
+            table.several,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -178,6 +186,9 @@ class AbbreviationRules:
         known = [(index, words[form], behind) for index, (words, behind) in enumerate(self.groups) if form in words]
         fitting = (each for each in known if each[2].match(match.string, match.end()))
         index, words, _ = next(fitting, known[-1])
+        many = self.several.get(words)
+        if many and (figures := _SEVERAL.match(match.string, match.end())):
+            words = many if int(figures["first"]) < int(figures["last"]) else words
         return words, index == last
 
 
@@ -271,7 +282,9 @@ class CalendarNames:
         if _CONTINUED.match(match.string, match.end()):
             return self.months[short]
         before = _LAST_WORD.search(match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start()])
-        if short in _ALSO_WORDS or before is None or before[1].lower() not in _BEFORE_MONTHS:
+        preposition = before[1].lower() if before else ""
+        other_word = short in _ALSO_WORDS and (short, preposition) not in _ENDING_MONTHS
+        if other_word or preposition not in _BEFORE_MONTHS:
             return None
         return self.months[short] + ("." if _closes(match, before_capitals=True) else "")
 

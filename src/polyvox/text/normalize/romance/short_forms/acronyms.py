@@ -24,7 +24,8 @@ _MIXED_CASE: Final = {
     "PaO": "P A O", "KCl": "K C L", "HbA": "H B A", "WiFi": "wifi", "IgG": "I G G", "IgE": "I G E",
     "NVMe": "N V M E", "PCIe": "P C I E", "IoT": "I O T", "PhD": "P H D", "mRNA": "M R N A", "ARNm": "A R N M",
     "RNAm": "R N A M", "iOS": "I O S", "macOS": "mac O S", "QoS": "Q O S", "IPv": "I P V", "pH": "P H",
-    "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
+    "GmbH": "G M B H", "vCPU": "V C P U", "vCPUs": "V C P U", "vGPU": "V G P U", "DJe": "D J E",
+    "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
 }  # fmt: skip
 _OF_SOMETHING: Final = re.compile(r"(?<![^\W_])[A-Z]d[A-Z](?![^\W_])")  # "CdA", "TdF"
 _MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")

@@ -5,6 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.short_forms.lists import short_forms
 from polyvox.text.normalize.romance.spanish.chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.spanish.contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.spanish.names import SURNAMES
@@ -616,6 +617,14 @@ ABBREVIATIONS: Final = Abbreviations(
         ("V-", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
     ),
     letters=LETTERS,
+    several=short_forms(
+        """
+        página: páginas; capítulo: capítulos; volumen: volúmenes; ejercicio: ejercicios; artículo: artículos;
+        figura: figuras; tabla: tablas; pregunta: preguntas; cuestión: cuestiones; párrafo: párrafos;
+        apartado: apartados; episodio: episodios; lámina: láminas; cláusula: cláusulas; tomo: tomos;
+        folio: folios; lote: lotes; anexo: anexos; jornada: jornadas
+        """
+    ),
     in_context=(
         *IN_CONTEXT,
         ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "más o menos"),

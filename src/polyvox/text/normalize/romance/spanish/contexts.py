@@ -9,10 +9,64 @@ _KITCHEN: Final = (
     "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
 )
 _LASTING: Final = (
-    "plazo|pena|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "plazo|pena|fianza|beca|prórroga|estancia|sanción|inhabilitación|alejamiento|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
 CONTEXT_RULES: Final = (
+    (
+        "s/",
+        re.compile(
+            r"(?<!\w)s/ (?=[a-zà-ÿ]{3})(?!(?:fact|ped|pres|contr|conv|art|ley|esc|carta|inf|plano|tabla|baremo|ref|doc"
+            r"|norma|rec|sent|auto|tarifa|vol|mercado))"
+        ),
+        "sin ",
+    ),
+    (
+        "ens. Ens.",
+        re.compile(r"(?<!\w)[Ee]ns\.(?= (?:mixta|[Cc]ésar|verde|campera|rusa|griega|de |templada|capr))"),
+        "ensalada",
+    ),
+    ("SatO sat. Sat.", re.compile(r"(?<!\w)(?:SatO|[Ss]at\. ?(?:de )?O)[2₂](?!\w)"), "saturación de oxígeno"),
+    (
+        "rec.",
+        re.compile(r"((?:estim|inadmi|interp|present|resolv|admi|formul)\w+ (?:el|su|un|al) )rec\.(?!\w)"),
+        r"\1recurso",
+    ),
+    (
+        "máx. Máx. máx Máx",
+        re.compile(r"(?:(?<=\A)|(?<=[.:;,/(] )|(?<=\by ))[Mm]áx\.?(?= -?[1-4]?\d ?[º°])"),
+        "máxima",
+    ),
+    (
+        "mín. Mín. mín Mín",
+        re.compile(r"(?:(?<=\A)|(?<=[.:;,/(] )|(?<=\by ))[Mm]ín\.?(?= -?[1-4]?\d ?[º°])"),
+        "mínima",
+    ),
+    ("MM", re.compile(r"((?:[$€]|USD|EUR|MXN|COP) ?\d[\d.,]* ?)MM(?!\w)"), r"\1M"),
+    ("MM MMUSD", re.compile(r"(?<=\d)( ?)MM ?(?=USD|US\$|EUR|€|\$|de (?:d[óo]|p|e)[a-z]+s)"), r"\1M "),
+    ("sdo.", re.compile(r"(?<=\b[Uu]n )sdo\.(?!\w)"), "saludo"),
+    ("sdos. Sdos.", re.compile(r"(?<!\w)[Ss]dos\.(?!\w)"), "saludos"),
+    (
+        "conf. Conf.",
+        re.compile(r"(?<!\w)[Cc]onf\.(?= (?:asist|recep|hora|fecha|cita|por |tu |su |si |lect|entr|reserv))"),
+        "confirmar",
+    ),
+    (
+        "Rep.",
+        re.compile(
+            r"(?<=[IV] )Rep\."
+            r"|(?<!\w)Rep\.(?= (?:Dominicana|Checa|Argentina|Bolivariana|Oriental|Popular|Fed|del? [A-Z]))"
+        ),
+        "República",
+    ),
+    ("cons. Cons.", re.compile(r"(?<!\w)[Cc]ons\. pref\.(?!\w)"), "consumir preferentemente"),
+    (
+        "cons. Cons.",
+        re.compile(r"(?<!\w)[Cc]ons\.(?= (?:en (?:fr|lug|sit|nev|amb)|refrig|entre -?\d|a -?\d+ ?[º°]))"),
+        "conservar",
+    ),
+    ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episodio \2"),
+    ("caps.", re.compile(r"((?:temp\w*\.?|serie|T\d)[^;\n]{0,24}\d )caps\.(?!\w)"), r"\1capítulos"),
     ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
     ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
