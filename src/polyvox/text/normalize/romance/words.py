@@ -335,7 +335,7 @@ class Words:
     def _gender(self, match: re.Match[str]) -> Gender:
         """The form before a counted noun; alone where the figure is the name of something, or where no noun follows."""
         elided = self.language.counted_before
-        if elided is not None and elided.being.match(match.string, match.end()):
+        if elided is not None and elided.verb(match):
             return self._gender_before(match)
         share = _SHARE.match(match.string, match.end(), match.end() + 48)
         if share is not None and share[1] not in self.language.function_words | _OF_EACH:

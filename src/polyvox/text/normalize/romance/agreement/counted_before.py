@@ -8,7 +8,7 @@ from typing import Final
 _COUNTED: Final = re.compile(
     r"(?<![\w.,/])(?<!\b[Ee]m )(?<!\b[Ee]n )(?<!urante )(?<!\bh[aá] )(?<!\b[Hh]ace )(?<!\btras )(?<!\bapós )(?<!\bpor )"
     r"(?:\d[\d.]*|mil|(?:mill[oó]n(?:es)?|[mb]ilh(?:ão|ões)|[kM]|mi) de) "
-    r"(?!(?:mil|mill[oó]n(?:es)?|[mb]ilh(?:ão|ões)) )(?P<noun>[^\W\dA-Z_]{3,})"
+    r"(?!(?:mil|mill[oó]n(?:es)?|[mb]ilh(?:ão|ões)) )(?P<noun>[^\W\dA-Z_]{2,}s)(?!\w)"
 )
 _SENTENCE: Final = re.compile(r"[.!?][\"”»)]* |\n")
 _BEFORE: Final = re.compile(r"(?P<word>[^\W\d_]+) \Z")
@@ -27,7 +27,8 @@ class CountedBefore:
     articles: frozenset[str]  # of many, feminine
     of_them: re.Pattern[str]  # behind a figure: of them, who are feminine
     compared: re.Pattern[str]  # so many more or fewer
-    being: re.Pattern[str]  # so many are, or do
+    being: re.Pattern[str]  # so many are
+    doing: re.Pattern[str]  # or do, by the ends of verbs of many, which no counted noun has
     is_feminine: Callable[[str], bool]
     others: frozenset[str]  # words that no figure counts
 
@@ -38,6 +39,7 @@ class CountedBefore:
         of_them: str,
         compared: str,
         being: str,
+        doing: str,
         is_feminine: Callable[[str], bool],
         others: frozenset[str],
     ) -> "CountedBefore":
@@ -46,6 +48,7 @@ class CountedBefore:
             re.compile(rf" (?:{of_them})(?!\w)"),
             re.compile(rf" (?:{compared})(?!\w)"),
             re.compile(rf" (?:{being})(?!\w)(?: (?P<what>[a-zà-ÿ]+s)(?!\w))?"),
+            re.compile(rf" [a-zà-ÿ]{{2,}}(?:{doing})(?!\w)(?: (?P<what>[a-zà-ÿ]+[oa]s)(?!\w))?"),
             is_feminine,
             others,
         )
@@ -55,7 +58,7 @@ class CountedBefore:
         text, start, end = figure.string, figure.start(), figure.end()
         if self.of_them.match(text, end):
             return True
-        being = self.being.match(text, end)
+        being = self.verb(figure)
         if being is not None and being["what"] and self.is_feminine(being["what"]):
             return True
         before = _BEFORE.search(text, max(0, start - _BEFORE_REACH), start)
@@ -64,6 +67,11 @@ class CountedBefore:
         if not (being or self.compared.match(text, end) or self._is_listed(figure)):
             return False
         return self._counts_feminine(text, start)
+
+    def verb(self, figure: re.Match[str]) -> re.Match[str] | None:
+        """What so many are or do, behind a figure; the noun of one may end as a verb: "1 imagen"."""
+        being = self.being.match(figure.string, figure.end())
+        return being if being or figure.group() == "1" else self.doing.match(figure.string, figure.end())
 
     def _is_listed(self, figure: re.Match[str]) -> bool:
         """Return whether a figure goes on counting: ", 201 em rodovias", "e 12 GG"; years do not."""

@@ -6,6 +6,53 @@ from typing import Final
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
 CONTEXT_RULES: Final = (
+    (
+        "pix Pix PIX boleto troco gorjeta frete vaquinha taxa conta",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ix|PIX|boleto|troco|gorjeta|frete|vaquinha|taxa|conta)"
+            r" (?:de|deu|ficou em|é|foi|no valor de) )"
+            r"(?=\d{1,4},\d\d(?:(?![\w,.%]| ?[a-z%])| (?:até|hoje|pra|para|e|do|da|no|na) ))"
+        ),
+        r"\1R$ ",
+    ),
+    (
+        "fat. Fat.",
+        re.compile(
+            r"(?<!\w)[Ff]at\.(?= (?:de )?(?:jan|fev|mar|abr|mai|jun|jul|ago|set|out|nov|dez)|: | venc| n[º°.]|ura)"
+        ),
+        "fatura",
+    ),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= ?(?:#|n[º°.]))"), "pedido"),
+    ("prev. Prev.", re.compile(r"(?<!\w)[Pp]rev\. (?:de )?entr(?:ega|\.)(?!\w)"), "previsão de entrega"),
+    ("abd. Abd.", re.compile(r"(?<=\bde )abd\.(?!\w)|(?<=\b(?:TC|RM|RX) )abd\.(?!\w)|(?<!\w)Abd\.(?= )"), "abdome"),
+    ("n.", re.compile(r"(?<=\d )n\.(?=,| c/| com | em | \+|;)"), "noites"),
+    (
+        "p/",
+        re.compile(
+            r"((?:R\$ ?[\d.,]*\d|€) )p/ ?(?=(?:pessoa|casal|noite|dia|mês|hora|unidade|quilo|kg|litro|metro|pax"
+            r"|aluno|criança|adulto|ano|semana|sessão|aula|trecho|cabeça)(?!\w))"
+        ),
+        r"\1por ",
+    ),
+    ("ú.", re.compile(r"(?<=m² )ú\.(?!\w)"), "úteis"),
+    ("prop. Prop.", re.compile(r"((?<!\w)(?:c/|com o|com) ?)prop\.(?!\w)"), r"\1proprietário"),
+    (
+        "p.",
+        re.compile(r"((?:20[012]\d|19[89]\d|[Ff]lex|\d\.\d)[^;\n]{0,20}, [245]) ?p\.(?=[,;])"),
+        r"\1 portas",
+    ),
+    ("f.", re.compile(r"(?<=[2-6]ª-)f\.(?!\w)"), "feira"),
+    ("V.", re.compile(r"(?<=ª )V\. ?C[íi]v\.?(?!\w)"), "vara cível"),
+    ("V.", re.compile(r"(?<=ª )V\. ?Crim\.?(?!\w)"), "vara criminal"),
+    ("V.", re.compile(r"(?<=ª )V\. ?(?:de )?Fam\.?(?!\w)"), "vara de família"),
+    ("V.", re.compile(r"(?<=ª )V\. ?Fed\.?(?!\w)"), "vara federal"),
+    ("V.", re.compile(r"(?<=ª )V\. ?(?:do )?Trab\.?(?!\w)"), "vara do trabalho"),
+    ("gel.", re.compile(r"(?<=\b[Nn]a )gel\.(?!\w)"), "geladeira"),
+    ("dub. Dub.", re.compile(r"(?<!\w)[Dd]ub\.(?=[/,;.)]| e |$)"), "dublado"),
+    ("leg.", re.compile(r"((?:[Dd]ub\.|dublado|anos|min\.?)(?:/|, | e | ou ))leg\.(?!\w)"), r"\1legendado"),
+    ("per.", re.compile(r"(?<=º )per\.(?!\w)"), "período"),
+    ("pães fr. pão", re.compile(r"(?<=\bpães )fr\.(?!\w)"), "franceses"),
+    ("pães fr. pão", re.compile(r"(?<=\bpão )fr\.(?!\w)"), "francês"),
     ("ed.", re.compile(r"(?<!\w)ed\.(?= d[aeo] )"), "edição"),
     (
         "cart.",
@@ -251,7 +298,7 @@ IN_CONTEXT: Final = (
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
     ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
-    ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
+    ("/d", re.compile(r"(?:(?<=\d)|(?<=\dx)|(?<=[a-zà-ÿ]{3}))/(?:d|dia)(?![\w/])"), " por dia"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),

@@ -319,7 +319,8 @@ PORTUGUESE: Final = RomanceLanguage(
         r"(?:delas|destas|dessas|daquelas|das quais|dentre elas|entre elas)",
         r"a (?:mais|menos)|(?:mais|menos)(?= (?:do )?que)",
         "são|eram|foram|serão|seriam|estão|estavam|seguem|seguiam|ficaram|continuam|permanecem|tinham sido"
-        "|[a-zà-ÿ]{2,}(?:aram|eram|iram|avam|iam|arão|erão|irão)",
+        "|era|foi|está|estava|ficou",
+        "[ae]m|arão|erão|irão",
         is_portuguese_feminine,
         FUNCTION_WORDS | frozenset("reais dólares euros libras".split()),
     ),

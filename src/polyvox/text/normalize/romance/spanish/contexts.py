@@ -264,7 +264,7 @@ IN_CONTEXT: Final = (
     ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
     ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "veinticuatro siete"),
-    ("/d", re.compile(r"(?<=\d)/(?:d|día)(?![\w/])"), " al día"),
+    ("/d", re.compile(r"(?:(?<=\d)|(?<=\dx)|(?<=[a-zà-ÿ]{3}))/(?:d|día)(?![\w/])"), " al día"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),

@@ -340,7 +340,8 @@ SPANISH: Final = RomanceLanguage(
         r"(?:de|entre) (?:ellas|estas|esas|aquellas)|de las (?:cuales|que)|más de ellas",
         r"(?:más|menos)(?= que|[,.;:)]|$| e[nl] | por | durante | de l[ao] | respecto)",
         "son|eran|fueron|serán|serían|están|estaban|siguen|seguían|quedan|quedaron|quedaban|resultaron|han sido"
-        "|habían sido|continúan|[a-zà-ÿ]{2,}(?:aron|ieron|aban|ían|arán|erán|irán)",
+        "|habían sido|continúan|era|fue|está|estaba|sigue",
+        "[ae]n|aron|ieron|ían|arán|erán|irán",
         is_spanish_feminine,
         FUNCTION_WORDS | frozenset("euros dólares pesos libras".split()),
     ),

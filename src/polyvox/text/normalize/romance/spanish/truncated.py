@@ -113,8 +113,9 @@ AGREEING: Final = truncated(
     industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
     lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado acond||icionado ilim||itado hidr||áulico
     convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo metal|izado garant|izado
-    rebaj|ado nat||ural natur|al unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial semipres|encial
-    tard||ío     nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial hort||ícola agríc|ola
+    rebaj|ado nat||ural natur|al unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial
+    semipres|encial tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial
+    hort||ícola agríc|ola
     ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario infant|il juven|il vet||erano
     catól|ico orgán|ico integr|al desnat|ado semidesn|atado congel|ado deshidrat|ado ecol|ógico rall||ado pic||ado
     troc|eado hervid|o asad||o coc||ido

@@ -38,6 +38,7 @@ _LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%�
 _BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
 _FACTOR: Final = re.compile(r"(?<=\d)\*(?=[a-z(](?![a-z*]))")
 _DIVIDED: Final = re.compile(r"(?<![\w/])([a-z]) //? (?=[\da-z](?![a-zà-ÿ]))")
+_WHOLE_DIVIDED: Final = re.compile(r"(?<=[\w²³]\))/(?=\d{1,4}(?![\w/]))")
 _REMAINDER: Final = re.compile(r"(?<![\w/])([a-z]) % (?=[\da-z](?![a-zà-ÿ]))")
 # What a race took: "2:39:01", which no time of day is without a word before it.
 _RACE: Final = re.compile(
@@ -105,6 +106,8 @@ class Technical:
             text = text.sub(_DIVIDED, r"\1 ÷ ")
         if "/(" in plain:
             text = text.sub(_TOGETHER, r"/\1/\2")
+        if ")/" in plain:
+            text = text.sub(_WHOLE_DIVIDED, " ÷ ")
         if _CAPITALS_APART.search(plain):
             text = text.sub(_PAIR, self._pair)
         if _FIGURES_APART.search(plain):
