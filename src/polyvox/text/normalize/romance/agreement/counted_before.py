@@ -11,6 +11,7 @@ _COUNTED: Final = re.compile(
     r"(?!(?:mil|mill[oó]n(?:es)?|[mb]ilh(?:ão|ões)) )(?P<noun>[^\W\dA-Z_]{2,}s)(?!\w)"
 )
 _SENTENCE: Final = re.compile(r"[.!?][\"”»)]* |\n")
+_ADVERBS: Final = "nem|já|ainda|não|só|também|nunca|se|no|ya|aún|todavía|ni|solo|también"
 _BEFORE: Final = re.compile(r"(?P<word>[^\W\d_]+) \Z")
 _LISTED: Final = (", ", "; ", " e ", " y ", "(", " o ", " ou ")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -47,8 +48,8 @@ class CountedBefore:
             frozenset(articles.split()),
             re.compile(rf" (?:{of_them})(?!\w)"),
             re.compile(rf" (?:{compared})(?!\w)"),
-            re.compile(rf" (?:{being})(?!\w)(?: (?P<what>[a-zà-ÿ]+s)(?!\w))?"),
-            re.compile(rf" [a-zà-ÿ]{{2,}}(?:{doing})(?!\w)(?: (?P<what>[a-zà-ÿ]+[oa]s)(?!\w))?"),
+            re.compile(rf" (?:(?:{_ADVERBS}) )?(?:{being})(?!\w)(?: (?P<what>[a-zà-ÿ]+s)(?!\w))?"),
+            re.compile(rf" (?:(?:{_ADVERBS}) )?[a-zà-ÿ]{{2,}}(?:{doing})(?!\w)(?: (?P<what>[a-zà-ÿ]+[oa]s)(?!\w))?"),
             is_feminine,
             others,
         )

@@ -143,7 +143,8 @@ class Quantities:
             text = text.sub(NEGATIVE, f"{self.language.minus} ")
         if self.sign.search(text.text):
             text = text.sub(_SPLIT_SUM, r"\1,\2 €").sub(self.before, self._sum).sub(self.behind, self._sum)
-        text = text.sub(self.scaled, self._many)
+        scaled = text.sub(self.scaled, self._many)
+        text = scaled if scaled is text else scaled.sub(self.many, self._counted_unit)
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:

@@ -5,7 +5,68 @@ from typing import Final
 
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
+# Streets that are named by a day: "R. 7 de Setembro".
+_STREETS: Final = {
+    "R": "rua", "Av": "avenida", "Al": "alameda", "Pr": "praça", "Pça": "praça", "Tv": "travessa", "Trav": "travessa",
+    "Lgo": "largo", "r": "rua", "av": "avenida", "pça": "praça",
+}  # fmt: skip
 CONTEXT_RULES: Final = (
+    *(
+        (f"{form}.", re.compile(rf"(?<!\w){form}\.(?= \d{{1,2}}º? de [A-ZÀ-Ýa-z][a-zç]{{3,8}}(?!\w))"), name)
+        for form, name in _STREETS.items()
+    ),
+    (
+        "def. Def.",
+        re.compile(
+            r"((?<!\w)(?:[aA]|[dnp]a|à|pela|sua) )def\.(?= (?:vai|ped|recorr|aleg|diz|do |da |téc|púb|e |negou|afirm))"
+        ),
+        r"\1defesa",
+    ),
+    (
+        "cap. Cap.",
+        re.compile(
+            r"(?<!\w)[Cc]ap\.(?= (?:paulista|federal|mineira|gaúcha|baiana|fluminense|carioca|cearense|pernambucana"
+            r"|paranaense|catarinense|paraense|amazonense|goiana|potiguar|alagoana|sergipana|maranhense|capixaba)(?!\w))"
+        ),
+        "capital",
+    ),
+    (
+        "s/",
+        re.compile(
+            r"((?<!\w)(?i:fal|convers|reuni|debat|discut|inform|pergunt|dúvida|info|acordo|opini|notícia|matéria|vídeo"
+            r"|livro|aula|palestra|texto|reportage|trabalho|filme|podcast|seminário|curso)"
+            r"[^.;!?\n]{0,40} )s/ (?=(?:[oa]s?|ess[ea]s?|est[ea]s?|como|quem|quando) )"
+        ),
+        r"\1sobre ",
+    ),
+    (
+        "entr. Entr.",
+        re.compile(r"(?<!\w)[Ee]ntr\.(?= (?:grátis|em |rápida|até|expressa|a partir|imediata|no |na |p/))"),
+        "entrega",
+    ),
+    ("ref. Ref.", re.compile(r"(?<=[;,.:] )[Rr]ef\.(?= (?:em |aos |de )?\d{1,2} (?:m\.|meses|anos|a\.))"), "reforço"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:após|depois|antes|de (?:idade|vida|garantia|contrato|carência)))"), "meses"),
+    ("d d.", re.compile(r"(?<![\w.,])(\d{1,2}) ?d\.? ?/ ?(\d{1,2}) ?n\.?(?!\w)"), r"\1 dias, \2 noites"),
+    (
+        "escala Escala jornada Jornada regime Regime turno Turno plantão Plantão",
+        re.compile(
+            r"((?:[Ee]scala|[Jj]ornada|[Rr]egime|[Tt]urno|[Pp]lantão)[^.;\d]{0,12} )(\d{1,2}) ?x ?(\d{1,2})(?!\w)"
+        ),
+        r"\1\2 por \3",
+    ),
+    ("x", re.compile(r"(?<=, )([56])x([12])(?=, (?:das|de seg|seg|folga))"), r"\1 por \2"),
+    ("recl. Recl.", re.compile(r"(?<!\w)[Rr]ecl\.(?= (?:de |e |mín)\d?)"), "reclusão"),
+    ("det. Det.", re.compile(r"(?<!\w)[Dd]et\.(?= de \d)"), "detenção"),
+    ("rec. Rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:líq|bruta|oper|total|recorr|R\$|de R\$))"), "receita"),
+    (
+        "até val. Val. validade Validade venc. Venc.",
+        re.compile(r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]enc\.?):? )([1-9])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"),
+        r"\g<1>0\2/20\3",
+    ),
+    ("T", re.compile(r"(?<!\w)T(\d{1,2})(?=,? (?:cap|ep)(?:\.|ítulo|isódio))"), r"temporada \1"),
+    ("cont. Cont.", re.compile(r"(?<!\w)[Cc]ont\.(?= (?:líq|energ))"), "conteúdo"),
+    ("part. Part.", re.compile(r"(?<!\w)[Pp]art\.(?=:? (?:de )?\d+(?:,\d+)? ?%)"), "participação"),
+    ("ad. ads.", re.compile(r"(?<=[2-9] )ads?\.(?= ?[+,;)/]| e )"), "adultos"),
     (
         "pix Pix PIX boleto troco gorjeta frete vaquinha taxa conta",
         re.compile(
@@ -272,6 +333,8 @@ CONTEXT_RULES: Final = (
     ("EM", re.compile(r"(?<=ano )(?:do )?EM(?![\w-])"), "do ensino médio"),
 )
 IN_CONTEXT: Final = (
+    ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"final \1 \2 \3 \4"),
+    ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
     (
         "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),

@@ -13,7 +13,8 @@ TRUNCATED: Final = truncated(
     associaç|ão atend|imento atestad|o atual|ização aut||orização autoriz|ação avaliaç|ão baunilh|a beb|idas
     biblio|teca bibliot|eca bilirr|ubina biops|ia bolach|a bronq|uite cadast|ro cadern|o calab|resa calend|ário
     calç|ados canc|elamento cancel|amento cand|idato candid|ato capac|idade capít|ulo caract|erísticas carb|oidratos
-    carreg|ador carrinh|o cart|ório catál|ogo ceb|ola cebol|a cenour|a cert|ificado certif|icado cient|ífico class|ificação
+    carreg|ador carrinh|o cart|ório catál|ogo ceb|ola cebol|a cenour|a cert|ificado certif|icado cient|ífico
+    class|ificação
     circ|ulação circul|ação cirurg|ia cláus|ula coent|ro colab|oração coleg|iado combust|ível comerc|ial comiss|ão
     compet|ência complem|ento compos|ição comprov|ante comput|ador comunic|ação comunid|ade concess|ão concl|usão
     concorr|ência condiç|ões condim|ento conduç|ão conex|ão confer|ência confirm|ação congel|ador conhec|imento
@@ -72,7 +73,7 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    eps.: episódios; prox.: próximo
+    eps.: episódios; ót.: ótimo; prox.: próximo
     refs.: referências; inst.: instalação; negs.: negociáveis; a.l.: anos-luz; a. l.: anos-luz; tpl.: triplo
     cças.: crianças; cça.: criança; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa
     txs.: taxas; tr.: troca; pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos
@@ -105,6 +106,6 @@ AGREEING: Final = truncated(
     metál|ico estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o complem|entar secund|ário primár|io
     superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo universit|ário infant|il juven|il orgân|ico
     integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico comest|ível hidr||áulico unit||ário
-    cob||erto fat||iado rech||eado reche|ado tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o obrigat|ório
+    cob||erto fech||ado fat||iado rech||eado reche|ado tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o obrigat|ório
     """
 )

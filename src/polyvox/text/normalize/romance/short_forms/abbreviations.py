@@ -38,6 +38,7 @@ _SEVERAL: Final = re.compile(
     r" ?(?P<first>\d{1,4})(?: ?[-–] ?|(?:, \d{1,4})*,? (?:[aeyou]|al?) )(?P<last>\d{1,4})"
     r"(?=[,;:)»\"”]|\.?$|\.? [A-ZÀ-Ý(]|\. | d[aeo]s? | del | e[mn] )"
 )
+_INITIALS: Final = frozenset(f"{letter}." for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _SPELLED: Final = re.compile(" (?:[A-Z] )+\\Z")
 _SHORT_YEAR: Final = 2
 _RANK_REACH: Final = 8
@@ -159,6 +160,8 @@ class AbbreviationRules:
         """Return whether a form is the end of an address or of a file's name, or the last letter of one."""
         if match.string.endswith(self.stop, 0, match.start()):
             return True
+        if match.group() not in _INITIALS:
+            return False
         before = _SPELLED.sub(" ", match.string[max(0, match.start() - _ENDING_REACH) : match.start()])
         return before.endswith(self.stop)
 

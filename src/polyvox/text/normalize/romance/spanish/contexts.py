@@ -13,6 +13,76 @@ _LASTING: Final = (
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
 CONTEXT_RULES: Final = (
+    ("pl. Pl.", re.compile(r"(?<!\w)[Pp]l\.(?= \d{1,2} de [A-ZÀ-Ýa-z][a-z]{3,9}(?!\w))"), "plaza"),
+    (
+        "def. Def.",
+        re.compile(r"((?<!\w)(?:[Ll]a|su|una) )def\.(?= (?:ped|recurr|aleg|dic|del |técn|púb|y |neg|afirm))"),
+        r"\1defensa",
+    ),
+    ("cap. Cap.", re.compile(r"(?<!\w)[Cc]ap\.(?= (?:federal|[Ff]ed\.))"), "capital"),
+    (
+        "s/",
+        re.compile(
+            r"((?<!\w)(?i:habl|convers|reuni|debat|discut|inform|pregunt|duda|info|acuerdo|opini|noticia|vídeo|libro"
+            r"|clase|charla|texto|reportaj|trabajo|película|podcast|seminario|curso|ley|decreto)"
+            r"[^.;!?\n]{0,40} )s/ ?(?=(?:el|l[oa]s?|est[ae]|es[ae]|cómo|quién|cuándo) )"
+        ),
+        r"\1sobre ",
+    ),
+    ("entr. Entr.", re.compile(r"(?<!\w)[Ee]ntr\.(?= (?:grat|en \d|rápida|hasta|a partir|inmed|a dom))"), "entrega"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:después|antes|de (?:edad|vida|garantía|contrato|carencia)))"), "meses"),
+    ("d d.", re.compile(r"(?<![\w.,])(\d{1,2}) ?d\.? ?/ ?(\d{1,2}) ?n\.?(?!\w)"), r"\1 días, \2 noches"),
+    ("cta. Cta.", re.compile(r"(?<!\w)[Cc]ta\. (?=(?:\*|del? |corr|ahorro|banc|terminada))"), "cuenta "),
+    ("DA", re.compile(r"(?<!\w)DA(?= \d{1,2}\.?ª)"), "disposición adicional"),
+    ("DT", re.compile(r"(?<!\w)DT(?= \d{1,2}\.?ª)"), "disposición transitoria"),
+    ("DF", re.compile(r"(?<!\w)DF(?= \d{1,2}\.?ª)"), "disposición final"),
+    (
+        "bizum Bizum propina cuenta tasa cambio vuelta entrada menú",
+        re.compile(
+            r"((?<!\w)(?:[Bb]izum|propina|cuenta|tasa|cambio|vuelta|entrada|menú)"
+            r" (?:de|es de|fue de|son|por) )"
+            r"(\d{1,4},\d\d)(?:(?![\w,.%€]| ?[a-z%€])|(?= (?:hasta|hoy|para|y|por|del|a) ))"
+        ),
+        r"\1\2 €",
+    ),
+    ("dom. Dom.", re.compile(r"(?<!\w)[Dd]om\. banc\.(?!\w)"), "domiciliación bancaria"),
+    (
+        "dom.",
+        re.compile(
+            r"((?<!\w)(?:victoria|derrota|triunfo|empate|partido|seguid[ao]|entrega|servicio|reparto|envío|gan[óa]"
+            r"|perdió|venció|juega|visita)s? (?:[a-zà-ÿ]+ )?a )dom\.(?!\w)"
+        ),
+        r"\1domicilio",
+    ),
+    ("port. Port.", re.compile(r"(?<!\w)[Pp]ort\.(?= (?:\d[\d.,]* ?€|grat|pag|deb|inc))"), "portes"),
+    (
+        "inc.",
+        re.compile(r"((?<!\w)(?:IVA|IGIC|[Dd]esayuno|[Ee]nvío|[Gg]araje|[Tt]odo|[Ss]eguro|[Tt]ransporte) )inc\.(?!\w)"),
+        r"\1incluido",
+    ),
+    ("pl. Pl.", re.compile(r"(?<!\w)[Pp]l\.(?= ?\d{1,2}[A-K](?!\w))"), "plaza"),
+    ("ad. ads.", re.compile(r"(?<=[2-9] )ads?\.(?= ?[+,;)/]| y )"), "adultos"),
+    (
+        "hab.",
+        re.compile(r"((?<!\w)(?:[Bb]usco|[Aa]lquilo|[Aa]lq\.|[Aa]lquila|[Cc]omparto|[Oo]frezco) )hab\.(?!\w)"),
+        r"\1habitación",
+    ),
+    ("a.", re.compile(r"((?<!\w)de \d{1,2}) a\.(?=\s*\Z)"), r"\1 años."),
+    ("h.", re.compile(r"(?<=ª )h\.(?!\w)"), "hora"),
+    ("M.", re.compile(r"(?<=\d )M\. ?a\.(?!\w)"), "millones de años"),
+    ("tpo. Tpo.", re.compile(r"(?<!\w)([Tt])po\.(?= (?:de |prep|tot|coc|est|real|libre))"), r"\1iempo"),
+    ("prep. Prep.", re.compile(r"(?<!\w)[Pp]rep\.(?=:|,? \d)"), "preparación"),
+    ("dif. Dif.", re.compile(r"(?<!\w)[Dd]if\.(?=:? (?:media|baja|alta|fácil|mínima|máxima)(?!\w))"), "dificultad"),
+    ("T", re.compile(r"(?<!\w)T(\d{1,2})(?=,? (?:cap|ep)(?:\.|ítulo|isodio))"), r"temporada \1"),
+    (
+        "com.",
+        re.compile(r"((?:€|euros)(?:/mes|/año| al mes| mensuales)? (?:de |\+ )?(?:gastos de |gtos\. )?)com\.(?!\w)"),
+        r"\1comunidad",
+    ),
+    ("cont. Cont.", re.compile(r"(?<!\w)[Cc]ont\.(?= (?:neto|líq|energ))"), "contenido"),
+    ("esc.", re.compile(r"(?<=\d )esc\.(?=[,;)]| y | en |$)"), "escaños"),
+    ("part. Part.", re.compile(r"(?<!\w)[Pp]art\.(?=:? (?:del? )?\d+(?:,\d+)? ?%)"), "participación"),
+    ("veg.", re.compile(r"(?<=[2-9] )veg\.(?!\w)"), "vegetarianos"),
     (
         "s/",
         re.compile(
@@ -101,6 +171,14 @@ CONTEXT_RULES: Final = (
     ),
     ("dir.", re.compile(r"((?:[\d)]|sentido|carril|salida|tren|bus),? )dir\.(?= [A-ZÁ-Ú])"), r"\1dirección"),
     ("ex. Ex.", re.compile(r"(?<!\w)[Ee]x\.(?= (?:final|parcial|oral|escrito|tipo|de) )"), "examen"),
+    (
+        "hasta cad. caducidad validez vence vto.",
+        re.compile(
+            r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)([1-9])/(2[4-9]"
+            r"|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\g<1>0\2/20\3",
+    ),
     (
         "hasta cad. caducidad validez vence vto.",
         re.compile(
@@ -236,6 +314,8 @@ CONTEXT_RULES: Final = (
     ("preg.", re.compile(r"(?<=\bde )preg\.(?! ?\d)"), "preguntas"),
 )
 IN_CONTEXT: Final = (
+    ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"terminada en \1 \2 \3 \4"),
+    ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
     (
         "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),

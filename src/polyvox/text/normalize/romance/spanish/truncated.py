@@ -6,7 +6,7 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
-    amox|icilina atorvast|atina azitrom|icina bisop|rolol captop|ril cefal|exina clav|ulánico clavul|ánico
+    beb|ida amox|icilina atorvast|atina azitrom|icina bisop|rolol captop|ril cefal|exina clav|ulánico clavul|ánico
     dexam|etasona dexamet|asona diclof|enaco enalap|ril furos|emida hamb|urguesa ibup|rofeno ibuprof|eno levotir|oxina
     loratad|ina losart|án metam|izol metform|ina naprox|eno omep|razol omepr|azol parac|etamol paracet|amol predn|isona
     prednis|ona refr|esco salbut|amol simvast|atina tramad|ol

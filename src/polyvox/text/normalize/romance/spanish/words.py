@@ -177,6 +177,7 @@ OTHER_UNITS: Final = {
     "cps": Noun("comprimido", "comprimidos"),
     "cj": Noun("caja", "cajas", feminine=True),
     "cjs": Noun("caja", "cajas", feminine=True),
+    "abst": Noun("abstención", "abstenciones", feminine=True),
     "prov": Noun("provincia", "provincias", feminine=True),
     "hamb": Noun("hamburguesa", "hamburguesas", feminine=True),
     "refr": Noun("refresco", "refrescos"),
