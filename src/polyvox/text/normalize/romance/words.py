@@ -63,7 +63,8 @@ _URL: Final = re.compile(
 _HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar"
-    r"|be|ch|ca|eu)(?![\w@-]|\.\w)"
+    r"|be|ch|ca|eu|gob|gub|cl|uk|tv|app|dev|ai|cat|gal|online|store|shop|site|blog"
+    r"|(?<=com\.)[a-z]{2}|(?<=gob\.)[a-z]{2}|(?<=gov\.)[a-z]{2}|(?<=edu\.)[a-z]{2}|(?<=org\.)[a-z]{2})(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"

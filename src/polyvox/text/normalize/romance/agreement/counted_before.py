@@ -17,6 +17,7 @@ _LISTED: Final = (", ", "; ", " e ", " y ", "(", " o ", " ou ")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _SIZE: Final = re.compile(r" (?:PP|P|M|GG?|X[SGL]|EG|XX[SGL]|S|L)(?![\w.'’-])")
 _PLACE: Final = re.compile(r" (?:e[mn]|n[oa]s?|con|com|sin|sem|contra|por|para|d[aeo]s?|del)(?= [^\W_]|/)")
+_PUT_AT: Final = re.compile(r" (?P<article>[lo]?as) (?P<noun>[a-zà-ÿ]{3,}s)(?!\w)")
 _REACH: Final = 120
 _BEFORE_REACH: Final = 16
 
@@ -62,12 +63,22 @@ class CountedBefore:
         being = self.verb(figure)
         if being is not None and being["what"] and self.is_feminine(being["what"]):
             return True
+        if self._is_of_many(figure):
+            return True
         before = _BEFORE.search(text, max(0, start - _BEFORE_REACH), start)
         if before is not None and before["word"].lower() in self.articles:
             return True
         if not (being or self.compared.match(text, end) or self._is_listed(figure)):
             return False
         return self._counts_feminine(text, start)
+
+    def _is_of_many(self, figure: re.Match[str]) -> bool:
+        """Return whether what is put at a figure follows it: "eleva a 2.201 las muertes"; years are no such."""
+        text, start, end = figure.string, figure.start(), figure.end()
+        put = _PUT_AT.match(text, end)
+        if put is None or _YEAR.fullmatch(figure.group()) or put["article"] not in self.articles:
+            return False
+        return text.endswith((" a ", " en ", " em ", " para "), 0, start) and self.is_feminine(put["noun"])
 
     def verb(self, figure: re.Match[str]) -> re.Match[str] | None:
         """What so many are or do, behind a figure; the noun of one may end as a verb: "1 imagen"."""

@@ -11,6 +11,9 @@ _STREETS: Final = {
     "Lgo": "largo", "r": "rua", "av": "avenida", "pça": "praça",
 }  # fmt: skip
 CONTEXT_RULES: Final = (
+    ("sat.", re.compile(r"((?<!\w)gord(?:uras|\.) \(?)sat\.(?!\w)"), r"\1saturadas"),
+    ("part.", re.compile(r"((?<!\w)[Aa]ulas )part\.(?!\w)"), r"\1particulares"),
+    ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:de revista|[Ee]sp|[Ee]xtr|ord|inom|em sent))"), "recurso"),
     *(
         (f"{form}.", re.compile(rf"(?<!\w){form}\.(?= \d{{1,2}}º? de [A-ZÀ-Ýa-z][a-zç]{{3,8}}(?!\w))"), name)
         for form, name in _STREETS.items()

@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
 from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_portuguese_feminine
+from polyvox.text.normalize.romance.calendar.day_spans import DaySpans
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
 from polyvox.text.normalize.romance.measures.units import units
@@ -324,7 +325,14 @@ PORTUGUESE: Final = RomanceLanguage(
         is_portuguese_feminine,
         FUNCTION_WORDS | frozenset("reais dólares euros libras".split()),
     ),
-    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, in_words, Amperes("ampere", "amperes").read),
+    own_rules=(
+        _AGREEMENT.read,
+        TECHNICAL.read,
+        Weather().read,
+        DaySpans("de", "a").read,
+        in_words,
+        Amperes("ampere", "amperes").read,
+    ),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

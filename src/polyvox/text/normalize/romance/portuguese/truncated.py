@@ -106,6 +106,7 @@ AGREEING: Final = truncated(
     metál|ico estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o complem|entar secund|ário primár|io
     superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo universit|ário infant|il juven|il orgân|ico
     integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico comest|ível hidr||áulico unit||ário
-    cob||erto fech||ado fat||iado rech||eado reche|ado tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o obrigat|ório
+    cob||erto fech||ado fat||iado rech||eado reche|ado tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o
+    obrigat|ório
     """
 )

@@ -9,10 +9,41 @@ _KITCHEN: Final = (
     "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
 )
 _LASTING: Final = (
-    "plazo|pena|fianza|beca|prórroga|estancia|sanción|inhabilitación|alejamiento|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "plazo|pena|lactante|fianza|beca|prórroga|estancia|sanción|inhabilitación|alejamiento|condena|fijo|depósito"
+    "|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
+_SAID_OF_YOU: Final = "(?:va|viene|parece|espero|recojo|paso|llamo|veo|digo|dejo)(?!\\w)"
 CONTEXT_RULES: Final = (
+    ("t", re.compile(rf"(?<=\ba la )1 t(?= {_SAID_OF_YOU})"), "una te"),
+    ("t", re.compile(rf"((?<!\w)a las \d{{1,2}}(?:[:.]\d\d)?) t(?= {_SAID_OF_YOU})"), r"\1 te"),
+    ("q Q", re.compile(r"(?<!\w)[Qq](?= [a-zà-ÿ]+(?: [a-zà-ÿ]+)?!)"), "qué"),
+    ("com.", re.compile(r"(?<=cuota )com\.(?!\w)"), "comunidad"),
+    ("u.", re.compile(r"(?<!\d)1 u\.(?!\w)"), "1 unidad"),
+    ("u.", re.compile(r"(?<=\d )u\.(?!\w)"), "unidades"),
+    ("ref. Ref.", re.compile(r"(?<!\w)[Rr]ef\.(?= (?:de )?(?:lata|33 ?cl|cola|limón|naranja)(?!\w))"), "refresco"),
+    ("prop. Prop.", re.compile(r"(?<!\w)([Pp])rop\.(?= (?:opc|incl|no incl|vol|sug))"), r"\1ropina"),
+    ("dep.", re.compile(r"(?<=[2-9] )dep\.(?= (?:l[íi]q|diarr|al día|bland))"), "deposiciones"),
+    ("alm.", re.compile(r"((?<!\w)desay[^\n]{0,24} )alm\.(?!\w)"), r"\1almuerzo"),
+    ("mer.", re.compile(r"((?<!\w)(?:alm|desay|com)[^\n]{0,24} )mer\.(?!\w)"), r"\1merienda"),
+    ("pers.", re.compile(r"((?<!\w)(?:marca|cuenta|higiene|área|cuidado|uso|documento) )pers\.(?!\w)"), r"\1personal"),
+    ("pers.", re.compile(r"((?<!\w)(?:datos|efectos|objetos|asuntos|motivos) )pers\.(?!\w)"), r"\1personales"),
+    ("part.", re.compile(r"((?<!\w)[Cc]lases )part\.(?!\w)"), r"\1particulares"),
+    (
+        "part.",
+        re.compile(r"((?<!\w)(?:[Cc]olegio|[Pp]rofesora?|[Pp]iso|[Cc]lase|[Vv]endedor|[Gg]araje) )part\.(?!\w)"),
+        r"\1particular",
+    ),
+    ("Bach.", re.compile(r"(?<=\w)/Bach\."), " Bachillerato"),
+    ("pres.", re.compile(r"((?<!\w)[Oo]nline (?:o|y) )pres\.(?!\w)"), r"\1presencial"),
+    ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= de (?:cas|apel|súp|rep|amp|alz|queja|rev|nul|reforma))"), "recurso"),
+    ("Sec. sec.", re.compile(r"(?<!\w)[Ss]ec\.(?= \d{1,2}\.?ª)"), "sección"),
+    ("pte. Pte.", re.compile(r"(?<!\w)[Pp]te\.(?=:? (?:Sr|Excm|Ilm|Mag))"), "ponente"),
+    ("int.", re.compile(r"(?<=\b[ed][nl] el )int\.(?! ?\d)|(?<=\bdel )int\.(?! ?\d)"), "interior"),
+    ("prog. Prog.", re.compile(r"(?<!\w)[Pp]rog\.(?= n)"), "programa"),
+    ("sat.", re.compile(r"((?<!\w)(?:grasas \(?|cuales,? ))sat\.(?!\w)"), r"\1saturadas"),
+    ("aler. Aler.", re.compile(r"(?<!\w)[Aa]ler\.(?=:)"), "alérgenos"),
+    ("vta.", re.compile(r"((?:primera|segunda|tercera|[123]\.?ª) )vta\.(?!\w)"), r"\1vuelta"),
     ("pl. Pl.", re.compile(r"(?<!\w)[Pp]l\.(?= \d{1,2} de [A-ZÀ-Ýa-z][a-z]{3,9}(?!\w))"), "plaza"),
     (
         "def. Def.",

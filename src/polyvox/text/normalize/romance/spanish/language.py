@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
 from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_spanish_feminine
+from polyvox.text.normalize.romance.calendar.day_spans import DaySpans
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
 from polyvox.text.normalize.romance.measures.units import units
@@ -351,6 +352,7 @@ SPANISH: Final = RomanceLanguage(
         _AGREEMENT.read,
         TECHNICAL.read,
         Weather().read,
+        DaySpans("del", "al").read,
         in_words,
         Amperes("amperio", "amperios").read,
     ),

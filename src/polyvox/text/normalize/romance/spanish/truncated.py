@@ -6,7 +6,8 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
-    beb|ida amox|icilina atorvast|atina azitrom|icina bisop|rolol captop|ril cefal|exina clav|ulánico clavul|ánico
+    cand|idato espag|uetis espect|adores beb|ida amox|icilina atorvast|atina azitrom|icina bisop|rolol captop|ril
+    cefal|exina clav|ulánico clavul|ánico
     dexam|etasona dexamet|asona diclof|enaco enalap|ril furos|emida hamb|urguesa ibup|rofeno ibuprof|eno levotir|oxina
     loratad|ina losart|án metam|izol metform|ina naprox|eno omep|razol omepr|azol parac|etamol paracet|amol predn|isona
     prednis|ona refr|esco salbut|amol simvast|atina tramad|ol
@@ -82,7 +83,8 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    vdo.: vendo; vend.: vendo; vdese.: véndese; alqlo.: alquilo; cpro.: compro; cbio.: cambio; camb.: cambio
+    tér.: término; gde.: grande; gdes.: grandes; vdo.: vendo; vend.: vendo; vdese.: véndese; alqlo.: alquilo
+    cpro.: compro; cbio.: cambio; camb.: cambio
     pdos.: pagados; pdo.: pagado; pgdo.: pagado; cobr.: cobrado; f.f.: fecha factura; f/f: fecha factura
     f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma; gbno.: gobierno
     gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de

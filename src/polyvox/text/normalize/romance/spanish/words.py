@@ -178,6 +178,7 @@ OTHER_UNITS: Final = {
     "cj": Noun("caja", "cajas", feminine=True),
     "cjs": Noun("caja", "cajas", feminine=True),
     "abst": Noun("abstención", "abstenciones", feminine=True),
+    "cand": Noun("candidato", "candidatos"),
     "prov": Noun("provincia", "provincias", feminine=True),
     "hamb": Noun("hamburguesa", "hamburguesas", feminine=True),
     "refr": Noun("refresco", "refrescos"),
