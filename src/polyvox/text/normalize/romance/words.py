@@ -39,6 +39,8 @@ _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 # A slash in words, and no bar of anything, before the rest of a number.
 _NO_NOUN: Final = re.compile(r" (?:\d|[A-Z])")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
+# Of many, in languages whose counted nouns end with "s".
+_ENDS_OF_VERBS: Final = ("n", "m", "ão")
 # What each has so many of, and no whole: "2 filhas, 1 de 5 anos".
 _OF_EACH: Final = frozenset(
     "anos años ans anni meses quilos kilos metros litros gramas gramos euros reais pesos".split()
@@ -335,15 +337,15 @@ class Words:
 
     def _gender(self, match: re.Match[str]) -> Gender:
         """The form before a counted noun; alone where the figure is the name of something, or where no noun follows."""
-        elided = self.language.counted_before
-        if elided is not None and elided.verb(match):
-            return self._gender_before(match)
         share = _SHARE.match(match.string, match.end(), match.end() + 48)
-        if share is not None and share[1] not in self.language.function_words | _OF_EACH:
+        if share is not None and share[1] not in self.language.function_words and share[1] not in _OF_EACH:
             return Gender.FEMININE if self.language.is_feminine(share[1]) else Gender.ALONE
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         following = _AFTER.match(match.string, match.end(), match.end() + 24)
         if following is None or not following[1].islower() or following[1] in self.language.function_words:
+            return self._gender_before(match)
+        elided = self.language.counted_before
+        if elided is not None and following[1].endswith(_ENDS_OF_VERBS) and elided.verb(match):
             return self._gender_before(match)
         if following[1] == self.language.slash and _NO_NOUN.match(match.string, following.end()):
             return Gender.ALONE

@@ -61,19 +61,14 @@ CONTEXT_RULES: Final = (
     ("recl. Recl.", re.compile(r"(?<!\w)[Rr]ecl\.(?= (?:de |e |mín)\d?)"), "reclusão"),
     ("det. Det.", re.compile(r"(?<!\w)[Dd]et\.(?= de \d)"), "detenção"),
     ("rec. Rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:líq|bruta|oper|total|recorr|R\$|de R\$))"), "receita"),
-    (
-        "até val. Val. validade Validade venc. Venc.",
-        re.compile(r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]enc\.?):? )([1-9])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"),
-        r"\g<1>0\2/20\3",
-    ),
     ("T", re.compile(r"(?<!\w)T(\d{1,2})(?=,? (?:cap|ep)(?:\.|ítulo|isódio))"), r"temporada \1"),
     ("cont. Cont.", re.compile(r"(?<!\w)[Cc]ont\.(?= (?:líq|energ))"), "conteúdo"),
     ("part. Part.", re.compile(r"(?<!\w)[Pp]art\.(?=:? (?:de )?\d+(?:,\d+)? ?%)"), "participação"),
     ("ad. ads.", re.compile(r"(?<=[2-9] )ads?\.(?= ?[+,;)/]| e )"), "adultos"),
     (
-        "pix Pix PIX boleto troco gorjeta frete vaquinha taxa conta",
+        "pix Pix PIX boleto troco gorjeta frete vaquinha",
         re.compile(
-            r"((?<!\w)(?:[Pp]ix|PIX|boleto|troco|gorjeta|frete|vaquinha|taxa|conta)"
+            r"((?<!\w)(?:[Pp]ix|PIX|boleto|troco|gorjeta|frete|vaquinha)"
             r" (?:de|deu|ficou em|é|foi|no valor de) )"
             r"(?=\d{1,4},\d\d(?:(?![\w,.%]| ?[a-z%])| (?:até|hoje|pra|para|e|do|da|no|na) ))"
         ),
@@ -336,6 +331,11 @@ CONTEXT_RULES: Final = (
     ("EM", re.compile(r"(?<=ano )(?:do )?EM(?![\w-])"), "do ensino médio"),
 )
 IN_CONTEXT: Final = (
+    (
+        "/",
+        re.compile(r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]enc\.?):? )([1-9])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"),
+        r"\g<1>0\2/20\3",
+    ),
     ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"final \1 \2 \3 \4"),
     ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
     (

@@ -68,9 +68,9 @@ CONTEXT_RULES: Final = (
     ("DT", re.compile(r"(?<!\w)DT(?= \d{1,2}\.?ª)"), "disposición transitoria"),
     ("DF", re.compile(r"(?<!\w)DF(?= \d{1,2}\.?ª)"), "disposición final"),
     (
-        "bizum Bizum propina cuenta tasa cambio vuelta entrada menú",
+        "bizum Bizum propina menú",
         re.compile(
-            r"((?<!\w)(?:[Bb]izum|propina|cuenta|tasa|cambio|vuelta|entrada|menú)"
+            r"((?<!\w)(?:[Bb]izum|propina|menú)"
             r" (?:de|es de|fue de|son|por) )"
             r"(\d{1,4},\d\d)(?:(?![\w,.%€]| ?[a-z%€])|(?= (?:hasta|hoy|para|y|por|del|a) ))"
         ),

@@ -134,7 +134,7 @@ class Technical:
             text = text.sub(_KELVIN, " kelvin")
         if " - " in text.text and _BILL.search(text.text):
             text = text.sub(_LESS, f" {self.minus} ")
-        if "east-" in plain or "west-" in plain or "central-" in plain:
+        if "-" in plain and ("east-" in plain or "west-" in plain or "central-" in plain):
             text = text.sub(_REGION, lambda match: " ".join(match[1].upper()) + " ")
         if "url" in plain or "usb" in plain or "cpu" in plain or "gpu" in plain or "udp" in plain or "aws" in plain:
             text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
