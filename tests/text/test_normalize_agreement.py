@@ -57,3 +57,32 @@ def test_a_word_that_ends_a_sentence_stays(language: str, written: str) -> None:
 )
 def test_signs_and_figures_are_told_apart_by_their_context(language: str, written: str, heard: str) -> None:
     assert said(language, written) == heard
+
+
+@each_row(
+    ("language", "written", "heard"),
+    [
+        (
+            "es",
+            "Vinieron 341 personas, 201 más que ayer.",
+            "Vinieron trescientas cuarenta y una personas, doscientas una más que ayer.",
+        ),
+        ("es", "Hay 31 camiones, 21 más que ayer.", "Hay treinta y un camiones, veintiuno más que ayer."),
+        ("es", "De las 501, solo 21 aprobaron.", "De las quinientas una, solo veintiuno aprobaron."),
+        (
+            "es",
+            "Hubo 41 víctimas; 31 de ellas, en casa.",
+            "Hubo cuarenta y una víctimas; treinta y una de ellas, en casa.",
+        ),
+        ("pt", "Das 402 linhas, 102 circulam.", "Das quatrocentas e duas linhas, cento e duas circulam."),
+        (
+            "pt",
+            "São 21 obras, 2 a mais que em 2022.",
+            "São vinte e uma obras, duas a mais que em dois mil e vinte e dois.",
+        ),
+        ("pt", "Teve 2 filhos, 1 de 5 anos.", "Teve dois filhos, um de cinco anos."),
+        ("pt", "Em 2022, 42 foram presos.", "Em dois mil e vinte e dois, quarenta e dois foram presos."),
+    ],
+)
+def test_a_figure_agrees_with_what_was_counted_before_it(language: str, written: str, heard: str) -> None:
+    assert said(language, written) == heard

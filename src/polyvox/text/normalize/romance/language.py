@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.tracked import TrackedText
@@ -57,6 +58,7 @@ class AcronymHabits:
     spelled: frozenset[str]  # although they can be said
     short_words: frozenset[str]  # words in capitals that are no initials
     plural: str = ""  # of those that are said: "ONGs"
+    in_addresses: frozenset[str] = frozenset()  # that are spelled in small letters too, in web and e-mail addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Abbreviations:
     by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
     in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
     letters: ChatLetters | None = None
+    several: Mapping[str, str] = field(default_factory=dict)  # labels of one figure and of many
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,4 +168,5 @@ class RomanceLanguage:
     decimal_comma: bool = False  # "1,085 $" is one dollar and some: no comma parts thousands
     before_hyphened_date: frozenset[str] = frozenset()  # words behind which "31-12" is a day
     singular: Callable[[str], str] = str  # of a noun as it is counted: "tazas"
+    counted_before: CountedBefore | None = None
     own_rules: tuple[Callable[[TrackedText], TrackedText], ...] = ()  # of this language alone, before the shared ones

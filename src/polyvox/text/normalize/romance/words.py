@@ -17,6 +17,7 @@ from polyvox.text.normalize.romance.numbers import (
     spelled,
     whole_number,
 )
+from polyvox.text.normalize.romance.technical.addresses import spelled_part
 from polyvox.text.normalize.romance.technical.file_endings import spelled_ending
 from polyvox.text.tracked import TrackedText
 
@@ -43,6 +44,12 @@ _AFTER: Final = re.compile(r" ([^\W\d_]+)")
 # A slash in words, and no bar of anything, before the rest of a number.
 _NO_NOUN: Final = re.compile(r" (?:\d|[A-Z])")
 _SHARE: Final = re.compile(r" (?:de|em|en|su|sur) (?:cada |las |as |os |los |ogni )?\d[\d.]* ([^\W\d_]+)")
+# Of many, in languages whose counted nouns end with "s".
+_ENDS_OF_VERBS: Final = ("n", "m", "ão")
+# What each has so many of, and no whole: "2 filhas, 1 de 5 anos".
+_OF_EACH: Final = frozenset(
+    "anos años ans anni meses quilos kilos metros litros gramas gramos euros reais pesos".split()
+)
 _COUNTED_BEFORE: Final = re.compile(r"(?<![\w.,/])(\d{1,3}) ([a-zà-ÿ]+) (?:de|di|das|dos|su|sur) \Z")
 _COUNTED_REACH: Final = 28
 _LABEL: Final = re.compile(
@@ -63,7 +70,8 @@ _URL: Final = re.compile(
 _HANDLE: Final = re.compile(r"@(?<![\w.]@)[A-Za-z_][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+(?![\w@])")
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|info|io|es|fr|it|pt|br|mx|ar"
-    r"|be|ch|ca|eu)(?![\w@-]|\.\w)"
+    r"|be|ch|ca|eu|gob|gub|cl|uk|tv|app|dev|ai|cat|gal|online|store|shop|site|blog"
+    r"|(?<=com\.)[a-z]{2}|(?<=gob\.)[a-z]{2}|(?<=gov\.)[a-z]{2}|(?<=edu\.)[a-z]{2}|(?<=org\.)[a-z]{2})(?![\w@-]|\.\w)"
     r"(?:/(?=\w)[\w./-]*\w)?"
 )
 _PATH_PART: Final = r"(?:[\w-]|\.(?=\w))"
@@ -132,10 +140,12 @@ class Words:
 
     def read_addresses(self, text: TrackedText) -> TrackedText:
         """E-mail and web addresses, part by part."""
-        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, "."), (_PATH, "/")):
+        for pattern, sign in ((_EMAIL, "@"), (_HANDLE, "@"), (_URL, "."), (_DOMAIN, ".")):
             if sign in text.text:
-                text = text.sub(pattern, lambda match: self._aloud(match.group()))
-        return text
+                text = text.sub(pattern, lambda match: self._aloud(match.group(), spell=True))
+        if "/" not in text.text:
+            return text
+        return text.sub(_PATH, lambda match: self._aloud(match.group(), spell=False))
 
     def read_powers(self, text: TrackedText) -> TrackedText:
         """Powers with their exponent, which stays in figures: "10^8", "x²"."""
@@ -209,7 +219,7 @@ class Words:
         unit = self.language.units.get(match[1])
         return f" {self.language.per(match[1] if unit is None else unit.one)}"
 
-    def _aloud(self, address: str) -> str:
+    def _aloud(self, address: str, *, spell: bool) -> str:
         plain = re.sub(r"^https?://", "", address, flags=re.IGNORECASE).rstrip("/")
         name, _, ending = plain.rpartition(".")
         letters = spelled_ending(ending) if name and "/" in name else None
@@ -220,7 +230,7 @@ class Words:
             if piece.isdecimal():
                 words.append(whole_number(piece, self.language) if len(piece) < 5 else spelled(piece, self.language))
             elif piece.isalpha():
-                words.append("W W W" if piece.lower() == "www" else piece)
+                words.append((spell and spelled_part(piece.lower(), self.language.acronyms)) or piece)
             elif piece in self.language.web:
                 words.append(self.language.web[piece])
         return " ".join([*words, letters] if letters else words)
@@ -341,11 +351,14 @@ class Words:
     def _gender(self, match: re.Match[str]) -> Gender:
         """The form before a counted noun; alone where the figure is the name of something, or where no noun follows."""
         share = _SHARE.match(match.string, match.end(), match.end() + 48)
-        if share is not None and share[1] not in self.language.function_words:
+        if share is not None and share[1] not in self.language.function_words and share[1] not in _OF_EACH:
             return Gender.FEMININE if self.language.is_feminine(share[1]) else Gender.ALONE
         label = _BEFORE.search(match.string[max(0, match.start() - 24) : match.start()])
         following = _AFTER.match(match.string, match.end(), match.end() + 24)
         if following is None or not following[1].islower() or following[1] in self.language.function_words:
+            return self._gender_before(match)
+        elided = self.language.counted_before
+        if elided is not None and following[1].endswith(_ENDS_OF_VERBS) and elided.verb(match):
             return self._gender_before(match)
         if following[1] == self.language.slash and _NO_NOUN.match(match.string, following.end()):
             return Gender.ALONE
@@ -366,7 +379,10 @@ class Words:
         return noun.endswith("s") and noun not in _MEASURED and self.language.is_feminine(noun)
 
     def _gender_before(self, match: re.Match[str]) -> Gender:
-        """The form of the whole of which a part is counted: "21 questões de 22"."""
+        """The form of what was counted before, or of the whole of which a part is counted: "21 questões de 22"."""
+        elided = self.language.counted_before
+        if elided is not None and elided.is_figure_feminine(match):
+            return Gender.FEMININE
         part = _COUNTED_BEFORE.search(match.string, max(0, match.start() - _COUNTED_REACH), match.start())
         whole = match.group()
         if part is None or not whole.isdigit() or len(whole) > 3 or int(part[1]) > int(whole):

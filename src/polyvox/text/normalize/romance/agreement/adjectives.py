@@ -16,7 +16,7 @@ _NOUN: Final = re.compile(
 )
 _SENTENCE_ENDS: Final = re.compile(r"[»”\")]*(?:\s*$|\s*\n|\s+(?!(?:R|US|MX)\$)[A-ZÀ-Ý¿¡])")
 _NUMBERED: Final = re.compile(r":? ?\d")
-_NAMED: Final = re.compile(r" ?[A-ZÀ-Ý]")
+_NAMED: Final = re.compile(r" ?(?!(?:R|US|MX)\$)[A-ZÀ-Ý]")
 _EXTREMES: Final = frozenset(("máx.", "mín.", "med.", "méd."))
 # Of these the whole is spoken: "gastos de comunidad incl."; others belong to the noun beside them: "vaga de aux. adm.".
 _OF_WHOLE: Final = frozenset("máx. mín. incl. excl. disp. oblig. obrig. opc. prev. estim. mens. tot. neg.".split())
@@ -64,6 +64,8 @@ class Agreement:
             return None
         whole = found["noun"] if match.group().lower() in _OF_WHOLE and not found["last"].endswith(".") else None
         written = whole or found["last"]
+        if match.group()[0].isupper() and written[0].islower() and match.group().lower() in self.nouns:
+            return None  # a name: "eligieron Hist. y Mat."
         noun = self._noun(written)
         if not noun:
             return None

@@ -105,7 +105,7 @@ class Quantities:
                 rf"(?: (?P<code>{codes})(?!\w))?{per}"
             ),
             re.compile(rf"{amount}{upto}{scaled}(?: de| d'| di)? ?(?P<sign>{sign})(?![\w]){per}"),
-            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}})"),
+            re.compile(rf"{amount} ?(?P<scale>{short})(?= d'| d[ei] | [a-zà-ÿ]{{3,}}| a m(?:ais|enos))"),
             re.compile(rf"{amount}(?: ?%)?{upto} ?%"),
             re.compile(rf"{amount}{upto} ?(?:°|º)(?: ?(?P<scale>[CFKcf])(?![A-Za-z]))?"),
             re.compile(
@@ -143,7 +143,8 @@ class Quantities:
             text = text.sub(NEGATIVE, f"{self.language.minus} ")
         if self.sign.search(text.text):
             text = text.sub(_SPLIT_SUM, r"\1,\2 €").sub(self.before, self._sum).sub(self.behind, self._sum)
-        text = text.sub(self.scaled, self._many)
+        scaled = text.sub(self.scaled, self._many)
+        text = scaled if scaled is text else scaled.sub(self.many, self._counted_unit)
         if "%" in text.text:
             text = text.sub(self.percent, self._percent)
         if "°" in text.text or "º" in text.text:

@@ -8,6 +8,7 @@ from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.portuguese.chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.portuguese.contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.portuguese.short_forms import FIELD_RULES, FIELDS, FIELDS_BEFORE_FIGURES
+from polyvox.text.normalize.romance.short_forms.lists import short_forms
 
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
@@ -486,8 +487,8 @@ ABBREVIATIONS: Final = Abbreviations(
         ("c.", re.compile(r"(?<= )c\. de (?=\d)"), "cerca de "),
         ("Sal. sal.", re.compile(r"(?<!\w)[Ss]al\.(?= (?:base|mín|bruto|líq|fam|fixo|inicial|mensal|R\$))"), "salário"),
         ("plat. Plat.", re.compile(r"(?<!\w)[Pp]lat\.(?= ?\d)"), "plataforma"),
-        ("máx. Máx.", re.compile(r"(?<!\w)[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),
-        ("mín. Mín.", re.compile(r"(?<!\w)[Mm]ín\.(?= de -?\d+ ?°)"), "mínima"),
+        ("máx. Máx.", re.compile(r"(?<!\w)[Mm]áx\.(?= de -?\d+ ?[º°])"), "máxima"),
+        ("mín. Mín.", re.compile(r"(?<!\w)[Mm]ín\.(?= de -?\d+ ?[º°])"), "mínima"),
         ("c/", re.compile(r"(?<!\w)c/(?= ?(?:mês|dia|semana|ano|hora|um|uma)(?!\w))"), "cada"),
         ("Dep.", re.compile(r"(?<=\ba )Dep\.(?!\w)"), "deputada"),
         ("Min.", re.compile(r"(?<=\ba )Min\.(?= [A-Z])"), "ministra"),
@@ -541,6 +542,13 @@ ABBREVIATIONS: Final = Abbreviations(
         ("x X", re.compile(r"(?<=PA |ão )(\d{1,2}) ?[xX] ?(\d{1,2})(?!\w)"), r"\1 por \2"),
     ),
     letters=LETTERS,
+    several=short_forms(
+        """
+        página: páginas; capítulo: capítulos; volume: volumes; exercício: exercícios; artigo: artigos; figura: figuras;
+        tabela: tabelas; questão: questões; parágrafo: parágrafos; inciso: incisos; episódio: episódios; folha: folhas;
+        cláusula: cláusulas; módulo: módulos; alínea: alíneas; tomo: tomos; lote: lotes
+        """
+    ),
     in_context=(
         *IN_CONTEXT,
         ("'/", re.compile(r"(?<=\d')/(?=[12]º)"), " do "),

@@ -48,7 +48,8 @@ CHAT: Final = short_forms(
     vmos: vamos; tbn: também; bomdia: bom dia; bdia: bom dia; qlq: qualquer; proxima: próxima; cnmg: comigo; msmo:
     mesmo; mesm: mesmo; intão: então; entao: então; enqto: enquanto; enqnt: enquanto; pqna: pequena; rsp: responde;
     respd: responde; lgr: ligar; dsclp: desculpa; desculp: desculpa; cumps: cumprimentos; cump.: cumprimentos; bfs:
-    bom fim de semana; tlm: telemóvel; tlmv: telemóvel; tlf: telefone; tel: telefone; cmps: cumprimentos; obs:
+    bom fim de semana; ctt: contato; ctts: contatos; grp: grupo; grps: grupos;
+    tlm: telemóvel; tlmv: telemóvel; tlf: telefone; tel: telefone; cmps: cumprimentos; obs:
     observação; trab: trabalho; reu: reunião; mins: minutos; pgto: pagamento; pgmto: pagamento; compr: comprovante;
     transf: transferência; qtd: quantidade; qtde: quantidade; nss: nossa; pto: ponto; ptos: pontos
     """

@@ -5,7 +5,147 @@ from typing import Final
 
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
+# Streets that are named by a day: "R. 7 de Setembro".
+_STREETS: Final = {
+    "R": "rua", "Av": "avenida", "Al": "alameda", "Pr": "praça", "Pça": "praça", "Tv": "travessa", "Trav": "travessa",
+    "Lgo": "largo", "r": "rua", "av": "avenida", "pça": "praça",
+}  # fmt: skip
 CONTEXT_RULES: Final = (
+    ("sat.", re.compile(r"((?<!\w)gord(?:uras|\.) \(?)sat\.(?!\w)"), r"\1saturadas"),
+    ("part.", re.compile(r"((?<!\w)[Aa]ulas )part\.(?!\w)"), r"\1particulares"),
+    ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:de revista|[Ee]sp|[Ee]xtr|ord|inom|em sent))"), "recurso"),
+    *(
+        (f"{form}.", re.compile(rf"(?<!\w){form}\.(?= \d{{1,2}}º? de [A-ZÀ-Ýa-z][a-zç]{{3,8}}(?!\w))"), name)
+        for form, name in _STREETS.items()
+    ),
+    (
+        "def. Def.",
+        re.compile(
+            r"((?<!\w)(?:[aA]|[dnp]a|à|pela|sua) )def\.(?= (?:vai|ped|recorr|aleg|diz|do |da |téc|púb|e |negou|afirm))"
+        ),
+        r"\1defesa",
+    ),
+    (
+        "cap. Cap.",
+        re.compile(
+            r"(?<!\w)[Cc]ap\.(?= (?:paulista|federal|mineira|gaúcha|baiana|fluminense|carioca|cearense|pernambucana"
+            r"|paranaense|catarinense|paraense|amazonense|goiana|potiguar|alagoana|sergipana|maranhense|capixaba)(?!\w))"
+        ),
+        "capital",
+    ),
+    (
+        "s/",
+        re.compile(
+            r"((?<!\w)(?i:fal|convers|reuni|debat|discut|inform|pergunt|dúvida|info|acordo|opini|notícia|matéria|vídeo"
+            r"|livro|aula|palestra|texto|reportage|trabalho|filme|podcast|seminário|curso)"
+            r"[^.;!?\n]{0,40} )s/ (?=(?:[oa]s?|ess[ea]s?|est[ea]s?|como|quem|quando) )"
+        ),
+        r"\1sobre ",
+    ),
+    (
+        "entr. Entr.",
+        re.compile(r"(?<!\w)[Ee]ntr\.(?= (?:grátis|em |rápida|até|expressa|a partir|imediata|no |na |p/))"),
+        "entrega",
+    ),
+    ("ref. Ref.", re.compile(r"(?<=[;,.:] )[Rr]ef\.(?= (?:em |aos |de )?\d{1,2} (?:m\.|meses|anos|a\.))"), "reforço"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:após|depois|antes|de (?:idade|vida|garantia|contrato|carência)))"), "meses"),
+    ("d d.", re.compile(r"(?<![\w.,])(\d{1,2}) ?d\.? ?/ ?(\d{1,2}) ?n\.?(?!\w)"), r"\1 dias, \2 noites"),
+    (
+        "escala Escala jornada Jornada regime Regime turno Turno plantão Plantão",
+        re.compile(
+            r"((?:[Ee]scala|[Jj]ornada|[Rr]egime|[Tt]urno|[Pp]lantão)[^.;\d]{0,12} )(\d{1,2}) ?x ?(\d{1,2})(?!\w)"
+        ),
+        r"\1\2 por \3",
+    ),
+    ("x", re.compile(r"(?<=, )([56])x([12])(?=, (?:das|de seg|seg|folga))"), r"\1 por \2"),
+    ("recl. Recl.", re.compile(r"(?<!\w)[Rr]ecl\.(?= (?:de |e |mín)\d?)"), "reclusão"),
+    ("det. Det.", re.compile(r"(?<!\w)[Dd]et\.(?= de \d)"), "detenção"),
+    ("rec. Rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:líq|bruta|oper|total|recorr|R\$|de R\$))"), "receita"),
+    ("T", re.compile(r"(?<!\w)T(\d{1,2})(?=,? (?:cap|ep)(?:\.|ítulo|isódio))"), r"temporada \1"),
+    ("cont. Cont.", re.compile(r"(?<!\w)[Cc]ont\.(?= (?:líq|energ))"), "conteúdo"),
+    ("part. Part.", re.compile(r"(?<!\w)[Pp]art\.(?=:? (?:de )?\d+(?:,\d+)? ?%)"), "participação"),
+    ("ad. ads.", re.compile(r"(?<=[2-9] )ads?\.(?= ?[+,;)/]| e )"), "adultos"),
+    (
+        "pix Pix PIX boleto troco gorjeta frete vaquinha",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ix|PIX|boleto|troco|gorjeta|frete|vaquinha)"
+            r" (?:de|deu|ficou em|é|foi|no valor de) )"
+            r"(?=\d{1,4},\d\d(?:(?![\w,.%]| ?[a-z%])| (?:até|hoje|pra|para|e|do|da|no|na) ))"
+        ),
+        r"\1R$ ",
+    ),
+    (
+        "fat. Fat.",
+        re.compile(
+            r"(?<!\w)[Ff]at\.(?= (?:de )?(?:jan|fev|mar|abr|mai|jun|jul|ago|set|out|nov|dez)|: | venc| n[º°.]|ura)"
+        ),
+        "fatura",
+    ),
+    ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= ?(?:#|n[º°.]))"), "pedido"),
+    ("prev. Prev.", re.compile(r"(?<!\w)[Pp]rev\. (?:de )?entr(?:ega|\.)(?!\w)"), "previsão de entrega"),
+    ("abd. Abd.", re.compile(r"(?<=\bde )abd\.(?!\w)|(?<=\b(?:TC|RM|RX) )abd\.(?!\w)|(?<!\w)Abd\.(?= )"), "abdome"),
+    ("n.", re.compile(r"(?<=\d )n\.(?=,| c/| com | em | \+|;)"), "noites"),
+    (
+        "p/",
+        re.compile(
+            r"((?:R\$ ?[\d.,]*\d|€) )p/ ?(?=(?:pessoa|casal|noite|dia|mês|hora|unidade|quilo|kg|litro|metro|pax"
+            r"|aluno|criança|adulto|ano|semana|sessão|aula|trecho|cabeça)(?!\w))"
+        ),
+        r"\1por ",
+    ),
+    ("ú.", re.compile(r"(?<=m² )ú\.(?!\w)"), "úteis"),
+    ("prop. Prop.", re.compile(r"((?<!\w)(?:c/|com o|com) ?)prop\.(?!\w)"), r"\1proprietário"),
+    (
+        "p.",
+        re.compile(r"((?:20[012]\d|19[89]\d|[Ff]lex|\d\.\d)[^;\n]{0,20}, [245]) ?p\.(?=[,;])"),
+        r"\1 portas",
+    ),
+    ("f.", re.compile(r"(?<=[2-6]ª-)f\.(?!\w)"), "feira"),
+    ("V.", re.compile(r"(?<=ª )V\. ?C[íi]v\.?(?!\w)"), "vara cível"),
+    ("V.", re.compile(r"(?<=ª )V\. ?Crim\.?(?!\w)"), "vara criminal"),
+    ("V.", re.compile(r"(?<=ª )V\. ?(?:de )?Fam\.?(?!\w)"), "vara de família"),
+    ("V.", re.compile(r"(?<=ª )V\. ?Fed\.?(?!\w)"), "vara federal"),
+    ("V.", re.compile(r"(?<=ª )V\. ?(?:do )?Trab\.?(?!\w)"), "vara do trabalho"),
+    ("gel.", re.compile(r"(?<=\b[Nn]a )gel\.(?!\w)"), "geladeira"),
+    ("dub. Dub.", re.compile(r"(?<!\w)[Dd]ub\.(?=[/,;.)]| e |$)"), "dublado"),
+    ("leg.", re.compile(r"((?:[Dd]ub\.|dublado|anos|min\.?)(?:/|, | e | ou ))leg\.(?!\w)"), r"\1legendado"),
+    ("per.", re.compile(r"(?<=º )per\.(?!\w)"), "período"),
+    ("pães fr. pão", re.compile(r"(?<=\bpães )fr\.(?!\w)"), "franceses"),
+    ("pães fr. pão", re.compile(r"(?<=\bpão )fr\.(?!\w)"), "francês"),
+    ("ed.", re.compile(r"(?<!\w)ed\.(?= d[aeo] )"), "edição"),
+    (
+        "cart.",
+        re.compile(
+            r"((?<!\w)(?:[Pp]ix|PIX|dinheiro|boleto|vista|débito|crédito|[Nn]o|[Pp]or|via|c/)(?:,| ou| e|/)? ?)cart\."
+            r"(?! (?:de )?(?:reg|imó|not|títulos|ofício))"
+        ),
+        r"\1cartão",
+    ),
+    (
+        "cart. Cart.",
+        re.compile(r"(?<!\w)[Cc]art\.(?= (?:de )?(?:créd|déb|vac|ponto|[Vv]isa|[Mm]aster|virtual))"),
+        "cartão",
+    ),
+    ("tr. Tr.", re.compile(r"(?<!\w)[Tt]r\.(?= (?:c/|com |pelo |no |tel|cel|whats|zap|\(\d\d\)))"), "tratar"),
+    ("ret. Ret.", re.compile(r"(?<!\w)[Rr]et\.(?= (?:n[oa]|em) )"), "retirada"),
+    ("esp. Esp.", re.compile(r"(?<!\w)[Ee]sp\.(?= (?:1,[05]|1,15|simples|duplo|entre))"), "espaçamento"),
+    (
+        "r.",
+        re.compile(r"(?:(?<=\bou )|(?<=\d, )|(?<=\d / ))r\.(?= \d{2,4}(?:[.,;)]|$))"),
+        "ramal",
+    ),
+    ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episódio \2"),
+    (
+        "temp.",
+        re.compile(r"((?:[ªº]|(?<!\w)(?:[Nn]ova|[ÚúUu]ltima|[Pp]róxima|primeira|segunda)) )temp\.(?! d[eo] ar)"),
+        r"\1temporada",
+    ),
+    ("cons. Cons.", re.compile(r"(?<!\w)[Cc]ons\. pref\.(?!\w)"), "consumir preferencialmente"),
+    (
+        "cons. Cons.",
+        re.compile(r"(?<!\w)[Cc]ons\.(?= (?:em (?:gel|local|temp|lugar|refr)|refrig|entre -?\d|sob |a -?\d))"),
+        "conservar",
+    ),
     ("d. dt. dts.", re.compile(r"(?<!\d)1 d(?:t|te)?\.(?= (?:de )?alho)"), "1 dente"),
     ("d. dt. dts.", re.compile(r"(?<=\d )d(?:ts?|tes?)?\.(?= (?:de )?alho)"), "dentes"),
     (
@@ -161,6 +301,7 @@ CONTEXT_RULES: Final = (
         re.compile(r"((?:Sat|SpO)[^,;.]{0,10}?\d{2,3} ?%,? )(?:em )?(?:a\. ?a\.|aa|AA)(?!\w)"),
         r"\1em ar ambiente",
     ),
+    ("SatO sat. Sat.", re.compile(r"(?<!\w)(?:SatO|[Ss]at\. ?O)[2₂](?!\w)"), "saturação de oxigênio"),
     ("ped. Ped.", re.compile(r"(?<!\w)[Pp]ed\.(?= (?:mín|máx))"), "pedido"),
     ("gr.", re.compile(r"((?<!\w)(?:[Ff]rete|[Ee]ntrega|[Ee]nvio) )gr\.(?!\w)"), r"\1grátis"),
     ("gar.", re.compile(r"((?<!\w)(?:[Vv]aga|[Vv]agas|vg\.|vgs\.)(?: de)? )gar\.(?!\w)"), r"\1garagem"),
@@ -191,6 +332,13 @@ CONTEXT_RULES: Final = (
 )
 IN_CONTEXT: Final = (
     (
+        "/",
+        re.compile(r"((?:até|[Vv]al\.?|[Vv]alidade|[Vv]enc\.?):? )([1-9])/(2[4-9]|3\d)(?![\w/]|[.,]\d)"),
+        r"\g<1>0\2/20\3",
+    ),
+    ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"final \1 \2 \3 \4"),
+    ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
+    (
         "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
         r"máxima \1\2, mínima \3\4",
@@ -216,7 +364,7 @@ IN_CONTEXT: Final = (
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
     ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-SU-Z](?!\w))"), r"\1 "),
-    ("/d", re.compile(r"(?<=\d)/(?:d|dia)(?![\w/])"), " por dia"),
+    ("/d", re.compile(r"(?:(?<=\d)|(?<=\dx)|(?<=[a-zà-ÿ]{3}))/(?:d|dia)(?![\w/])"), " por dia"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 linha de \2"),
     ("./", re.compile(r"(?<=(?:eg|er|ua|ui|ex|áb|om)\.)/(?=(?:seg|ter|qua|qui|sex|sáb|dom)\.)"), ", "),

@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_portuguese_feminine
+from polyvox.text.normalize.romance.calendar.day_spans import DaySpans
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
 from polyvox.text.normalize.romance.measures.units import units
@@ -108,7 +110,9 @@ def _date(day: int, month: int, year: int | None) -> str:
 
 def _time(hour: int, minute: int, second: int, half: str) -> str:
     words = [cardinal(hour, Gender.FEMININE)]
-    if minute:
+    if minute and not hour:
+        words.append(f"hora e {cardinal(minute, Gender.ALONE)}")
+    elif minute:
         words.append(f"e {cardinal(minute, Gender.ALONE)}")
     elif not half:
         words.append("hora" if hour <= 1 else "horas")
@@ -309,8 +313,26 @@ PORTUGUESE: Final = RomanceLanguage(
     degrees=Noun("grau", "graus"),
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"dia até desde {_DATED}".split()),
+    decimal_comma=True,
     singular=_singular,
-    own_rules=(_AGREEMENT.read, TECHNICAL.read, Weather().read, in_words, Amperes("ampere", "amperes").read),
+    counted_before=CountedBefore.of(
+        "as das nas pelas às",
+        r"(?:delas|destas|dessas|daquelas|das quais|dentre elas|entre elas)",
+        r"a (?:mais|menos)|(?:mais|menos)(?= (?:do )?que)",
+        "são|eram|foram|serão|seriam|estão|estavam|seguem|seguiam|ficaram|continuam|permanecem|tinham sido"
+        "|era|foi|está|estava|ficou",
+        "[ae]m|arão|erão|irão",
+        is_portuguese_feminine,
+        FUNCTION_WORDS | frozenset("reais dólares euros libras".split()),
+    ),
+    own_rules=(
+        _AGREEMENT.read,
+        TECHNICAL.read,
+        Weather().read,
+        DaySpans("de", "a").read,
+        in_words,
+        Amperes("ampere", "amperes").read,
+    ),
     before_hours=frozenset(
         (
             "segunda terça quarta quinta sexta sábado domingo feira "

@@ -12,8 +12,9 @@ TRUNCATED: Final = truncated(
     aplic|ação apresent|ação aprov|ação aquec|edor aquis|ição arqu|ivo artíc|ulo assemb|leia assess||oria assin|atura
     associaç|ão atend|imento atestad|o atual|ização aut||orização autoriz|ação avaliaç|ão baunilh|a beb|idas
     biblio|teca bibliot|eca bilirr|ubina biops|ia bolach|a bronq|uite cadast|ro cadern|o calab|resa calend|ário
-    calç|ados canc|elamento cancel|amento candid|ato capac|idade capít|ulo caract|erísticas carb|oidratos carreg|ador
-    carrinh|o cart|ório catál|ogo ceb|ola cebol|a cenour|a cert|ificado certif|icado cient|ífico class|ificação
+    calç|ados canc|elamento cancel|amento cand|idato candid|ato capac|idade capít|ulo caract|erísticas carb|oidratos
+    carreg|ador carrinh|o cart|ório catál|ogo ceb|ola cebol|a cenour|a cert|ificado certif|icado cient|ífico
+    class|ificação
     circ|ulação circul|ação cirurg|ia cláus|ula coent|ro colab|oração coleg|iado combust|ível comerc|ial comiss|ão
     compet|ência complem|ento compos|ição comprov|ante comput|ador comunic|ação comunid|ade concess|ão concl|usão
     concorr|ência condiç|ões condim|ento conduç|ão conex|ão confer|ência confirm|ação congel|ador conhec|imento
@@ -63,11 +64,16 @@ TRUNCATED: Final = truncated(
     telecom|unicações telef|one televis|ão temp|eratura temperat|ura tempor|ada temper|o teor|ia termin|al termôm|etro
     testem|unha tesour|aria titul|ar torn|eio trab|alho trabalh|o traduç|ão tramit|ação transferên|cia transp|orte
     tratam|ento tribut|ário trimest|re troc|ador tripul|ação turism|o univers|idade usuár|io utiliz|ação vacin|a
+    amox|icilina azitrom|icina azitro|micina captop|ril cefal|exina ciprof|loxacino clav|ulanato clavul|anato
+    clonaz|epam desloratad|ina dexam|etasona dexamet|asona diclof|enaco dipir|ona enalap|ril furos|emida ibov|espa
+    hidroclor|otiazida ibup|rofeno ibuprof|eno levotir|oxina loratad|ina losart|ana metform|ina nimes|ulida omep|razol
+    omepr|azol parac|etamol paracet|amol predn|isona prednis|ona sertral|ina sinvast|atina tramad|ol
     vacinaç|ão valid|ade vassour|a veíc|ulo velocid|ade vencim|ento vend|edor verific|ação vest|ibular veter|inário
     vestibul|ar viag|em vigênc|ia vig|ência vigil|ância vinag|re visit|a vitór|ias volunt|ário xamp|u
     """
 ) | pairs(
     """
+    eps.: episódios; ót.: ótimo; prox.: próximo
     refs.: referências; inst.: instalação; negs.: negociáveis; a.l.: anos-luz; a. l.: anos-luz; tpl.: triplo
     cças.: crianças; cça.: criança; opc.: opcional; gts.: gotas; dbl.: duplo; vdo.: vendo; vend.: vendo; tx.: taxa
     txs.: taxas; tr.: troca; pgo.: pago; kitn.: kitnet; ajd.: ajudante; pto.: ponto; ptos.: pontos
@@ -100,6 +106,7 @@ AGREEING: Final = truncated(
     metál|ico estim|ado prev||isto exclus|ivo presenc|ial noturn|o diurn|o complem|entar secund|ário primár|io
     superf|icial agríc|ola turíst|ico cult||ural cultur|al educ||ativo universit|ário infant|il juven|il orgân|ico
     integr||al desnat|ado congel|ado ralad|o picad|o fund||amental bás||ico comest|ível hidr||áulico unit||ário
-    tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o obrigat|ório
+    cob||erto fech||ado fat||iado rech||eado reche|ado tribut|ário planej|ado semin||ovo seminov|o us||ado usad|o
+    obrigat|ório
     """
 )

@@ -157,6 +157,15 @@ OTHER_UNITS: Final = {
     "Mpx": Noun("megapixel", "megapixels"),
     "MP": Noun("megapixel", "megapixels"),
     "MT/s": Noun("megatransferência por segundo", "megatransferências por segundo", feminine=True),
+    "abst": Noun("abstenção", "abstenções", feminine=True),
+    "guarn": Noun("guarnição", "guarnições", feminine=True),
+    "cols": Noun("colher", "colheres", feminine=True),
+    "hamb": Noun("hambúrguer", "hambúrgueres"),
+    "refr": Noun("refrigerante", "refrigerantes"),
+    "refris": Noun("refrigerante", "refrigerantes"),
+    "ses": Noun("sessão", "sessões", feminine=True),
+    "eps": Noun("episódio", "episódios"),
+    "quest": Noun("questão", "questões", feminine=True),
     "assist": Noun("assistência", "assistências", feminine=True),
     "und": Noun("unidade", "unidades", feminine=True),
     "unds": Noun("unidade", "unidades", feminine=True),
@@ -189,6 +198,7 @@ ACRONYMS: Final = AcronymHabits(
         ).split()
     ),
     plural="s",
+    in_addresses=frozenset("IBGE UFPE UFF API OAB TSE TRE INPI ANP ANS CRO CRA CFO CNI CNA CNE EAD BA PE CE".split()),
 )
 LABELS: Final = Labels(
     numbers=frozenset(

@@ -23,6 +23,7 @@ _BEFORE_MONTHS: Final = frozenset(
 )
 _ALSO_WORDS: Final = frozenset("mar set dez ago mag".split())
 """Short months that end sentences as words."""
+_ENDING_MONTHS: Final = frozenset((("set", "até"), ("set", "desde"), ("mar", "até"), ("mar", "desde")))
 _SPACED_FIGURE: Final = re.compile(r" \d{1,4}(?![\w,.]\d|\w)")
 _COUNTED: Final = re.compile(r"\d ?\Z")
 _RANKED: Final = re.compile(r"(?:\d|[\dIVX]\.?[ºª°e]|;)(?: de)? ?\Z")
@@ -31,6 +32,14 @@ _UNMISTAKABLE: Final = re.compile(rf"{_INSIDE}|\d| [:;€$£]| (?:[IVX]{{2,}}|[B
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ '’]$")
 _FROM_ALREADY: Final = (" da ", " de ", " du ", " dal ")
 _PREPOSITION_REACH: Final = 12
+_ENDING_REACH: Final = 16
+# Figures of a list or of a span that goes up, which count nothing: "21 y 22", "1, 3 e 5", "4-6".
+_SEVERAL: Final = re.compile(
+    r" ?(?P<first>\d{1,4})(?: ?[-–] ?|(?:, \d{1,4})*,? (?:[aeyou]|al?) )(?P<last>\d{1,4})"
+    r"(?=[,;:)»\"”]|\.?$|\.? [A-ZÀ-Ý(]|\. | d[aeo]s? | del | e[mn] )"
+)
+_INITIALS: Final = frozenset(f"{letter}." for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_SPELLED: Final = re.compile(" (?:[A-Z] )+\\Z")
 _SHORT_YEAR: Final = 2
 _FIGURE_HELD: Final = re.compile(r"\d")
 _RANK_REACH: Final = 8
@@ -82,6 +91,7 @@ class AbbreviationRules:
     contexts: tuple[tuple[str, re.Pattern[str], str], ...]
     contexts_of_words: tuple[tuple[str, re.Pattern[str], str], ...]  # those that a text without figures may hold
     letters: ChatLetters | None
+    several: Mapping[str, str]
 
     @classmethod
     def of(cls, language: RomanceLanguage) -> "AbbreviationRules":
@@ -111,6 +121,7 @@ class AbbreviationRules:
             table.in_context,
             tuple(rule for rule in table.in_context if _FIGURE_HELD.search(rule[0]) is None),
             table.letters,
+            table.several,
         )
 
     def read(self, text: TrackedText) -> TrackedText:
@@ -151,11 +162,20 @@ class AbbreviationRules:
             return None
         if counted and unit is not None:
             words = unit.one if match.string.endswith((" 1 ", "(1 "), 0, match.start()) else unit.many
-        if not self._stands(match) or match.string.endswith(self.stop, 0, match.start()):
-            return None  # the end of an address or of a file's name
+        if not self._stands(match) or self._ends_address(match):
+            return None
         ends = match.group().endswith(".") and _closes(match, before_capitals=may_end)
         glued = match.string[match.end() : match.end() + 1].isalnum()
         return words + ("." if ends else " " if glued else "")
+
+    def _ends_address(self, match: re.Match[str]) -> bool:
+        """Return whether a form is the end of an address or of a file's name, or the last letter of one."""
+        if match.string.endswith(self.stop, 0, match.start()):
+            return True
+        if match.group() not in _INITIALS:
+            return False
+        before = _SPELLED.sub(" ", match.string[max(0, match.start() - _ENDING_REACH) : match.start()])
+        return before.endswith(self.stop)
 
     def _labels(self, match: re.Match[str]) -> bool:
         """Return whether a form names the figure behind it, and counts nothing: "es. 4 pag. 88"."""
@@ -181,6 +201,9 @@ class AbbreviationRules:
         known = [(index, words[form], behind) for index, (words, behind) in enumerate(self.groups) if form in words]
         fitting = (each for each in known if each[2].match(match.string, match.end()))
         index, words, _ = next(fitting, known[-1])
+        many = self.several.get(words)
+        if many and (figures := _SEVERAL.match(match.string, match.end())):
+            words = many if int(figures["first"]) < int(figures["last"]) else words
         return words, index == last
 
 
@@ -275,7 +298,9 @@ class CalendarNames:
         if _CONTINUED.match(match.string, match.end()):
             return self.months[short]
         before = _LAST_WORD.search(match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start()])
-        if short in _ALSO_WORDS or before is None or before[1].lower() not in _BEFORE_MONTHS:
+        preposition = before[1].lower() if before else ""
+        other_word = short in _ALSO_WORDS and (short, preposition) not in _ENDING_MONTHS
+        if other_word or preposition not in _BEFORE_MONTHS:
             return None
         return self.months[short] + ("." if _closes(match, before_capitals=True) else "")
 

@@ -24,12 +24,14 @@ _MIXED_CASE: Final = {
     "PaO": "P A O", "KCl": "K C L", "HbA": "H B A", "WiFi": "wifi", "IgG": "I G G", "IgE": "I G E",
     "NVMe": "N V M E", "PCIe": "P C I E", "IoT": "I O T", "PhD": "P H D", "mRNA": "M R N A", "ARNm": "A R N M",
     "RNAm": "R N A M", "iOS": "I O S", "macOS": "mac O S", "QoS": "Q O S", "IPv": "I P V", "pH": "P H",
-    "GmbH": "G M B H", "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
+    "GmbH": "G M B H", "vCPU": "V C P U", "vCPUs": "V C P U", "vGPU": "V G P U", "DJe": "D J E",
+    "eSIM": "e sim", "VoIP": "voip", "DDoS": "D dos", "SaaS": "sas", "PaaS": "pas",
 }  # fmt: skip
 _OF_SOMETHING: Final = re.compile(r"(?<![^\W_])[A-Z]d[A-Z](?![^\W_])")  # "CdA", "TdF"
 _MIXED_NAME: Final = re.compile(f"(?<![^\\W_])(?:{'|'.join(_MIXED_CASE)})(?![^\\W\\d_])")
 _CAPITAL_BEHIND: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]|Hb")
 _LONG_CAPITALS: Final = re.compile(r"[A-ZÀ-ÖØ-Ý]{4,}")
+_CAPITAL_LETTERS: Final = "BCDFGHJKLMNPQRSTVWXYZ"
 _REACH: Final = 16
 # Consonants alone are no word, but the sounds of people and bees: "php", and not "pff".
 _CLUSTER: Final = (
@@ -61,6 +63,8 @@ class Acronyms:
         if match["next"].lower() in self.sentence_starters:
             return None
         before = match.string[max(0, match.start() - _REACH) : match.start()].split(" ")
+        if len(before) > 1 and len(before[-2]) == 1 and before[-2] in _CAPITAL_LETTERS:
+            return None  # the last of several letters, as of an address
         named = len(before) < 2 or before[-2].istitle() or before[-2].lower() in self.sentence_starters
         return match["letter"] if named else None
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.language import Abbreviations
+from polyvox.text.normalize.romance.short_forms.lists import short_forms
 from polyvox.text.normalize.romance.spanish.chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.spanish.contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.spanish.names import SURNAMES
@@ -533,8 +534,8 @@ ABBREVIATIONS: Final = Abbreviations(
         ("vol.", re.compile(r"(?<!\w)vol\.(?= ?\d{1,5} ?[-–] ?\d)"), "volúmenes"),
         ("pl. Pl.", re.compile(r"(?<!\w)(?<!ª )[Pp]l\.(?= (?:del? |d')?(?:l[ao]s? )?[A-ZÀ-Ý][a-zà-ÿ])"), "plaza"),
         ("ppm ppm.", re.compile(r"(\b(?:[Uu]nos|los) \d[\d.,]*) ?ppm(?!\w)"), r"\1 P P M"),
-        ("máx.", re.compile(r"(?<![^\W_])[Mm]áx\.(?= de -?\d+ ?°)"), "máxima"),
-        ("mín.", re.compile(r"(?<![^\W_])[Mm]ín\.(?= de -?\d+ ?°)"), "mínima"),
+        ("máx.", re.compile(r"(?<![^\W_])[Mm]áx\.(?= de -?\d+ ?[º°])"), "máxima"),
+        ("mín.", re.compile(r"(?<![^\W_])[Mm]ín\.(?= de -?\d+ ?[º°])"), "mínima"),
         ("máx.", re.compile(r"(?<=C de )máx\.(?!\w)"), "máxima"),
         ("mín.", re.compile(r"(?<=C de )mín\.(?!\w)"), "mínima"),
         ("c/", re.compile(r"(?<!\w)c/(?= ?(?:mes|día|semana|año|hora|un[oa])(?!\w))"), "cada"),
@@ -616,6 +617,14 @@ ABBREVIATIONS: Final = Abbreviations(
         ("V-", re.compile(r"(?<![\w-])V-D(?![\w-])"), "viernes a domingo"),
     ),
     letters=LETTERS,
+    several=short_forms(
+        """
+        página: páginas; capítulo: capítulos; volumen: volúmenes; ejercicio: ejercicios; artículo: artículos;
+        figura: figuras; tabla: tablas; pregunta: preguntas; cuestión: cuestiones; párrafo: párrafos;
+        apartado: apartados; episodio: episodios; lámina: láminas; cláusula: cláusulas; tomo: tomos;
+        folio: folios; lote: lotes; anexo: anexos; jornada: jornadas
+        """
+    ),
     in_context=(
         *IN_CONTEXT,
         ("+ o ", re.compile(r"\+ o [-–−](?!\w)"), "más o menos"),

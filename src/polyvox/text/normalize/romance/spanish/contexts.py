@@ -9,10 +9,165 @@ _KITCHEN: Final = (
     "|almendras|lentejas|garbanzos|pasta|azucar|frutas|verduras|maíz|vino"
 )
 _LASTING: Final = (
-    "plazo|pena|condena|fijo|depósito|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
+    "plazo|pena|lactante|fianza|beca|prórroga|estancia|sanción|inhabilitación|alejamiento|condena|fijo|depósito"
+    "|letras?|bonos?|contrato|permanencia|garantía|prisión|multa|préstamo|hipoteca|carencia"
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
+_SAID_OF_YOU: Final = "(?:va|viene|parece|espero|recojo|paso|llamo|veo|digo|dejo)(?!\\w)"
 CONTEXT_RULES: Final = (
+    ("t", re.compile(rf"(?<=\ba la )1 t(?= {_SAID_OF_YOU})"), "una te"),
+    ("t", re.compile(rf"((?<!\w)a las \d{{1,2}}(?:[:.]\d\d)?) t(?= {_SAID_OF_YOU})"), r"\1 te"),
+    ("q Q", re.compile(r"(?<!\w)[Qq](?= [a-zà-ÿ]+(?: [a-zà-ÿ]+)?!)"), "qué"),
+    ("com.", re.compile(r"(?<=cuota )com\.(?!\w)"), "comunidad"),
+    ("u.", re.compile(r"(?<!\d)1 u\.(?!\w)"), "1 unidad"),
+    ("u.", re.compile(r"(?<=\d )u\.(?!\w)"), "unidades"),
+    ("ref. Ref.", re.compile(r"(?<!\w)[Rr]ef\.(?= (?:de )?(?:lata|33 ?cl|cola|limón|naranja)(?!\w))"), "refresco"),
+    ("prop. Prop.", re.compile(r"(?<!\w)([Pp])rop\.(?= (?:opc|incl|no incl|vol|sug))"), r"\1ropina"),
+    ("dep.", re.compile(r"(?<=[2-9] )dep\.(?= (?:l[íi]q|diarr|al día|bland))"), "deposiciones"),
+    ("alm.", re.compile(r"((?<!\w)desay[^\n]{0,24} )alm\.(?!\w)"), r"\1almuerzo"),
+    ("mer.", re.compile(r"((?<!\w)(?:alm|desay|com)[^\n]{0,24} )mer\.(?!\w)"), r"\1merienda"),
+    ("pers.", re.compile(r"((?<!\w)(?:marca|cuenta|higiene|área|cuidado|uso|documento) )pers\.(?!\w)"), r"\1personal"),
+    ("pers.", re.compile(r"((?<!\w)(?:datos|efectos|objetos|asuntos|motivos) )pers\.(?!\w)"), r"\1personales"),
+    ("part.", re.compile(r"((?<!\w)[Cc]lases )part\.(?!\w)"), r"\1particulares"),
+    (
+        "part.",
+        re.compile(r"((?<!\w)(?:[Cc]olegio|[Pp]rofesora?|[Pp]iso|[Cc]lase|[Vv]endedor|[Gg]araje) )part\.(?!\w)"),
+        r"\1particular",
+    ),
+    ("Bach.", re.compile(r"(?<=\w)/Bach\."), " Bachillerato"),
+    ("pres.", re.compile(r"((?<!\w)[Oo]nline (?:o|y) )pres\.(?!\w)"), r"\1presencial"),
+    ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= de (?:cas|apel|súp|rep|amp|alz|queja|rev|nul|reforma))"), "recurso"),
+    ("Sec. sec.", re.compile(r"(?<!\w)[Ss]ec\.(?= \d{1,2}\.?ª)"), "sección"),
+    ("pte. Pte.", re.compile(r"(?<!\w)[Pp]te\.(?=:? (?:Sr|Excm|Ilm|Mag))"), "ponente"),
+    ("int.", re.compile(r"(?<=\b[ed][nl] el )int\.(?! ?\d)|(?<=\bdel )int\.(?! ?\d)"), "interior"),
+    ("prog. Prog.", re.compile(r"(?<!\w)[Pp]rog\.(?= n)"), "programa"),
+    ("sat.", re.compile(r"((?<!\w)(?:grasas \(?|cuales,? ))sat\.(?!\w)"), r"\1saturadas"),
+    ("aler. Aler.", re.compile(r"(?<!\w)[Aa]ler\.(?=:)"), "alérgenos"),
+    ("vta.", re.compile(r"((?:primera|segunda|tercera|[123]\.?ª) )vta\.(?!\w)"), r"\1vuelta"),
+    ("pl. Pl.", re.compile(r"(?<!\w)[Pp]l\.(?= \d{1,2} de [A-ZÀ-Ýa-z][a-z]{3,9}(?!\w))"), "plaza"),
+    (
+        "def. Def.",
+        re.compile(r"((?<!\w)(?:[Ll]a|su|una) )def\.(?= (?:ped|recurr|aleg|dic|del |técn|púb|y |neg|afirm))"),
+        r"\1defensa",
+    ),
+    ("cap. Cap.", re.compile(r"(?<!\w)[Cc]ap\.(?= (?:federal|[Ff]ed\.))"), "capital"),
+    (
+        "s/",
+        re.compile(
+            r"((?<!\w)(?i:habl|convers|reuni|debat|discut|inform|pregunt|duda|info|acuerdo|opini|noticia|vídeo|libro"
+            r"|clase|charla|texto|reportaj|trabajo|película|podcast|seminario|curso|ley|decreto)"
+            r"[^.;!?\n]{0,40} )s/ ?(?=(?:el|l[oa]s?|est[ae]|es[ae]|cómo|quién|cuándo) )"
+        ),
+        r"\1sobre ",
+    ),
+    ("entr. Entr.", re.compile(r"(?<!\w)[Ee]ntr\.(?= (?:grat|en \d|rápida|hasta|a partir|inmed|a dom))"), "entrega"),
+    ("m.", re.compile(r"(?<=\d )m\.(?= (?:después|antes|de (?:edad|vida|garantía|contrato|carencia)))"), "meses"),
+    ("d d.", re.compile(r"(?<![\w.,])(\d{1,2}) ?d\.? ?/ ?(\d{1,2}) ?n\.?(?!\w)"), r"\1 días, \2 noches"),
+    ("cta. Cta.", re.compile(r"(?<!\w)[Cc]ta\. (?=(?:\*|del? |corr|ahorro|banc|terminada))"), "cuenta "),
+    ("DA", re.compile(r"(?<!\w)DA(?= \d{1,2}\.?ª)"), "disposición adicional"),
+    ("DT", re.compile(r"(?<!\w)DT(?= \d{1,2}\.?ª)"), "disposición transitoria"),
+    ("DF", re.compile(r"(?<!\w)DF(?= \d{1,2}\.?ª)"), "disposición final"),
+    (
+        "bizum Bizum propina menú",
+        re.compile(
+            r"((?<!\w)(?:[Bb]izum|propina|menú)"
+            r" (?:de|es de|fue de|son|por) )"
+            r"(\d{1,4},\d\d)(?:(?![\w,.%€]| ?[a-z%€])|(?= (?:hasta|hoy|para|y|por|del|a) ))"
+        ),
+        r"\1\2 €",
+    ),
+    ("dom. Dom.", re.compile(r"(?<!\w)[Dd]om\. banc\.(?!\w)"), "domiciliación bancaria"),
+    (
+        "dom.",
+        re.compile(
+            r"((?<!\w)(?:victoria|derrota|triunfo|empate|partido|seguid[ao]|entrega|servicio|reparto|envío|gan[óa]"
+            r"|perdió|venció|juega|visita)s? (?:[a-zà-ÿ]+ )?a )dom\.(?!\w)"
+        ),
+        r"\1domicilio",
+    ),
+    ("port. Port.", re.compile(r"(?<!\w)[Pp]ort\.(?= (?:\d[\d.,]* ?€|grat|pag|deb|inc))"), "portes"),
+    (
+        "inc.",
+        re.compile(r"((?<!\w)(?:IVA|IGIC|[Dd]esayuno|[Ee]nvío|[Gg]araje|[Tt]odo|[Ss]eguro|[Tt]ransporte) )inc\.(?!\w)"),
+        r"\1incluido",
+    ),
+    ("pl. Pl.", re.compile(r"(?<!\w)[Pp]l\.(?= ?\d{1,2}[A-K](?!\w))"), "plaza"),
+    ("ad. ads.", re.compile(r"(?<=[2-9] )ads?\.(?= ?[+,;)/]| y )"), "adultos"),
+    (
+        "hab.",
+        re.compile(r"((?<!\w)(?:[Bb]usco|[Aa]lquilo|[Aa]lq\.|[Aa]lquila|[Cc]omparto|[Oo]frezco) )hab\.(?!\w)"),
+        r"\1habitación",
+    ),
+    ("a.", re.compile(r"((?<!\w)de \d{1,2}) a\.(?=\s*\Z)"), r"\1 años."),
+    ("h.", re.compile(r"(?<=ª )h\.(?!\w)"), "hora"),
+    ("M.", re.compile(r"(?<=\d )M\. ?a\.(?!\w)"), "millones de años"),
+    ("tpo. Tpo.", re.compile(r"(?<!\w)([Tt])po\.(?= (?:de |prep|tot|coc|est|real|libre))"), r"\1iempo"),
+    ("prep. Prep.", re.compile(r"(?<!\w)[Pp]rep\.(?=:|,? \d)"), "preparación"),
+    ("dif. Dif.", re.compile(r"(?<!\w)[Dd]if\.(?=:? (?:media|baja|alta|fácil|mínima|máxima)(?!\w))"), "dificultad"),
+    ("T", re.compile(r"(?<!\w)T(\d{1,2})(?=,? (?:cap|ep)(?:\.|ítulo|isodio))"), r"temporada \1"),
+    (
+        "com.",
+        re.compile(r"((?:€|euros)(?:/mes|/año| al mes| mensuales)? (?:de |\+ )?(?:gastos de |gtos\. )?)com\.(?!\w)"),
+        r"\1comunidad",
+    ),
+    ("cont. Cont.", re.compile(r"(?<!\w)[Cc]ont\.(?= (?:neto|líq|energ))"), "contenido"),
+    ("esc.", re.compile(r"(?<=\d )esc\.(?=[,;)]| y | en |$)"), "escaños"),
+    ("part. Part.", re.compile(r"(?<!\w)[Pp]art\.(?=:? (?:del? )?\d+(?:,\d+)? ?%)"), "participación"),
+    ("veg.", re.compile(r"(?<=[2-9] )veg\.(?!\w)"), "vegetarianos"),
+    (
+        "s/",
+        re.compile(
+            r"(?<!\w)s/ (?=[a-zà-ÿ]{3})(?!(?:fact|ped|pres|contr|conv|art|ley|esc|carta|inf|plano|tabla|baremo|ref|doc"
+            r"|norma|rec|sent|auto|tarifa|vol|mercado))"
+        ),
+        "sin ",
+    ),
+    (
+        "ens. Ens.",
+        re.compile(r"(?<!\w)[Ee]ns\.(?= (?:mixta|[Cc]ésar|verde|campera|rusa|griega|de |templada|capr))"),
+        "ensalada",
+    ),
+    ("SatO sat. Sat.", re.compile(r"(?<!\w)(?:SatO|[Ss]at\. ?(?:de )?O)[2₂](?!\w)"), "saturación de oxígeno"),
+    (
+        "rec.",
+        re.compile(r"((?:estim|inadmi|interp|present|resolv|admi|formul)\w+ (?:el|su|un|al) )rec\.(?!\w)"),
+        r"\1recurso",
+    ),
+    (
+        "máx. Máx. máx Máx",
+        re.compile(r"(?:(?<=\A)|(?<=[.:;,/(] )|(?<=\by ))[Mm]áx\.?(?= -?[1-4]?\d ?[º°])"),
+        "máxima",
+    ),
+    (
+        "mín. Mín. mín Mín",
+        re.compile(r"(?:(?<=\A)|(?<=[.:;,/(] )|(?<=\by ))[Mm]ín\.?(?= -?[1-4]?\d ?[º°])"),
+        "mínima",
+    ),
+    ("MM", re.compile(r"((?:[$€]|USD|EUR|MXN|COP) ?\d[\d.,]* ?)MM(?!\w)"), r"\1M"),
+    ("MM MMUSD", re.compile(r"(?<=\d)( ?)MM ?(?=USD|US\$|EUR|€|\$|de (?:d[óo]|p|e)[a-z]+s)"), r"\1M "),
+    ("sdo.", re.compile(r"(?<=\b[Uu]n )sdo\.(?!\w)"), "saludo"),
+    ("sdos. Sdos.", re.compile(r"(?<!\w)[Ss]dos\.(?!\w)"), "saludos"),
+    (
+        "conf. Conf.",
+        re.compile(r"(?<!\w)[Cc]onf\.(?= (?:asist|recep|hora|fecha|cita|por |tu |su |si |lect|entr|reserv))"),
+        "confirmar",
+    ),
+    (
+        "Rep.",
+        re.compile(
+            r"(?<=[IV] )Rep\."
+            r"|(?<!\w)Rep\.(?= (?:Dominicana|Checa|Argentina|Bolivariana|Oriental|Popular|Fed|del? [A-Z]))"
+        ),
+        "República",
+    ),
+    ("cons. Cons.", re.compile(r"(?<!\w)[Cc]ons\. pref\.(?!\w)"), "consumir preferentemente"),
+    (
+        "cons. Cons.",
+        re.compile(r"(?<!\w)[Cc]ons\.(?= (?:en (?:fr|lug|sit|nev|amb)|refrig|entre -?\d|a -?\d+ ?[º°]))"),
+        "conservar",
+    ),
+    ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episodio \2"),
+    ("caps.", re.compile(r"((?:temp\w*\.?|serie|T\d)[^;\n]{0,24}\d )caps\.(?!\w)"), r"\1capítulos"),
     ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
     ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
@@ -47,6 +202,14 @@ CONTEXT_RULES: Final = (
     ),
     ("dir.", re.compile(r"((?:[\d)]|sentido|carril|salida|tren|bus),? )dir\.(?= [A-ZÁ-Ú])"), r"\1dirección"),
     ("ex. Ex.", re.compile(r"(?<!\w)[Ee]x\.(?= (?:final|parcial|oral|escrito|tipo|de) )"), "examen"),
+    (
+        "hasta cad. caducidad validez vence vto.",
+        re.compile(
+            r"((?:hasta|[Cc]ad\.?|[Cc]aducidad|[Vv]alidez|[Vv]ence|[Vv]to\.?):? (?:el )?)([1-9])/(2[4-9]"
+            r"|3\d)(?![\w/]|[.,]\d)"
+        ),
+        r"\g<1>0\2/20\3",
+    ),
     (
         "hasta cad. caducidad validez vence vto.",
         re.compile(
@@ -182,6 +345,8 @@ CONTEXT_RULES: Final = (
     ("preg.", re.compile(r"(?<=\bde )preg\.(?! ?\d)"), "preguntas"),
 )
 IN_CONTEXT: Final = (
+    ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"terminada en \1 \2 \3 \4"),
+    ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
     (
         "ín",
         re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
@@ -210,7 +375,7 @@ IN_CONTEXT: Final = (
     ("las 2", re.compile(r"(?<=\b[Ll]as )21(?![\d:]|[.,]\d| ?h| mil)"), "veintiuna"),
     ("º", re.compile(r"(?<=\d)(\.?[ºª])(?=[A-Z](?!\w))"), r"\1 "),
     ("24/7", re.compile(r"(?<!\w)24/7(?!\w)"), "veinticuatro siete"),
-    ("/d", re.compile(r"(?<=\d)/(?:d|día)(?![\w/])"), " al día"),
+    ("/d", re.compile(r"(?:(?<=\d)|(?<=\dx)|(?<=[a-zà-ÿ]{3}))/(?:d|día)(?![\w/])"), " al día"),
     ("/s", re.compile(r"(?<=\d)/sem\.?(?![\w/])"), " por semana"),
     ("'(", re.compile(r"(?<!\w)([fgh])['’′]\((x|\d{1,3})\)"), r"\1 prima de \2"),
     ("./", re.compile(r"(?<=(?:un|ar|ié|ie|ue|áb|om)\.)/(?=(?:lun|mar|mié|mie|jue|vie|sáb|dom)\.)"), ", "),

@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.romance.agreement.adjectives import Agreement, nouns
+from polyvox.text.normalize.romance.agreement.counted_before import CountedBefore
 from polyvox.text.normalize.romance.agreement.genders import is_spanish_feminine
+from polyvox.text.normalize.romance.calendar.day_spans import DaySpans
 from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
 from polyvox.text.normalize.romance.measures.amperes import Amperes
 from polyvox.text.normalize.romance.measures.units import units
@@ -334,12 +336,23 @@ SPANISH: Final = RomanceLanguage(
     temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
     before_hyphened_date=frozenset(f"de el del al hasta desde {_DATED}".split()),
     singular=_singular,
+    counted_before=CountedBefore.of(
+        "las",
+        r"(?:de|entre) (?:ellas|estas|esas|aquellas)|de las (?:cuales|que)|más de ellas",
+        r"(?:más|menos)(?= que|[,.;:)]|$| e[nl] | por | durante | de l[ao] | respecto)",
+        "son|eran|fueron|serán|serían|están|estaban|siguen|seguían|quedan|quedaron|quedaban|resultaron|han sido"
+        "|habían sido|continúan|era|fue|está|estaba|sigue",
+        "[ae]n|aron|ieron|ían|arán|erán|irán",
+        is_spanish_feminine,
+        FUNCTION_WORDS | frozenset("euros dólares pesos libras".split()),
+    ),
     own_rules=(
         with_stops,
         as_pesos,
         _AGREEMENT.read,
         TECHNICAL.read,
         Weather().read,
+        DaySpans("del", "al").read,
         in_words,
         Amperes("amperio", "amperios").read,
     ),

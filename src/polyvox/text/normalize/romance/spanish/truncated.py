@@ -6,6 +6,11 @@ from polyvox.text.normalize.romance.short_forms.truncated import pairs, truncate
 
 TRUNCATED: Final = truncated(
     """
+    cand|idato espag|uetis espect|adores beb|ida amox|icilina atorvast|atina azitrom|icina bisop|rolol captop|ril
+    cefal|exina clav|ulánico clavul|ánico
+    dexam|etasona dexamet|asona diclof|enaco enalap|ril furos|emida hamb|urguesa ibup|rofeno ibuprof|eno levotir|oxina
+    loratad|ina losart|án metam|izol metform|ina naprox|eno omep|razol omepr|azol parac|etamol paracet|amol predn|isona
+    prednis|ona refr|esco salbut|amol simvast|atina tramad|ol
     abdom|en abog|ado absten|ciones acces|orios accid|ente acomp|añante acred|itación actualiz|ación acus|ado ahorr|o
     aisl|amiento ajed|rez albañ||ilería alcald|e alem|án alergol|ogía aliment|os almac|én almacen|amiento aloj|amiento
     alq|uiler alquil|er altav|oces alumb|rado ampl|iación analg|ésico aniv|ersario anot|aciones antib|iótico anticip|o
@@ -78,7 +83,8 @@ TRUNCATED: Final = truncated(
     """
 ) | pairs(
     """
-    vdo.: vendo; vend.: vendo; vdese.: véndese; alqlo.: alquilo; cpro.: compro; cbio.: cambio; camb.: cambio
+    tér.: término; gde.: grande; gdes.: grandes; vdo.: vendo; vend.: vendo; vdese.: véndese; alqlo.: alquilo
+    cpro.: compro; cbio.: cambio; camb.: cambio
     pdos.: pagados; pdo.: pagado; pgdo.: pagado; cobr.: cobrado; f.f.: fecha factura; f/f: fecha factura
     f. f.: fecha factura; f.v.: fecha valor; fra. prof.: factura proforma; gbno.: gobierno
     gob. civ.: gobierno civil; mins.: ministros; mtro. de: ministro de; mtra. de: ministra de
@@ -109,8 +115,9 @@ AGREEING: Final = truncated(
     industr|ial ind||ustrial gen||eral prof||esional profes|ional orig||inal elevad|o sencill|o dbl||e dobl|e
     lum||inoso lumin|oso compart|ido climat|izado acrist|alado aprob||ado acond||icionado ilim||itado hidr||áulico
     convenc|ional confirm||ado cancel||ado equip|ado independ|iente indep|endiente deport|ivo metal|izado garant|izado
-    rebaj|ado unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial semipres|encial tard||ío
-    nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial hort||ícola agríc|ola
+    rebaj|ado nat||ural natur|al unit||ario impon|ible prev||isto previs|to estim|ado exclus|ivo presenc|ial
+    semipres|encial tard||ío nocturn|o diurn|o complement|ario complem|entario secund|ario primar|io superf|icial
+    hort||ícola agríc|ola
     ganad|ero turíst|ico turíst|ico cult||ural cultur|al educ|ativo universit|ario infant|il juven|il vet||erano
     catól|ico orgán|ico integr|al desnat|ado semidesn|atado congel|ado deshidrat|ado ecol|ógico rall||ado pic||ado
     troc|eado hervid|o asad||o coc||ido

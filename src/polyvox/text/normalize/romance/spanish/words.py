@@ -177,6 +177,15 @@ OTHER_UNITS: Final = {
     "cps": Noun("comprimido", "comprimidos"),
     "cj": Noun("caja", "cajas", feminine=True),
     "cjs": Noun("caja", "cajas", feminine=True),
+    "abst": Noun("abstención", "abstenciones", feminine=True),
+    "cand": Noun("candidato", "candidatos"),
+    "prov": Noun("provincia", "provincias", feminine=True),
+    "hamb": Noun("hamburguesa", "hamburguesas", feminine=True),
+    "refr": Noun("refresco", "refrescos"),
+    "refrs": Noun("refresco", "refrescos"),
+    "asig": Noun("asignatura", "asignaturas", feminine=True),
+    "ses": Noun("sesión", "sesiones", feminine=True),
+    "eps": Noun("episodio", "episodios"),
     "trim": Noun("trimestre", "trimestres"),
     "acc": Noun("acción", "acciones", feminine=True),
     "bbl": Noun("barril", "barriles"),
@@ -203,6 +212,7 @@ ACRONYMS: Final = AcronymHabits(
             "DOS TRES MUY HOY HAY SIN SON POR OK OJO MIS TUS SUS"
         ).split()
     ),
+    in_addresses=frozenset("API UAB EHU".split()),
 )
 LABELS: Final = Labels(
     numbers=frozenset(

@@ -33,11 +33,20 @@ _BESIDE: Final = re.compile(
 _TOGETHER: Final = re.compile(r"(?<=[A-Za-z])/\(([A-Za-z]{1,3}[²³]?)[·.*×]([A-Za-z]{1,3}[²³]?)\)")
 # Short names in small letters that are spelled as those in capitals.
 _SPELLED: Final = re.compile(r"(?<![\w@.'-])(?:udp|url|cpu|gpu|usb|aws)(?![\w@'-]|\.\w)")
+# Behind a count in a list of goods, whose noun follows: "2 x café moído, 1 x filtro".
+_ORDERED: Final = re.compile(
+    r" x(?<=\d x)(?:(?<=\A\d x)|(?<=\A\d\d x)|(?<=[\n(]\d x)|(?<=[;:,+•-] \d x)|(?<=[;:,+•-] \d\d x))(?= [^\W\d_]{3,})"
+    r"(?! (?:semana|d[ií]a|mes|mês|hora|persona|pessoa|co[nm]|sem|sin|cada|por|año|noche|toma|ano|noite|dose|iguais"
+    r"|fixas|par|sans|plus|moins|fois|per|alla|senza|ogni|più)(?!\w))"
+)
+# Of a cloud: "us-east-1".
+_REGION: Final = re.compile(r"(?<![\w-])(us|eu|ap|sa|af|me|ca)-(?=(?:north|south)?(?:east|west|central)-\d)")
 # The minus of a bill: "= 540 € + IVA - 15 %".
 _LESS: Final = re.compile(r"(?<=[\w€%)]) [-–] (?=(?:R\$ ?)?\d[\d.,]* ?(?:[%€]|(?<=\$)))")
 _BILL: Final = re.compile(r"=[^.;\n]{1,40} [-–] |\d[^.;\n]{0,24}\+[^.;\n]{1,24} [-–] ")
 _FACTOR: Final = re.compile(r"(?<=\d)\*(?=[a-z(](?![a-z*]))")
 _DIVIDED: Final = re.compile(r"(?<![\w/])([a-z]) //? (?=[\da-z](?![a-zà-ÿ]))")
+_WHOLE_DIVIDED: Final = re.compile(r"(?<=[\w²³]\))/(?=\d{1,4}(?![\w/]))")
 _REMAINDER: Final = re.compile(r"(?<![\w/])([a-z]) % (?=[\da-z](?![a-zà-ÿ]))")
 # What a race took: "2:39:01", which no time of day is without a word before it.
 _RACE: Final = re.compile(
@@ -87,6 +96,8 @@ class Technical:
             text = text.sub(_SHARP, r"\1 sharp")
         if "_" in plain:
             text = text.sub(_USER, self._user)
+        if " x " in plain:
+            text = text.sub(_ORDERED, "")
         if "*" in plain:
             text = text.sub(_FACTOR, " × ")
         if _GLUED_COLON.search(plain):
@@ -105,6 +116,8 @@ class Technical:
             text = text.sub(_DIVIDED, r"\1 ÷ ")
         if "/(" in plain:
             text = text.sub(_TOGETHER, r"/\1/\2")
+        if ")/" in plain:
+            text = text.sub(_WHOLE_DIVIDED, " ÷ ")
         if _CAPITALS_APART.search(plain):
             text = text.sub(_PAIR, self._pair)
         if _FIGURES_APART.search(plain):
@@ -121,6 +134,8 @@ class Technical:
             text = text.sub(_KELVIN, " kelvin")
         if " - " in text.text and _BILL.search(text.text):
             text = text.sub(_LESS, f" {self.minus} ")
+        if "-" in plain and ("east-" in plain or "west-" in plain or "central-" in plain):
+            text = text.sub(_REGION, lambda match: " ".join(match[1].upper()) + " ")
         if "url" in plain or "usb" in plain or "cpu" in plain or "gpu" in plain or "udp" in plain or "aws" in plain:
             text = text.sub(_SPELLED, lambda match: " ".join(match.group().upper()))
         if " % " in text.text:
