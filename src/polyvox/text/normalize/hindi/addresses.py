@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.hindi.numbers import spelled
 from polyvox.text.tracked import TrackedText
 
@@ -57,4 +58,4 @@ def _aloud(match: re.Match[str]) -> str:
 
 
 def _word(piece: str) -> str:
-    return "W W W" if piece.lower() == "www" else piece
+    return "W W W" if piece.lower() == "www" else initials_as_capitals(piece)

@@ -21,7 +21,7 @@ _DUE: Final = re.compile(
     r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:))"
     r"(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0?[1-9])(?![\d/])"
 )
-_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d\.\d{1,3})(?![\d:.])")
+_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):0?((?:[1-5]\d|\d)\.\d{1,3})(?![\d:.])")
 _LASTING: Final = re.compile(r"(?<![\d:.])(\d{1,3}):([0-5]\d) मिनट")
 _NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}|(?:{_SHORT_MONTHS})\.),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
 _YEAR: Final = re.compile(
@@ -41,6 +41,7 @@ _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])"
     r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
     r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
+    r"(?P<on>(?<!बजे) पर(?![\u0900-\u0963]))?"
 )
 _SHORT_DAYS: Final = "सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
 _WEEK: Final = re.compile(
@@ -107,7 +108,7 @@ def _time(match: re.Match[str]) -> str | None:
         return f"{part}{BELOW_HUNDRED[hour]} बजे"
     if minute == 30 and 1 <= hour <= 12:
         return f"{part}{_HALF_PAST.get(hour) or f'साढ़े {BELOW_HUNDRED[hour]}'} बजे"
-    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + (" पर" if match["at"] else "")
+    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + (" पर" if match["at"] or match["on"] else "")
 
 
 def _years(match: re.Match[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Fractions, ranges, telephones, codes, abbreviations and signs."""
+"""Fractions, ranges, telephones, codes and signs."""
 
 import re
 from typing import Final
@@ -16,95 +16,21 @@ from polyvox.text.normalize.hindi.numbers import (
     ordinal,
     spelled,
 )
+from polyvox.text.normalize.hindi.versions import points
 from polyvox.text.tracked import TrackedText
 
-ABBREVIATIONS: Final = {
-    "डॉ.": "डॉक्टर",
-    "डा.": "डॉक्टर",
-    "प्रो.": "प्रोफ़ेसर",
-    "पं.": "पंडित",
-    "कु.": "कुमारी",
-    "स्व.": "स्वर्गीय",
-    "नं.": "नंबर",
-    "सं.": "संख्या",
-    "मो.": "मोबाइल",
-    "पृ.": "पृष्ठ",
-    "कि.मी.": "किलोमीटर",
-    "कि.ग्रा.": "किलोग्राम",
-    "मि.ली.": "मिलीलीटर",
-    "से.मी.": "सेंटीमीटर",
-    "ई.पू.": "ईसा पूर्व",
-    "उ.प्र.": "उत्तर प्रदेश",
-    "म.प्र.": "मध्य प्रदेश",
-    "ई.": "ईस्वी",
-    "अनु.": "अनुच्छेद",
-    "सोम.": "सोमवार",
-    "मंगल.": "मंगलवार",
-    "बुध.": "बुधवार",
-    "गुरु.": "गुरुवार",
-    "शुक्र.": "शुक्रवार",
-    "शनि.": "शनिवार",
-    "रवि.": "रविवार",
-    "जन.": "जनवरी",
-    "फर.": "फ़रवरी",
-    "अग.": "अगस्त",
-    "सित.": "सितंबर",
-    "अक्टू.": "अक्टूबर",
-    "नव.": "नवंबर",
-    "दिस.": "दिसंबर",
-    "दिसं.": "दिसंबर",
-    "नवं.": "नवंबर",
-    "सितं.": "सितंबर",
-    "फ़र.": "फ़रवरी",
-    "अप्रै.": "अप्रैल",
-    "जुला.": "जुलाई",
-    "मी.": "मीटर",
-    "ग्रा.": "ग्राम",
-    "ली.": "लीटर",
-    "श्री.": "श्री",
-    "सुश्री.": "सुश्री",
-    "एड.": "एडवोकेट",
-    "इंजी.": "इंजीनियर",
-    "ले.": "लेफ़्टिनेंट",
-    "कर्नल.": "कर्नल",
-    "मा.": "माननीय",
-    "जि.": "ज़िला",
-    "तह.": "तहसील",
-    "पो.": "पोस्ट",
-    "मो.नं.": "मोबाइल नंबर",
-    "क्र.": "क्रमांक",
-    "रजि.": "रजिस्ट्रेशन",
-    "लि.": "लिमिटेड",
-    "प्रा. लि.": "प्राइवेट लिमिटेड",
-    "प्रा.लि.": "प्राइवेट लिमिटेड",
-    "वि.सं.": "विक्रम संवत",
-    "मि.ग्रा.": "मिलीग्राम",
-    "वर्ग कि.मी.": "वर्ग किलोमीटर",
-    "उदा.": "उदाहरण",
-    "दि.": "दिनांक",
-    "अ.भा.": "अखिल भारतीय",
-    "आ.प्र.": "आंध्र प्रदेश",
-    "हि.प्र.": "हिमाचल प्रदेश",
-    "रु./": "रुपये प्रति ",
-}
-_ABBREVIATION: Final = re.compile(
-    r"(?<![\w\u0900-\u097f.])(?:"
-    + "|".join(re.escape(short) for short in sorted(ABBREVIATIONS, key=len, reverse=True))
-    + r")(?=(?P<gap> ?))"
-)
 _PHONE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?!\d|[.,-]\d)"
     r"|(?<![\d-])(?<!\d[.,])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
 _GROUPED: Final = re.compile(
-    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{3}-\d{7}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 # Wickets and the runs that they cost; a batsman who stays in.
 _BOWLED: Final = re.compile(r"(?<![\d./])(?P<wickets>10|\d)/(?P<runs>\d{2,3})(?![\d/]|\.\d)")
 _GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल|/\\d{2,3} (?:लिए|झटके|चटकाए|रहा)")
 _NOT_OUT: Final = re.compile(r"(?<=\d)\*(?![\d*])")
-_HYPHEN: Final = re.compile(r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z]))")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
 # A flight or a document: its letters, then three digits or more, one by one.
 _LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
@@ -137,12 +63,12 @@ _SAID_ACRONYM: Final = re.compile(f"(?<![A-Za-z0-9])(?:{'|'.join(_SAID_ACRONYMS)
 _BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
 _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
-    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
+    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=पासवर्ड )|(?<=पासकोड )|(?<=Password )|(?<=password )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
     r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
     r"(?P<digits>\d{4,})(?![\d%/]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
-# Lakhs are written with commas; six digits without them that end a clause are a post code.
-_POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
+# Lakhs are written with commas; six digits without them that end a clause or tell a place are a post code.
+_POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$)|(?<!00) (?:में|पर|स्थित|के पते)(?![\u0900-\u0963]))", re.MULTILINE)
 _EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
 _FIXED: Final = {
     "½": "आधा",
@@ -155,7 +81,7 @@ _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
 _SCORE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
-    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
+    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|फ़ैसल|फ़ैसल|फैसल|विजय|पछाड़|पछाड़|परास्त|पटखनी|क्लीन|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
 )
 _POINTS: Final = re.compile(
     r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
@@ -216,12 +142,6 @@ _SIGNS: Final = {
 }
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 _SPACES: Final = re.compile(r"\d+")
-
-
-def read_abbreviations(text: TrackedText) -> TrackedText:
-    """Short forms in full; a hyphen that ties a figure to its noun or its letter is not said."""
-    text = text.sub(_HYPHEN, " ") if "-" in text.text else text
-    return text.sub(_ABBREVIATION, lambda match: ABBREVIATIONS[match.group()] + ("" if match["gap"] else " "))
 
 
 def read_phones(text: TrackedText) -> TrackedText:
@@ -325,7 +245,7 @@ def _lettered(match: re.Match[str]) -> str:
 
 def _version(match: re.Match[str]) -> str:
     gap = " " if match.string[match.start() - 1 : match.start()].isalpha() else ""
-    return gap + " पॉइंट ".join(cardinal(part) for part in match.group().split("."))
+    return gap + points(match.group())
 
 
 def _english_ordinal(match: re.Match[str]) -> str:

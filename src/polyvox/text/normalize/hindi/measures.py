@@ -189,15 +189,21 @@ _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
+_DEGREES_OF: Final = {
+    "°": "", "C": " सेल्सियस", "℃": " सेल्सियस", "F": " फ़ारेनहाइट", "℉": " फ़ारेनहाइट",
+    "N": " उत्तर", "S": " दक्षिण", "E": " पूर्व", "W": " पश्चिम",
+}  # fmt: skip
+
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _MINUS: Final = r"(?P<minus>(?<![\w])-)?"
 _MONEY: Final = re.compile(
     rf"(?<![A-Za-z\u0900-\u097f]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
     r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
-    r"|बिलियन|ट्रिलियन))?"
+    r"|बिलियन|ट्रिलियन)(?P<rest>(?: \d{1,2} (?:लाख|हज़ार|हजार))*)(?![\u0900-\u0963]))?"
     r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
 )
+_NUMBER: Final = re.compile(r"\d+")
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
 _RUPEES: Final = re.compile(
     rf"(?=रु|रू)(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?"
@@ -207,7 +213,7 @@ _PERCENT: Final = re.compile(
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
-    r" ?(?P<sign>° ?[CF](?![A-Za-z])|[℃℉]|°)"
+    r" ?(?P<sign>° ?[CFNSEW](?![A-Za-z])|[℃℉]|°)"
 )
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -261,7 +267,8 @@ def _money(match: re.Match[str]) -> str:
     per = match["each"][1:] if match["each"] else ""
     each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if per else ""
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
-        scale = f" {match['scale']}" if match["scale"] else ""
+        rest = _NUMBER.sub(lambda amount: cardinal(amount.group()), match["rest"] or "")
+        scale = f" {match['scale']}{rest}" if match["scale"] else ""
         halved = scale and not match["upto"] and decimals == "5" and len(whole) < 4
         said = ("माइनस " if match["minus"] else "") + half(match["amount"]) if halved else _amounts(match)
         return f"{said}{scale} {name}{each}"
@@ -277,8 +284,7 @@ def _money(match: re.Match[str]) -> str:
 
 
 def _degrees(match: re.Match[str]) -> str:
-    kind = " सेल्सियस" if "C" in match["sign"] or match["sign"] == "℃" else " फ़ारेनहाइट" if match["sign"] != "°" else ""
-    return f"{_amounts(match)} डिग्री{kind}"
+    return f"{_amounts(match)} डिग्री{_DEGREES_OF[match['sign'][-1]]}"
 
 
 def _measure(match: re.Match[str]) -> str:
