@@ -77,7 +77,7 @@ _DUE: Final = re.compile(
 )
 _PART_OF_MONTH: Final = re.compile(r"(?<![\d/.])(1[0-2]|0?[1-9])/(?=末|上旬|中旬|下旬|初旬)")
 _DASHED: Final = re.compile("[-–—~～〜]")
-_DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
+_DATED: Final = re.compile("(?<=\\d日)付け?+(?![きくかこっいけ加着帯与属近録箋])")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 _COUNTED: Final = "[\u3041-\u30ff\u4e00-\u9fff%℃A-Za-z]"
 _TO_ANOTHER: Final = re.compile(
@@ -88,7 +88,7 @@ _TO_PLACE: Final = re.compile(
 )
 # A wave with no end behind it.
 _SINCE: Final = re.compile(
-    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日))[~～〜](?![\d~～〜♪☆ー])"
+    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日)|(?<=\d[名泊%h])|(?<=\d[万億]円)|(?<=\dkm)|(?<=\dkg))[~～〜](?![\d~～〜♪☆ー])"
 )
 
 

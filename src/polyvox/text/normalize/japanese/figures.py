@@ -19,6 +19,9 @@ _SOUNDED: Final = re.compile("(?<=[0-9一二三四五六七八九])分(立て|�
 _SOUNDS: Final = {"立て": "ブダテ", "仕立て": "ブジタテ", "咲き": "ブザキ", "粥": "ブガユ"}
 _PARTED: Final = re.compile("(?<=[0-9一二三四五六七八九])分([野割類冊岐裂])(?!引|高|安|り)")
 _PARTS: Final = {"野": "ブンヤ", "割": "ブンカツ", "類": "ブンルイ", "冊": "ブンサツ", "岐": "ブンキ", "裂": "ブンレツ"}
+# The fourth of a batting order.
+_CLEAN_UP: Final = re.compile(r"(?<![\d.,])4番(?![\d手線街目])")
+_BASEBALL: Final = re.compile("塁|打|ラン|三振|球|イニング|[1-9一二]死")
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _PORT: Final = re.compile(
     r"(?<![ァ-ヶー])(?P<label>ポート(?:番号)?[はがをにのも:： ]{0,2})(?P<port>(?!\d0{3}(?!\d))\d{3,5})"
@@ -62,7 +65,7 @@ _LETTER: Final = re.compile("[A-Za-z№]")
 _BETWEEN: Final = re.compile("[-–—~～〜:−]|[0-9]から")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(
-    r"(?<=[\dA-Za-z)])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
+    r"(?<=[\dA-Za-z)ァ-ヶー])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
 )
 _DESERTED: Final = re.compile(
     "人気(?=[のが]な(?:い|く|かった)(?:[、,]|静|寂|夜|深|暗|場所|所|ところ|道|路|通り|裏|公園|広場|山|森|林|海|浜|島|川|街|町|村|駅|寺|神社|境内|校|教室"
@@ -133,6 +136,8 @@ def read(text: TrackedText) -> TrackedText:
         return text.sub(_TYPE, "がた")
     if "=" in text.text:
         text = text.sub(_MINUS, "マイナス")
+    if "4番" in text.text and _BASEBALL.search(text.text):
+        text = text.sub(_CLEAN_UP, "ヨバン")
     if "ポート" in text.text:
         text = text.sub(_PORT, _port)
     text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)

@@ -31,6 +31,8 @@ _SAID: Final = _table(
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
+    "UP:アップ DOWN:ダウン MAX:マックス PRO:プロ BIG:ビッグ SET:セット BOX:ボックス CAFE:カフェ BAR:バー PARK:パーク "
+    "CITY:シティ HALL:ホール KIDS:キッズ SIZE:サイズ CLUB:クラブ HOTEL:ホテル RED:レッド BLUE:ブルー BLACK:ブラック WHITE:ホワイト "
     "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェーソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
@@ -88,7 +90,7 @@ _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
     "(?<![A-Za-z0-9@_])(?:"
     + "|".join(re.escape(name) for name in sorted(_NAMES, key=len, reverse=True))
-    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|\\.[A-Za-z])"
+    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|(?<=[A-Z]\\d)(?:[個枚着杯玉箱袋]|本(?![戦拠格選番部社]))|\\.[A-Za-z])"
 )
 _LABEL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[Vv]ol\.?|(?P<version>[Vv]er\.?|[vV](?=\.?\d++\.\d)\.?|Version|version)"

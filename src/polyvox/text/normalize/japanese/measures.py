@@ -217,6 +217,15 @@ _MEASURE: Final = re.compile(
 )
 
 
+# Units without a figure, which touch a word: the price of a kWh.
+_BARE: Final = re.compile(
+    r"(?<=[\u3041-\u30ff\u4e00-\u9fff/])(?P<behind>kWh|mmHg|kcal|[GMk]?Hz|dB|[hkM]Pa|[MG]bps|mAh|k[gmWV]|[cmnμ]m|m[gLl])"
+    r"(?![A-Za-z0-9/²³])|(?<![A-Za-z0-9./])(?P<before>kWh|mmHg|kcal|[GMk]?Hz|dB|[hkM]Pa|[MG]bps|mAh|k[gmWV]|[cmnμ]m|m[gLl])"
+    r"(?=[\u3041-\u30ff\u4e00-\u9fff])"
+)
+_BARE_CUE: Final = re.compile("[GMkdhmcnμ][A-Za-z]")
+
+
 def read_money(text: TrackedText) -> TrackedText:
     return text.sub(_MONEY, lambda match: _amounts(match) + match["scale"] + _CURRENCIES[match["sign"]])
 
@@ -243,7 +252,11 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_DEGREES, _degrees)
     if "/" in text.text:
         text = text.sub(_RATE, lambda match: _EACH[match["each"].replace("µ", "μ")])
-    return text.sub(_MEASURE, _measure) if _UNIT_LETTER.search(text.text) else text
+    if _UNIT_LETTER.search(text.text):
+        text = text.sub(_MEASURE, _measure)
+    if _BARE_CUE.search(text.text) is None:
+        return text
+    return text.sub(_BARE, lambda match: _UNITS[match["behind"] or match["before"]])
 
 
 def _amounts(match: re.Match[str]) -> str:

@@ -292,6 +292,8 @@ _SCHOOL: Final = re.compile(r"(?<=\bSek\. )(Men|Keb|Ren)\.|(?<=\bSek )(Men|Keb|R
 _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in _SHORT_PLACES)})(?!\w)")
 _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
+# Of a match, when a goal is scored or a card is shown.
+_MINUTE: Final = re.compile(r"(?:(?<=gol )|(?<=jaringan )|(?<=merah )|(?<=kuning )|(?<=penalti ))min\.?(?= ?\d)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
 _SECTION: Final = re.compile(
     r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())"
@@ -341,6 +343,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
     text = text.sub(_LABEL, _label)
     text = text.sub(_SECTION, "seksyen ").sub(_APPENDIX, "Lampiran ")
+    text = text.sub(_MINUTE, "minit") if "min" in text.text else text
     text = text.sub(_LEAST, lambda match: capitalised_like(match.group(), "minimum"))
     text = text.sub(_HEADED, lambda match: capitalised_like(match.group(), WITHIN[match.group().lower()]))
     return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)
