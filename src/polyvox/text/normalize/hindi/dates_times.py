@@ -21,6 +21,10 @@ _DUE: Final = re.compile(
     r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:))"
     r"(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0?[1-9])(?![\d/])"
 )
+_SPAN_OF_DAYS: Final = re.compile(
+    r"(?<![\d./-])(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0[1-9]) ?[-–] ?(?P<last>3[01]|[12]\d|0?[1-9])/"
+    r"(?P<last_month>1[0-2]|0[1-9])(?![\d/-])"
+)
 _LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):0?((?:[1-5]\d|\d)\.\d{1,3})(?![\d:.])")
 _LASTING: Final = re.compile(r"(?<![\d:.])(\d{1,3}):([0-5]\d) मिनट")
 _NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}|(?:{_SHORT_MONTHS})\.),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
@@ -75,6 +79,7 @@ def read(text: TrackedText) -> TrackedText:
             .sub(_DATE, _date)
             .sub(_SHORT, _date)
             .sub(_DUE, _date)
+            .sub(_SPAN_OF_DAYS, _span_of_days)
             .sub(_YEARS, _years)
             .sub(_FISCAL, _fiscal)
         )
@@ -97,6 +102,11 @@ def _date(match: re.Match[str]) -> str | None:
         return words
     full = figures if len(figures) == 4 else str(int(figures) + (2000 if int(figures) < 70 else 1900))
     return f"{words} {year(full)}"
+
+
+def _span_of_days(match: re.Match[str]) -> str:
+    first = f"{cardinal(str(int(match['day'])))} {_MONTHS[int(match['month']) - 1]}"
+    return f"{first} से {cardinal(str(int(match['last'])))} {_MONTHS[int(match['last_month']) - 1]}"
 
 
 def _time(match: re.Match[str]) -> str | None:

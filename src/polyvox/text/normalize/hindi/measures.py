@@ -144,6 +144,11 @@ _EACH: Final = {
     "किलो": "प्रति किलो",
     "min": "प्रति मिनट",
     "m³": "प्रति घन मीटर",
+    "µL": "प्रति माइक्रोलीटर",
+    "μL": "प्रति माइक्रोलीटर",
+    "uL": "प्रति माइक्रोलीटर",
+    "mm³": "प्रति घन मिलीमीटर",
+    "cumm": "प्रति घन मिलीमीटर",
 }
 _PER: Final = {
     "month": "महीना",
@@ -166,7 +171,7 @@ _PART: Final = re.compile(
     rf"(?<![\d./])(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}}) ?(?P<unit>{_LONGER}|[gmlLh])(?![A-Za-z0-9/²³\u0900-\u0963])"
 )
 _SCREEN: Final = re.compile(r"(?:(?<=TV \d\d)|(?<=LED \d\d)|(?<=टीवी \d\d)|(?<=स्क्रीन \d\d)|(?<=मॉनिटर \d\d))[\"″]")
-_INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
+_INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?=[ ,]|$)")
 _QUOTE: Final = re.compile("['\"′″]")
 _DEGREE: Final = re.compile("[°℃℉]")
 _ROOM: Final = re.compile(r"(?<![\d.])(\d{1,3})['′] ?[x×] ?(\d{1,3})['′](?![\d\"])")
@@ -186,6 +191,10 @@ _EACH_TIME: Final = {
     "dose": "डोज़",
 }
 _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
+# A count of cells in a volume, which has no unit of its own.
+_IN_VOLUME: Final = re.compile(r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])")
+_SPENT: Final = re.compile(r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])")
+_SPENT_CUE: Final = re.compile(r"\dh ?\d|\dm ?\d")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
 
@@ -201,7 +210,7 @@ _MONEY: Final = re.compile(
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
     r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
     r"|बिलियन|ट्रिलियन)(?P<rest>(?: \d{1,2} (?:लाख|हज़ार|हजार))*)(?![\u0900-\u0963]))?"
-    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
+    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12}|/(?=\d{1,4} ?[A-Za-z\u0900-\u0963]))?"
 )
 _NUMBER: Final = re.compile(r"\d+")
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
@@ -237,17 +246,33 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if "/" in text.text:
         text = text.sub(_RATE, " प्रति ")
+        text = text.sub(_IN_VOLUME, lambda match: f" {_EACH[match['each']]}")
         text = text.sub(_PART, lambda match: f"{fraction(match['top'], match['bottom'])} {_UNITS[match['unit']]}")
     if _QUOTE.search(text.text):
         text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
         text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-        text = text.sub(_SCREEN, " इंच").sub(_INCHES, " इंच")
+        text = text.sub(_SCREEN, " इंच").sub(_INCHES, _inches)
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
+    if _SPENT_CUE.search(text.text):
+        text = text.sub(_SPENT, _spent)
     text = text.sub(_MEASURE, _measure)
     if "/" not in text.text:
         return text
     return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")
+
+
+def _spent(match: re.Match[str]) -> str | None:
+    """Time spent; None for minutes alone, which look like metres."""
+    if not (match["hours"] or match["seconds"]):
+        return None
+    parts = ((match["hours"], "घंटे"), (match["minutes"], "मिनट"), (match["seconds"], "सेकंड"))
+    return " ".join(f"{cardinal(figure)} {name}" for figure, name in parts if figure)
+
+
+def _inches(match: re.Match[str]) -> str | None:
+    """None where a quotation is open that the sign may close."""
+    return None if match.group() == '"' and match.string.count('"', 0, match.start()) % 2 else " इंच"
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -265,7 +290,7 @@ def _money(match: re.Match[str]) -> str:
     name, part = _CURRENCIES[match["sign"]]
     whole, _, decimals = match["amount"].replace(",", "").partition(".")
     per = match["each"][1:] if match["each"] else ""
-    each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if per else ""
+    each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if match["each"] else ""
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
         rest = _NUMBER.sub(lambda amount: cardinal(amount.group()), match["rest"] or "")
         scale = f" {match['scale']}{rest}" if match["scale"] else ""

@@ -16,7 +16,7 @@ _NUMBERED: Final = re.compile(r"(?<![\d./,-])(?:(?<=[A-Z])-)?\d{1,5}(?:/\d{1,5})
 _LONGEST: Final = 24
 # Letters, then groups of digits: the number of a bill or an order.
 _CODE: Final = re.compile(r"(?<![A-Za-z0-9/-])(?P<letters>[A-Z]{2,6})(?P<groups>(?:[-/]\d{1,6}){2,4})(?![\d/-]|\.\d)")
-_POST_CODE: Final = re.compile(r"(?<=[A-Za-z\u0900-\u0963]{3}) ?[-–—] ?(?P<code>[1-9]\d{5})(?![\d%/-]|[.,]\d)(?! (?:लाख|रु))")
+_POST_CODE: Final = re.compile(r"(?<=[A-Za-z\u0900-\u0963)]{3}) ?[-–—] ?(?P<code>[1-9]\d{5})(?![\d%/-]|[.,]\d)(?! (?:लाख|रु))")
 _SIX: Final = re.compile("[-–—] ?[0-9]{6}")
 _YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
 
@@ -37,8 +37,8 @@ def _code(match: re.Match[str]) -> str:
 
 
 def _numbered(match: re.Match[str]) -> str | None:
-    """None without such a word, where they may be a date, a part or a score."""
-    if _LABEL.search(match.string, max(0, match.start() - _LONGEST), match.start()) is None:
+    """None without such a word or a letter tied to them, where they may be a date, a part or a score."""
+    if match.group()[0] != "-" and _LABEL.search(match.string, max(0, match.start() - _LONGEST), match.start()) is None:
         return None
     before = match.string[match.start() - 1]
     parts = " बटा ".join(map(cardinal, match.group().strip("-").split("/")))
