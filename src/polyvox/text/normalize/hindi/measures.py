@@ -194,6 +194,9 @@ _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|
 # A count of cells in a volume, which has no unit of its own.
 _IN_VOLUME: Final = re.compile(r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])")
 _SPENT: Final = re.compile(r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])")
+# Short forms of measures without their figure: "km" before "away".
+_BARE: Final = re.compile("(?<![\u0900-\u097f\\w])(?:किग्रा|मिग्रा|किमी|सेमी|मिमी)(?![\u0900-\u0963\\w])")
+_PER_SOME: Final = re.compile(r"(?<=[A-Za-z])/(?=\d{1,4} ?(?:mL|ml|kg|km|g|L|dL)(?![A-Za-z]))")
 _SPENT_CUE: Final = re.compile(r"\dh ?\d|\dm ?\d")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
@@ -246,6 +249,7 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if "/" in text.text:
         text = text.sub(_RATE, " प्रति ")
+        text = text.sub(_PER_SOME, " प्रति ")
         text = text.sub(_IN_VOLUME, lambda match: f" {_EACH[match['each']]}")
         text = text.sub(_PART, lambda match: f"{fraction(match['top'], match['bottom'])} {_UNITS[match['unit']]}")
     if _QUOTE.search(text.text):
@@ -257,6 +261,8 @@ def read_units(text: TrackedText) -> TrackedText:
     if _SPENT_CUE.search(text.text):
         text = text.sub(_SPENT, _spent)
     text = text.sub(_MEASURE, _measure)
+    if "मी" in text.text or "ग्रा" in text.text:
+        text = text.sub(_BARE, lambda match: _UNITS[match.group()])
     if "/" not in text.text:
         return text
     return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")

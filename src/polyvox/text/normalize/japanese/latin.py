@@ -76,6 +76,7 @@ _NAMES: Final = _table(
     "HKT48:エイチケーティーフォーティーエイト SKE48:エスケーイーフォーティーエイト "
     "VLOOKUP:ブイルックアップ XLOOKUP:エックスルックアップ HLOOKUP:エイチルックアップ SUMIF:サムイフ "
     "COUNTIF:カウントイフ IFERROR:イフエラー "
+    "TVer:ティーバー DAZN:ダゾーン ABEMA:アベマ WOWOW:ワウワウ Hulu:フールー Lemino:レミノ Paravi:パラビ "
     "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
 )
 # Capitals that are English words.

@@ -217,6 +217,11 @@ _MEASURE: Final = re.compile(
 )
 
 
+# Behind a power of ten.
+_RAISED: Final = re.compile(
+    rf"(?:(?<=10[⁰¹²³⁴-⁹])|(?<=10[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹])|(?<=10⁻[⁰¹²³⁴-⁹]{{2}})) ?{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
+)
+_POWER_OF_TEN: Final = re.compile("10[⁰¹²³⁴-⁹⁻]")
 # Units without a figure, which touch a word: the price of a kWh.
 _BARE: Final = re.compile(
     r"(?<=[\u3041-\u30ff\u4e00-\u9fff/])(?P<behind>kWh|mmHg|kcal|[GMk]?Hz|dB|[hkM]Pa|[MG]bps|mAh|k[gmWV]|[cmnμ]m|m[gLl])"
@@ -254,6 +259,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_RATE, lambda match: _EACH[match["each"].replace("µ", "μ")])
     if _UNIT_LETTER.search(text.text):
         text = text.sub(_MEASURE, _measure)
+    if _POWER_OF_TEN.search(text.text):
+        text = text.sub(_RAISED, _raised)
     if _BARE_CUE.search(text.text) is None:
         return text
     return text.sub(_BARE, lambda match: _UNITS[match["behind"] or match["before"]])
@@ -266,6 +273,13 @@ def _amounts(match: re.Match[str]) -> str:
 
 def _degrees(match: re.Match[str]) -> str:
     return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + _amounts(match) + "度"
+
+
+def _raised(match: re.Match[str]) -> str | None:
+    unit = _UNITS.get(match["unit"])
+    if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
+        return None
+    return _POWERS.get(match["unit_power"] or "", "") + unit + (_EACH[match["each"]] if match["each"] else "")
 
 
 def _measure(match: re.Match[str]) -> str | None:

@@ -115,6 +115,7 @@ WITHIN: Final = {
     "vs": "lawan",
     "maks": "maksimum",
     "dep": "deposit",
+    "hub": "hubungi",
     "agg": "agregat",
     "bhg": "bahagian",
     "kump": "kumpulan",
@@ -296,7 +297,7 @@ _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[
 _MINUTE: Final = re.compile(r"(?:(?<=gol )|(?<=jaringan )|(?<=merah )|(?<=kuning )|(?<=penalti ))min\.?(?= ?\d)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
 _SECTION: Final = re.compile(
-    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())"
+    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\()|(?<=\), )|(?<=Keseksaan, )|(?<=Keseksaan )|(?<=\d{4}, ))"
     r"[sS](?:ek|eks)?\. ?(?=\d)"
 )
 _APPENDIX: Final = re.compile(r"(?<![\w.'-])Lamp\. ?(?=(?:[A-Z]|\d{1,2})(?!\w))")
