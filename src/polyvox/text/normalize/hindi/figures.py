@@ -24,7 +24,7 @@ _PHONE: Final = re.compile(
     r"|(?<![\d-])(?<!\d[.,])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
 _GROUPED: Final = re.compile(
-    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|(?<=AWB )\d{3,4}(?: \d{3,4}){1,3}|\d{3}-\d{7}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|(?<=AWB )\d{3,4}(?: \d{3,4}){1,3}|\d{3}-\d{7}|\d{4}(?: \d{4}){2,3}|\d{3} \d{3,4} \d{4}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 # Wickets and the runs that they cost; a batsman who stays in.
@@ -69,7 +69,7 @@ _LABELLED: Final = re.compile(
 )
 # Lakhs are written with commas; six digits without them that end a clause or tell a place are a post code.
 _POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$)|(?<!00) (?:में|पर|स्थित|के पते)(?![\u0900-\u0963]))", re.MULTILINE)
-_EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
+_EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098|930|091|076)(?= (?:पर|नंबर|डायल|हेल्पलाइन|मिला))")
 _FIXED: Final = {
     "½": "आधा",
     "¼": "एक चौथाई",
@@ -83,6 +83,8 @@ _SCORE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
     r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|फ़ैसल|फ़ैसल|फैसल|विजय|पछाड़|पछाड़|परास्त|पटखनी|क्लीन|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
 )
+# A greater number before a smaller one is no range.
+_WON: Final = re.compile(r"(?<![\d-])(?<!\d[.,])(\d{1,2})-(\d{1,2})(?= (?:\([^()\n]{1,20}\) )?से(?![\u0900-\u0963]))")
 _POINTS: Final = re.compile(
     r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
 )
@@ -214,6 +216,7 @@ def _read_pairs(text: TrackedText) -> TrackedText:
     text = text.sub(_POINTS_LIST, lambda match: match.group().replace("-", " ")).sub(_A_FEW, _a_few)
     text = text.sub(_POINTS, lambda match: f"{cardinal(match[1] or match[3])} {cardinal(match[2] or match[4])}")
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
+    text = text.sub(_WON, _won)
     return text.sub(_RANGE, _range).sub(_NEGATIVE, "माइनस ")
 
 
@@ -255,6 +258,10 @@ def _english_ordinal(match: re.Match[str]) -> str:
 def _a_few(match: re.Match[str]) -> str | None:
     """None unless the second number is the next."""
     return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[2]) == int(match[1]) + 1 else None
+
+
+def _won(match: re.Match[str]) -> str | None:
+    return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[1]) > int(match[2]) else None
 
 
 def _range(match: re.Match[str]) -> str:

@@ -191,6 +191,7 @@ _EACH_TIME: Final = {
     "dose": "डोज़",
 }
 _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
+_OWED: Final = re.compile(r"(₹|Rs\.?|\$) ?[-−](?=\d)")
 # A count of cells in a volume, which has no unit of its own.
 _IN_VOLUME: Final = re.compile(r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])")
 _SPENT: Final = re.compile(r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])")
@@ -238,6 +239,7 @@ _MEASURE: Final = re.compile(
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with their sign before them, and the short form of rupees behind."""
     text = text.sub(_RUPEES, _rupees) if "र" in text.text else text
+    text = text.sub(_OWED, r"-\1") if "-" in text.text else text
     return text.sub(_MONEY, _money)
 
 
