@@ -1,6 +1,16 @@
 """The Hindi normaliser; words in Latin letters are left alone, apart from units and currencies."""
 
-from polyvox.text.normalize.hindi import abbreviations, addresses, dates_times, figures, halves, latin, measures, references, versions
+from polyvox.text.normalize.hindi import (
+    abbreviations,
+    addresses,
+    dates_times,
+    figures,
+    halves,
+    latin,
+    measures,
+    references,
+    versions,
+)
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

@@ -119,7 +119,9 @@ _SHORT: Final = re.compile(
     + "|".join(re.escape(short) for short in sorted(_FULL, key=len, reverse=True))
     + r")(?=(?P<gap> ?))"
 )
-_HYPHEN: Final = re.compile(r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z]))|(?<=[A-Z]\d)-(?=\d{1,3}(?!\d))|(?<=\d)-(?=[\u0900-\u0963])")
+_HYPHEN: Final = re.compile(
+    r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z])|[\u0900-\u0963])|(?<=[A-Z]\d)-(?=\d{1,3}(?!\d))"
+)
 _STOPPED: Final = re.compile(r"[\u0900-\u0963]\.")
 _BEFORE_STOP: Final = re.compile(r"\.(?=।)")
 _LONE: Final = re.compile("(?:प्र|उ|द|प|पू|अधि|मि|ति|च|फु|फ़ु)[.]")

@@ -15,10 +15,13 @@ _DATE: Final = re.compile(
 _ISO: Final = re.compile(r"(?<![\d./-])(?P<year>\d{4})([-/])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d/-])")
 _SHORT: Final = re.compile(
     r"(?<![\d./-])(?P<day>\d{1,2})/(?P<month>\d{1,2})(?![\d/])"
-    r"(?= (?:को|तक|से(?! (?:ज़्यादा|ज़्यादा|ज्यादा|अधिक|कम|ऊपर|भी))|(?:के|का|की) (?:दिन|अंक|पत्र|शाम|रात|सुबह|दोपहर|सुनवाई|परीक्षा|मैच|मीटिंग|बैठक|ट्रेन|फ़्लाइट|टिकट|बुकिंग))(?!\w)| \((?:सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि)(?:वार)?\))"
+    r"(?= (?:को|तक|से(?! (?:ज़्यादा|ज़्यादा|ज्यादा|अधिक|कम|ऊपर|भी))|(?:के|का|की) "
+    r"(?:दिन|अंक|पत्र|शाम|रात|सुबह|दोपहर|सुनवाई|परीक्षा|मैच|मीटिंग|बैठक|ट्रेन|फ़्लाइट|टिकट|बुकिंग))(?!\w)"
+    r"| \((?:सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि)(?:वार)?\))"
 )
 _DUE: Final = re.compile(
-    r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:)|(?<=पेशी )|(?<=सुनवाई )|(?<=बैठक )|(?<=डिलीवरी )|(?<=बुकिंग ))"
+    r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:)"
+    r"|(?<=पेशी )|(?<=सुनवाई )|(?<=बैठक )|(?<=डिलीवरी )|(?<=बुकिंग ))"
     r"(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0?[1-9])(?![\d/])"
 )
 _SPAN_OF_DAYS: Final = re.compile(
@@ -113,12 +116,12 @@ def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
     if hour > 24:
         return None
-    part = _part(match)
+    part, on = _part(match), " पर" if match["at"] or match["on"] else ""
     if not minute:
         return f"{part}{BELOW_HUNDRED[hour]} बजे"
     if minute == 30 and 1 <= hour <= 12:
         return f"{part}{_HALF_PAST.get(hour) or f'साढ़े {BELOW_HUNDRED[hour]}'} बजे"
-    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + (" पर" if match["at"] or match["on"] else "")
+    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + on
 
 
 def _years(match: re.Match[str]) -> str | None:

@@ -193,8 +193,12 @@ _EACH_TIME: Final = {
 _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
 _OWED: Final = re.compile(r"(₹|Rs\.?|\$) ?[-−](?=\d)")
 # A count of cells in a volume, which has no unit of its own.
-_IN_VOLUME: Final = re.compile(r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])")
-_SPENT: Final = re.compile(r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])")
+_IN_VOLUME: Final = re.compile(
+    r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])"
+)
+_SPENT: Final = re.compile(
+    r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])"
+)
 # Short forms of measures without their figure: "km" before "away".
 _BARE: Final = re.compile("(?<![\u0900-\u097f\\w])(?:किग्रा|मिग्रा|किमी|सेमी|मिमी)(?![\u0900-\u0963\\w])")
 _PER_SOME: Final = re.compile(r"(?<=[A-Za-z])/(?=\d{1,4} ?(?:mL|ml|kg|km|g|L|dL)(?![A-Za-z]))")

@@ -12,17 +12,23 @@ _LABELS: Final = (
 )
 _PARTED: Final = re.compile("[A-Z][-/][0-9]")
 _LABEL: Final = re.compile(rf"(?<![A-Za-z\u0900-\u0963])(?:{_LABELS})[.: -]{{0,3}}(?:[A-Z]-?)?\Z")
-_NUMBERED: Final = re.compile(r"(?<![\d./,-])(?:(?<=[A-Z])-)?\d{1,5}(?:/\d{1,5}){1,2}(?:-(?=[A-Za-z\u0900-\u097f](?![A-Za-z])))?(?![\d/]|[.,-]\d)")
+_NUMBERED: Final = re.compile(
+    r"(?<![\d./,-])(?:(?<=[A-Z])-)?\d{1,5}(?:/\d{1,5}){1,2}"
+    r"(?:-(?=[A-Za-z\u0900-\u097f](?![A-Za-z])))?(?![\d/]|[.,-]\d)"
+)
 _LONGEST: Final = 24
 # Letters, then groups of digits: the number of a bill or an order.
 _CODE: Final = re.compile(r"(?<![A-Za-z0-9/-])(?P<letters>[A-Z]{2,6})(?P<groups>(?:[-/]\d{1,6}){2,4})(?![\d/-]|\.\d)")
-_POST_CODE: Final = re.compile(r"(?<=[A-Za-z\u0900-\u0963)]{3}) ?[-–—] ?(?P<code>[1-9]\d{5})(?![\d%/-]|[.,]\d)(?! (?:लाख|रु))")
+_POST_CODE: Final = re.compile(
+    r"(?<=[A-Za-z\u0900-\u0963)]{3}) ?[-–—] ?(?P<code>[1-9]\d{5})(?![\d%/-]|[.,]\d)(?! (?:लाख|रु))"
+)
 _SIX: Final = re.compile("[-–—] ?[0-9]{6}")
 _YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
 
 
 def read(text: TrackedText) -> TrackedText:
-    """Figures with a slash behind the word for what they number, post codes behind a dash, and codes of letters and groups of digits."""
+    """Figures with a slash behind the word for what they number; post codes behind a dash; letters with groups of
+    digits."""
     if "/" in text.text:
         text = text.sub(_NUMBERED, _numbered)
     if _SIX.search(text.text):

@@ -8,13 +8,17 @@ from polyvox.text.normalize.hindi.numbers import cardinal
 from polyvox.text.tracked import TrackedText
 
 _HINDI_NAMES: Final = (
-    "संस्करण वर्ज़न वर्ज़न वर्जन रिलीज़ रिलीज कर्नल पायथन पाइथन जावा नोड रूबी रस्ट उबुंटू उबुंटु डेबियन फ़ेडोरा फेडोरा लिनक्स विंडोज़ विंडोज "
-    "मैकओएस एंड्रॉइड एंड्रॉयड एंड्राइड क्रोम फ़ायरफ़ॉक्स फायरफॉक्स सफ़ारी सफारी डॉकर कुबेरनेट्स जांगो फ़्लास्क रिएक्ट एंगुलर वर्डप्रेस लारावेल पोस्टग्रेस रेडिस ब्लूटूथ गिट आईओएस"
+    "संस्करण वर्ज़न वर्ज़न वर्जन रिलीज़ रिलीज कर्नल पायथन पाइथन जावा नोड रूबी रस्ट उबुंटू उबुंटु डेबियन "
+    "फ़ेडोरा फेडोरा लिनक्स विंडोज़ विंडोज मैकओएस एंड्रॉइड एंड्रॉयड एंड्राइड क्रोम फ़ायरफ़ॉक्स फायरफॉक्स "
+    "सफ़ारी सफारी डॉकर कुबेरनेट्स जांगो फ़्लास्क रिएक्ट एंगुलर वर्डप्रेस लारावेल पोस्टग्रेस रेडिस ब्लूटूथ "
+    "गिट आईओएस"
 ).split()
-_ENGLISH_NAMES: Final = "version Version ver Ver release Release V v js JS Bash OpenSSL OpenJDK Office Rocky Alma CentOS RHEL".split()
-_NAMES: Final = PROGRAMS | {*_HINDI_NAMES, *_ENGLISH_NAMES}
+_ENGLISH_NAMES: Final = (
+    "version Version ver Ver release Release V v js JS Bash OpenSSL OpenJDK Office Rocky Alma CentOS RHEL".split()
+)
+_NAMES: Final = PROGRAMS.difference("C").union(_HINDI_NAMES, _ENGLISH_NAMES)
 _COUNTED: Final = r"(?! ?(?:[%°₹]|लाख|करोड़|करोड़|हज़ार|हजार|गुना|प्रतिशत|[kKMGT]B(?![A-Za-z])))"
-_DOTTED: Final = rf"\d{{1,4}}\.\d{{1,2}}(?![\d,/]|\.\d|[A-Za-z]{{2}}){_COUNTED}"
+_DOTTED: Final = rf"\d{{1,4}}\.\d{{1,2}}(?!\d|[.,]\d|/|[A-Za-z]{{2}}){_COUNTED}"
 _VERSIONS: Final = re.compile(rf"(?<![\d.,/]){_DOTTED}(?:(?: (?:से|या|और|व) |, ?| ?[-–/] ?){_DOTTED}(?! ?[A-Za-z]))*")
 _POINTED: Final = re.compile(r"\d+\.\d+")
 _NAME: Final = re.compile(r"(?<![A-Za-z\u0900-\u0963])([A-Za-z]+|[\u0900-\u0963]+)\.?(?: |: ?|-|==|@)?\Z")

@@ -44,7 +44,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 # Days are counted at both ends, as are one person and two.
 _DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
-_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:円|[×x、, ]|$))")
+_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:\.\d{1,3})?(?:円|[×x、, ]|$))")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 # Numerals of Rome, whose letters no other letter touches; a single one only behind a word that is counted by them.
 _ROMAN: Final = re.compile(
@@ -136,11 +136,9 @@ def read(text: TrackedText) -> TrackedText:
         return text.sub(_TYPE, "がた")
     if "=" in text.text:
         text = text.sub(_MINUS, "マイナス")
-    if "4番" in text.text and _BASEBALL.search(text.text):
-        text = text.sub(_CLEAN_UP, "ヨバン")
     if "ポート" in text.text:
         text = text.sub(_PORT, _port)
-    text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
+    text = _read_batting(text).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
     if _LETTER.search(text.text):
         text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_MODEL, " ").sub(_GENERATION, _generation).sub(_TYPE, "がた")
     if "/" in text.text:
@@ -153,6 +151,13 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_VERSION, lambda match: "点".join(match.group().split(".")))
     text = text.sub(_NUMBER, lambda match: number(match.group()))
     return text.sub(_LATIN, lambda match: f" {match['behind']}")
+
+
+def _read_batting(text: TrackedText) -> TrackedText:
+    """Averages of batters, and the fourth of them."""
+    if "4番" in text.text and _BASEBALL.search(text.text):
+        text = text.sub(_CLEAN_UP, "ヨバン")
+    return text.sub(_AVERAGE, _average)
 
 
 def _read_pairs(text: TrackedText) -> TrackedText:

@@ -32,7 +32,8 @@ _SAID: Final = _table(
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
     "UP:アップ DOWN:ダウン MAX:マックス PRO:プロ BIG:ビッグ SET:セット BOX:ボックス CAFE:カフェ BAR:バー PARK:パーク "
-    "CITY:シティ HALL:ホール KIDS:キッズ SIZE:サイズ CLUB:クラブ HOTEL:ホテル RED:レッド BLUE:ブルー BLACK:ブラック WHITE:ホワイト "
+    "CITY:シティ HALL:ホール KIDS:キッズ SIZE:サイズ CLUB:クラブ HOTEL:ホテル RED:レッド BLUE:ブルー BLACK:ブラック "
+    "WHITE:ホワイト "
     "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェーソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
@@ -99,7 +100,7 @@ _LABEL: Final = re.compile(
 )
 # Pages, from one to another: p.86〜p.121, pp. 45-52.
 _PAGES: Final = re.compile(
-    r"(?<![A-Za-z0-9&])(?!p(?:50|9[059]|999)(?!\d)の?(?:レ|応答|遅延|値| ?[A-Za-z]))[Pp]{1,2}\.? "
+    r"(?<![A-Za-z0-9&])(?![Pp]\d{1,4}台)(?!p(?:50|9[059]|999)(?!\d)の?(?:レ|応答|遅延|値| ?[A-Za-z]))[Pp]{1,2}\.? "
     r"?(?P<first>\d{1,4})(?:[-–~～〜](?:[Pp]\.? ?)?(?P<last>\d{1,4}))?(?![\dA-Za-z]"
     r"|[.,]\d)"
 )

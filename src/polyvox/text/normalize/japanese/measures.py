@@ -204,7 +204,7 @@ _PERIODS: Final = {
 _TEMPI: Final = {"分": "毎分", "秒": "毎秒", "時": "毎時"}
 _DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
@@ -219,7 +219,8 @@ _MEASURE: Final = re.compile(
 
 # Behind a power of ten.
 _RAISED: Final = re.compile(
-    rf"(?:(?<=10[⁰¹²³⁴-⁹])|(?<=10[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹])|(?<=10⁻[⁰¹²³⁴-⁹]{{2}})) ?{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
+    rf"(?:(?<=10[⁰¹²³⁴-⁹])|(?<=10[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹])|(?<=10⁻[⁰¹²³⁴-⁹]{{2}}))"
+    rf" ?{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
 )
 _POWER_OF_TEN: Final = re.compile("10[⁰¹²³⁴-⁹⁻]")
 # Units without a figure, which touch a word: the price of a kWh.
@@ -272,7 +273,10 @@ def _amounts(match: re.Match[str]) -> str:
 
 
 def _degrees(match: re.Match[str]) -> str:
-    return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + _amounts(match) + "度"
+    words = _amounts(match)
+    if match["inner"]:
+        words = words.replace("から", "度から")
+    return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + words + "度"
 
 
 def _raised(match: re.Match[str]) -> str | None:

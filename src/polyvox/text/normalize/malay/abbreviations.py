@@ -137,6 +137,7 @@ _DOTTED: Final = {
     "s.k": "salinan kepada",
     "b.p": "bagi pihak",
     "p.a": "setahun",
+    "s.t": "setahun",
     "k.p": "kad pengenalan",
     "w.p": "Wilayah Persekutuan",
     "y.b": "Yang Berhormat",
@@ -214,7 +215,11 @@ _COMPARED: Final = {
 }
 _BLESSINGS: Final = {"SWT": "subhanahu wataala", "SAW": "sallallahu alaihi wasallam"}
 _HOLY: Final = frozenset("allah baginda muhammad nabi rasulullah rasul".split())
+_ESTUARIES: Final = (
+    "Perlis Lumpur Terengganu Selangor Kangsar Krai Lipis Pilah Kedah Muda Besut Nerang Langat Berang".split()
+)
 _SHORT_PLACES: Final = {
+    **{f"K. {name}": f"Kuala {name}" for name in _ESTUARIES},
     "T'ganu": "Terengganu",
     "K'tan": "Kelantan",
     "S'gor": "Selangor",
@@ -297,7 +302,8 @@ _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[
 _MINUTE: Final = re.compile(r"(?:(?<=gol )|(?<=jaringan )|(?<=merah )|(?<=kuning )|(?<=penalti ))min\.?(?= ?\d)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
 _SECTION: Final = re.compile(
-    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\()|(?<=\), )|(?<=Keseksaan, )|(?<=Keseksaan )|(?<=\d{4}, ))"
+    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\()"
+    r"|(?<=\), )|(?<=Keseksaan, )|(?<=Keseksaan )|(?<=\d{4}, ))"
     r"[sS](?:ek|eks)?\. ?(?=\d)"
 )
 _APPENDIX: Final = re.compile(r"(?<![\w.'-])Lamp\. ?(?=(?:[A-Z]|\d{1,2})(?!\w))")

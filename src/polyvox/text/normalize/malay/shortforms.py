@@ -371,7 +371,10 @@ _BEFORE_MORNING: Final = frozenset(
 _LATER: Final = re.compile(r"[^.!?\n]{0,40}\b(?:ptg|petang|mlm|malam|tgh hari|tengah hari)\b")
 _DOSED: Final = re.compile(r"\d (?:unit|biji|tablet|kapsul|sudu|titis|kali|sedutan) $")
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
-_TREATS: Final = frozenset("bagi beri cakap cek ckp ckap kata nasihat nasihatkan pesan rawat sahkan suruh syorkan tulis".split())
+# What a doctor does.
+_TREATS: Final = frozenset(
+    "bagi beri cakap cek ckp ckap kata nasihatkan pesan rawat sahkan suruh syorkan tulis".split()
+)
 # Names that one comes from.
 _MET: Final = frozenset(
     "bersama bertemu dengan dgn hubungi jumpa kata kepada klinik kpd menurut oleh pakar rujuk tanya temui yang".split()

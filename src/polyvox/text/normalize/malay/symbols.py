@@ -97,6 +97,10 @@ _NO_RATE: Final = frozenset("hari minggu bulan tahun jam minit orang".split())
 _PARTNERS: Final = re.compile(
     r"(?<=[a-z])/(?=[A-Z][a-z]+ [A-Z][a-z]|[A-Z][a-z]+ (?:menang|kalah|tewas|mara|menewaskan|tumpas))"
 )
+# Of marks in an examination.
+_LOWER_GRADE: Final = re.compile(r"(?:(?<=[ \d][A-E])|(?<=^[A-E]))-(?=[\s,.;)]|$)")
+# Between what reacts and what comes of it.
+_REACTION: Final = re.compile(r"(?<=[\w)]) ?(?:→|-+>) ?(?=[^\n→]{0,40}(?:H|O|C|N)(?:[a-z]|[\d₂-₉²-³])?)(?<=[A-Z\d] → )")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r" ?/+ ?")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
@@ -138,8 +142,10 @@ def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     text = (
         text.sub(_DECORATION, " ")
+        .sub(_REACTION, " menghasilkan ")
         .sub(_ARROW, " ke ")
         .sub(_GRADE, " plus")
+        .sub(_LOWER_GRADE, " minus")
         .sub(_ALIAS, lambda match: " alias " if _is_alias(match) else " di ")
         .sub(_SHORT_NAMES, " ")
         .sub(_AT_PLACE, " di ")

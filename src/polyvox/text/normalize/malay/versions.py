@@ -7,10 +7,14 @@ from polyvox.text.normalize.english.technical.codes import PROGRAMS
 from polyvox.text.normalize.malay.numbers import POINT, cardinal
 from polyvox.text.tracked import TrackedText
 
-_NAMES: Final = PROGRAMS | {"js", "JS", "versi", "Versi", "version", "Version", "ver", "Ver", "Office", "OpenSSL"}
-_PARTS: Final = r"\d{1,4}\.(?:\d{1,2}|x)(?![\d,]|\.\d|[A-Za-z]|/\d{4}| ?(?:%|peratus|juta|ribu|[kKMGT]B(?![A-Za-z])))"
+# Names that are a short form or a letter in Malay are left out.
+_NAMES: Final = PROGRAMS.difference(("pg", "C", "go")).union(
+    "js JS versi Versi version Version ver Ver Office OpenSSL".split()
+)
+_PARTS: Final = r"\d{1,4}\.(?:\d{1,2}|x)(?!\d|[.,]\d|[A-Za-z]|/\d{4}| ?(?:%|peratus|juta|ribu|[kKMGT]B(?![A-Za-z])))"
 _VERSIONS: Final = re.compile(
-    rf"(?<![\w.,/]){_PARTS}(?:(?: (?:ke|dan|atau|hingga|kepada) |, ?| ?[-–/] ?){_PARTS}(?! ?[A-Za-z]{{1,2}}(?![A-Za-z])))*"
+    rf"(?<![\w.,/]){_PARTS}"
+    rf"(?:(?: (?:ke|dan|atau|hingga|kepada) |, ?| ?[-–/] ?){_PARTS}(?! ?[A-Za-z]{{1,2}}(?![A-Za-z])))*"
 )
 _PARTED: Final = re.compile(r"\d\.[\dx]")
 _VERSION: Final = re.compile(r"(\d+)\.(\d+|x)")
