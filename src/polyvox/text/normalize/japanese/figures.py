@@ -44,7 +44,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 # Days are counted at both ends, as are one person and two.
 _DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
-_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:\.\d{1,3})?(?:円|[×x、, ]|$))")
+_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:点[零一二三四五六七八九]{1,3})?(?:円|[×x、, ]|$))")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 # Numerals of Rome, whose letters no other letter touches; a single one only behind a word that is counted by them.
 _ROMAN: Final = re.compile(

@@ -100,7 +100,7 @@ _PARTNERS: Final = re.compile(
 # Of marks in an examination.
 _LOWER_GRADE: Final = re.compile(r"(?:(?<=[ \d][A-E])|(?<=^[A-E]))-(?=[\s,.;)]|$)")
 # Between what reacts and what comes of it.
-_REACTION: Final = re.compile(r"(?<=[\w)]) ?(?:→|-+>) ?(?=[^\n→]{0,40}(?:H|O|C|N)(?:[a-z]|[\d₂-₉²-³])?)(?<=[A-Z\d] → )")
+_REACTION: Final = re.compile(r"(?<=[A-Z\d)]) ?→ ?(?=\d{0,2}[A-Z][A-Za-z\d]{0,8})")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r" ?/+ ?")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
@@ -120,6 +120,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     text = text.sub(_STARS, lambda match: " bintang" if last_words(match, reach=40) & _LODGINGS else None)
     text = text.sub(_FACTOR, " kali ") if _CROSS.search(text.text) else text
     text = text.sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
+    if "→" in text.text and " + " in text.text:
+        text = text.sub(_REACTION, " menghasilkan ")
     if _COMPARING.search(text.text) is None:
         return text
     text = text.sub(_NUMBER_SIGN, "nombor ")
@@ -142,7 +144,6 @@ def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     text = (
         text.sub(_DECORATION, " ")
-        .sub(_REACTION, " menghasilkan ")
         .sub(_ARROW, " ke ")
         .sub(_GRADE, " plus")
         .sub(_LOWER_GRADE, " minus")
