@@ -38,6 +38,9 @@ _YEAR: Final = re.compile(
     r"|(?=1)(?<![\d₹$])(?<!\d[.,])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी|के दशक|का दशक|के बाद"
     r"|की क्रांति|के (?:आम |विश्व |युद्ध|विद्रोह|चुनाव|दौरान|अंत|आसपास|पहले|ओलंपिक|संविधान)"
     r"|की (?:जनगणना|जंग|लड़ाई|संधि|घटना)|का (?:युद्ध|विद्रोह|चुनाव|आंदोलन|अधिनियम)|से पहले))"
+    r"|(?=1)(?<![\d₹$-])(?<!\d[.,])(?P<year4>1[89]\d\d)"
+    r"(?= (?:[\u0900-\u0963]{2,12} ){0,2}(?:धमाक|दंग|नरसंहार|महायुद्ध|विश्व युद्ध"
+    r"|भूकंप|त्रासदी|विश्व कप|ओलंपिक|आम चुनाव|आंदोलन|क्रांति|विद्रोह|अधिनियम|जनगणना|बैच))"
     r"|(?=1)(?<![\d₹$-])(?<!\d[.,])(?P<year3>1[89]\d\d)(?= (?:तक|से (?!अधिक|ज़्यादा|ज्यादा|कम|ऊपर|लेकर|नीचे)))"
 )
 _YEARS: Final = re.compile(
@@ -87,7 +90,7 @@ def read(text: TrackedText) -> TrackedText:
             .sub(_FISCAL, _fiscal)
         )
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
-    text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
+    text = text.sub(_YEAR, lambda match: year(match[match.lastgroup or 0]))
     if ":" in text.text:
         text = text.sub(_LASTING, r"\1 मिनट \2 सेकंड") if "मिनट" in text.text else text
         text = text.sub(_LAP, r"\1 मिनट \2 सेकंड")

@@ -30,16 +30,25 @@ _GROUPED: Final = re.compile(
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 # Wickets and the runs that they cost; a batsman who stays in.
 _BOWLED: Final = re.compile(r"(?<![\d./])(?P<wickets>10|\d)/(?P<runs>\d{2,3})(?![\d/]|\.\d)")
+_FEW_RUNS: Final = re.compile(r"(?<![\d./])([12]\d)/(10|\d)(?![\d/]|\.\d)")
 _GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल|/\\d{2,3} (?:लिए|झटके|चटकाए|रहा)")
 _NOT_OUT: Final = re.compile(r"(?<=\d)\*(?![\d*])")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
 # A flight or a document: its letters, then three digits or more, one by one.
 _LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
-_ROMAN: Final = re.compile(r"(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{0,3}|IX|X)(?![A-Za-z0-9])")
+_ROMAN: Final = re.compile(
+    r"(?:(?<=भाग )|(?<=कक्षा )|(?<=अध्याय )|(?<=खंड )|(?<=अनुसूची )|(?<=फ़ेज़ )|(?<=फेज )|(?<=चरण )"
+    r"|(?<=टाइप )|(?<=पेपर )|(?<=सेमेस्टर )"
+    r"|(?<=इकाई )|(?<=यूनिट )|(?<=टियर ))(?P<part>I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?![A-Za-z0-9-])"
+    r"|(?:(?<=जॉर्ज )|(?<=चार्ल्स )|(?<=हेनरी )|(?<=लुई )|(?<=फ़िलिप )|(?<=कार्ल )|(?<=मुहम्मद )|(?<=मोहम्मद ))"
+    r"(?P<ruler>V|X)(?![A-Za-z0-9])"
+    r"|(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{1,3}|IX)(?![A-Za-z0-9]| ?=)"
+)
 _ROMAN_ORDINALS: Final = {
     "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "V": "पंचम", "VI": "षष्ठ",
     "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
 }  # fmt: skip
+_ROMAN_PARTS: Final = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), map(str, range(1, 13)), strict=True))
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _BY_LETTER: Final = re.compile("[0-9][xX×]")
 _MULTIPLE: Final = re.compile(
@@ -116,6 +125,7 @@ _PLATE: Final = re.compile(
     r"(?<![A-Za-z])(?P<state>[A-Z]{2})[ -]?(?P<office>\d{1,2})[ -]?"
     r"(?P<series>(?:[A-Z] )?[A-Z]{1,3})[ -]?(?P<digits>\d{4})(?!\d)"
 )
+_MATCH: Final = re.compile("कबड्डी|हॉकी|फ़ुटबॉल|फुटबॉल|मैच|गोल|लीग|बैडमिंटन|टेनिस|मुक़ाबल|मुकाबल")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -194,6 +204,7 @@ def read(text: TrackedText) -> TrackedText:
     if _PART.search(text.text):
         text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
         if _GAME.search(text.text):
+            text = text.sub(_FEW_RUNS, lambda match: f"{cardinal(match[1])} पर {cardinal(match[2])}")
             text = text.sub(_BOWLED, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_FRACTION, _fraction)
@@ -203,7 +214,7 @@ def read(text: TrackedText) -> TrackedText:
 def _read_lettered(text: TrackedText) -> TrackedText:
     """Figures beside Latin letters, and capitals that are said as a word."""
     text = _read_times(text).sub(_PLATE, _plate)
-    text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
+    text = text.sub(_ROMAN, _roman)
     text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
     text = text.sub(_ENGLISH_ORDINAL, _english_ordinal)
     text = text.sub(_GENERATION, lambda match: f"{_GENERATIONS[match[1]]} {_GENERATION_LETTERS[match[2]]}")
@@ -263,6 +274,12 @@ def _version(match: re.Match[str]) -> str:
     return gap + points(match.group())
 
 
+def _roman(match: re.Match[str]) -> str:
+    if match["part"]:
+        return cardinal(_ROMAN_PARTS[match["part"]])
+    return _ROMAN_ORDINALS[match["ruler"] or match["numeral"]]
+
+
 def _english_ordinal(match: re.Match[str]) -> str:
     return _ENGLISH_ORDINALS.get(int(match[1])) or ordinal(match[1], "वाँ")
 
@@ -277,8 +294,9 @@ def _won(match: re.Match[str]) -> str | None:
 
 
 def _range(match: re.Match[str]) -> str:
-    """From one number to another; the same number twice is so much for each."""
-    between = " " if match[1] == match[2] else " से "
+    """From one number to another; points of a match where the first is greater; the same twice is so much for each."""
+    points = match[1].isdigit() and match[2].isdigit() and int(match[1]) > int(match[2])
+    between = " " if match[1] == match[2] or (points and _MATCH.search(match.string)) else " से "
     return number(match[1]) + between + number(match[2])
 
 

@@ -78,6 +78,9 @@ _UNITS: Final = {
     "mbar": "मिलीबार",
     "kV": "किलोवोल्ट",
     "mA": "मिलीएम्पियर",
+    "Ω": "ओम",
+    "kΩ": "किलोओम",
+    "MΩ": "मेगाओम",
     "kHz": "किलोहर्ट्ज़",
     "MT": "मीट्रिक टन",
     "gm": "ग्राम",
@@ -181,6 +184,7 @@ _RATE: Final = re.compile(
 )
 _EACH_TIME: Final = {
     "min": "मिनट",
+    "s": "सेकंड",
     "sec": "सेकंड",
     "hr": "घंटा",
     "hour": "घंटा",
@@ -202,6 +206,8 @@ _SPENT: Final = re.compile(
 # Short forms of measures without their figure: "km" before "away".
 _BARE: Final = re.compile("(?<![\u0900-\u097f\\w])(?:किग्रा|मिग्रा|किमी|सेमी|मिमी)(?![\u0900-\u0963\\w])")
 _PER_SOME: Final = re.compile(r"(?<=[A-Za-z])/(?=\d{1,4} ?(?:mL|ml|kg|km|g|L|dL)(?![A-Za-z]))")
+_ELECTRIC: Final = re.compile(r"Ω|\d ?V(?![A-Za-z])|वोल्ट|करंट|परिपथ|फ़्यूज़|फ्यूज|चार्जर")
+_AMPERES: Final = re.compile(r"(?<![\d.A-Za-z])(\d{1,4}(?:\.\d{1,3})?) A(?![A-Za-z0-9])")
 _SPENT_CUE: Final = re.compile(r"\dh ?\d|\dm ?\d")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
@@ -266,6 +272,8 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_DEGREES, _degrees)
     if _SPENT_CUE.search(text.text):
         text = text.sub(_SPENT, _spent)
+    if " A" in text.text and _ELECTRIC.search(text.text):
+        text = text.sub(_AMPERES, r"\1 एम्पियर")
     text = text.sub(_MEASURE, _measure)
     if "मी" in text.text or "ग्रा" in text.text:
         text = text.sub(_BARE, lambda match: _UNITS[match.group()])

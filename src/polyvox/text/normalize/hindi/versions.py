@@ -17,6 +17,7 @@ _ENGLISH_NAMES: Final = (
     "version Version ver Ver release Release V v js JS Bash OpenSSL OpenJDK Office Rocky Alma CentOS RHEL".split()
 )
 _NAMES: Final = PROGRAMS.difference("C").union(_HINDI_NAMES, _ENGLISH_NAMES)
+_SMALL_NAMES: Final = frozenset(name.lower() for name in _NAMES)
 _COUNTED: Final = r"(?! ?(?:[%°₹]|लाख|करोड़|करोड़|हज़ार|हजार|गुना|प्रतिशत|[kKMGT]B(?![A-Za-z])))"
 _DOTTED: Final = rf"\d{{1,4}}\.\d{{1,2}}(?!\d|[.,]\d|/|[A-Za-z]{{2}}){_COUNTED}"
 _VERSIONS: Final = re.compile(rf"(?<![\d.,/]){_DOTTED}(?:(?: (?:से|या|और|व) |, ?| ?[-–/] ?){_DOTTED}(?! ?[A-Za-z]))*")
@@ -38,7 +39,7 @@ def points(written: str) -> str:
 def _versions(match: re.Match[str]) -> str | None:
     """None where nothing says that it is a version."""
     name = _NAME.search(match.string, max(0, match.start() - _LONGEST), match.start())
-    if name is None or name[1] not in _NAMES:
+    if name is None or name[1] not in _NAMES and name[1].lower() not in _SMALL_NAMES:
         return None
     gap = "" if match.string[match.start() - 1].isspace() else " "
     return gap + _POINTED.sub(lambda version: points(version.group()), match.group())

@@ -116,6 +116,7 @@ WITHIN: Final = {
     "maks": "maksimum",
     "dep": "deposit",
     "hub": "hubungi",
+    "mesy": "mesyuarat",
     "agg": "agregat",
     "bhg": "bahagian",
     "kump": "kumpulan",

@@ -107,6 +107,8 @@ _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
 _DIFFERENCE: Final = re.compile(r"(?<=[\w)]) {1,2}- (?=[\w(][^\n=]{0,24}=)")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■►▶]+ ?")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VOLUMES: Final = {"L": "seliter", "mL": "semililiter", "dL": "sedesiliter"}
+_PER_VOLUME: Final = re.compile(r"(?<=[⁰¹²³⁴-⁹])/([md]?L)(?!\w)")
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<digits>\d{1,6})(?![\w.])")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])")
@@ -131,6 +133,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 
 def read_exponents(text: TrackedText) -> TrackedText:
     """Powers of a figure, whose exponent stays in figures before its unit: "10^8 m/s"."""
+    text = text.sub(_PER_VOLUME, lambda match: f" {_VOLUMES[match[1]]}") if "/" in text.text else text
     text = text.sub(_RAISED, _raised)
     return text.sub(_EXPONENT, " kuasa ") if "^" in text.text else text
 

@@ -11,6 +11,7 @@ from polyvox.text.tracked import TrackedText
 _NAMES: Final = PROGRAMS.difference(("pg", "C", "go")).union(
     "js JS versi Versi version Version ver Ver Office OpenSSL".split()
 )
+_SMALL_NAMES: Final = frozenset(name.lower() for name in _NAMES).difference(("pg", "c", "go"))
 _PARTS: Final = r"\d{1,4}\.(?:\d{1,2}|x)(?!\d|[.,]\d|[A-Za-z]|/\d{4}| ?(?:%|peratus|juta|ribu|[kKMGT]B(?![A-Za-z])))"
 _VERSIONS: Final = re.compile(
     rf"(?<![\w.,/]){_PARTS}"
@@ -30,7 +31,7 @@ def read(text: TrackedText) -> TrackedText:
 def _versions(match: re.Match[str]) -> str | None:
     """None where nothing says that it is a version."""
     name = _NAME.search(match.string, max(0, match.start() - _LONGEST), match.start())
-    if name is None or name[1] not in _NAMES:
+    if name is None or name[1] not in _NAMES and name[1].lower() not in _SMALL_NAMES:
         return None
     return _VERSION.sub(_points, match.group())
 
