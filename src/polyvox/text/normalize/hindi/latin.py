@@ -97,6 +97,8 @@ _TIMES: Final = re.compile(r"(?<=\d\.\d)[xX](?![A-Za-z0-9])")
 _YEARLY_PAY: Final = re.compile(r"(?<=\d) ?LPA(?![A-Za-z])")
 # Of heat a large K is no thousand.
 _KELVIN: Final = re.compile(r"(?<=\d) ?K(?![A-Za-z0-9])")
+_GOLD: Final = re.compile("सोना|सोने|स्वर्ण|गोल्ड|आभूषण|ज़ेवर|जेवर|गहन|अंगूठी")
+_CARATS: Final = re.compile(r"(?:(?<=(?<!\d)1[048])|(?<=(?<!\d)2[0-4])) ?K(?:[Tt])?(?![A-Za-z0-9])(?! व्यू)")
 _HEAT: Final = re.compile(r"°|℃|ताप|क्वथनांक|गलनांक|हिमांक|परम शून्य")
 _MULTIPLIED: Final = re.compile(r"(?<=[\d\u0900-\u0963]) [x×] ?(?=(?:₹|Rs\.? ?|रु\.? ?)\d)")
 _HALF: Final = re.compile(r"(?<=[AaPp][Mm]) ?[-–—] ?(?=\d)")
@@ -124,6 +126,8 @@ def read(text: TrackedText) -> TrackedText:
     if _LETTERED.search(text.text) is None:
         return text
     text = text.sub(_NIGHTS, r"\1 रात \2 दिन").sub(_HALF, " से ").sub(_TIMES, " गुना")
+    if "K" in text.text and _GOLD.search(text.text):
+        text = text.sub(_CARATS, " कैरेट")
     if "K" in text.text and _HEAT.search(text.text):
         text = text.sub(_KELVIN, " केल्विन")
     if "LPA" in text.text:
