@@ -228,7 +228,7 @@ _MONEY: Final = re.compile(
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
     r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
     r"|बिलियन|ट्रिलियन)(?P<rest>(?: \d{1,2} (?:लाख|हज़ार|हजार))*)(?![\u0900-\u0963]))?"
-    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12}|/(?=\d{1,4} ?[A-Za-z\u0900-\u0963]))?"
+    r"(?:/-)?(?P<each>/ग्रा\.|/[A-Za-z\u0900-\u0963]{1,12}|/(?=\d{1,4} ?[A-Za-z\u0900-\u0963]))?"
 )
 _NUMBER: Final = re.compile(r"\d+")
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
@@ -313,7 +313,7 @@ def _rupees(match: re.Match[str]) -> str:
 def _money(match: re.Match[str]) -> str:
     name, part = _CURRENCIES[match["sign"]]
     whole, _, decimals = match["amount"].replace(",", "").partition(".")
-    per = match["each"][1:] if match["each"] else ""
+    per = match["each"][1:].rstrip(".") if match["each"] else ""
     each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if match["each"] else ""
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
         rest = _NUMBER.sub(lambda amount: cardinal(amount.group()), match["rest"] or "")

@@ -31,7 +31,7 @@ def read(text: TrackedText) -> TrackedText:
 def _versions(match: re.Match[str]) -> str | None:
     """None where nothing says that it is a version."""
     name = _NAME.search(match.string, max(0, match.start() - _LONGEST), match.start())
-    if name is None or name[1] not in _NAMES and name[1].lower() not in _SMALL_NAMES:
+    if name is None or (name[1] not in _NAMES and name[1].lower() not in _SMALL_NAMES):
         return None
     return _VERSION.sub(_points, match.group())
 
