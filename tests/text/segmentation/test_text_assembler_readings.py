@@ -61,6 +61,8 @@ NEEDS_THE_SENTENCE = NEEDS_THE_WHOLE | {
     "A Dra. Lima mediu 38,5 °C de febre e pressão de 12/8.",
     "3ª feira, 12/8, às 15h.",
     "Python 3.10 इंस्टॉल करें और app.py चलाएँ।",
+    "अपना बायोडाटा jobs.hr@company.co.in पर 30 जून तक भेजें।",
+    "UPI ID ramesh.k@okaxis पर ₹2,500 भेज दें, रसीद A4 में लगाएँ।",
     "अधिक जानकारी www.india.gov.in पर 31 मार्च तक देखें।",
     "Pasang Python 3.12 dan jalankan main.py dalam folder src/.",
 }

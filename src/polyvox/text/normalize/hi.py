@@ -1,6 +1,16 @@
 """The Hindi normaliser; words in Latin letters are left alone, apart from units and currencies."""
 
-from polyvox.text.normalize.hindi import addresses, dates_times, figures, halves, latin, measures
+from polyvox.text.normalize.hindi import (
+    abbreviations,
+    addresses,
+    dates_times,
+    figures,
+    halves,
+    latin,
+    measures,
+    references,
+    versions,
+)
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -18,9 +28,10 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_emails(text)
     if options.url_normalization:
         text = addresses.read_urls(text)
-    text = dates_times.read(measures.read_money(latin.read(text)))
+    text = references.read(latin.read(versions.read(text)))
+    text = dates_times.read(measures.read_money(text))
     text = halves.read(text)
-    text = figures.read_abbreviations(text)
+    text = abbreviations.read(text)
     if options.phone_normalization:
         text = figures.read_phones(text)
     text = measures.read_shares(text)

@@ -26,6 +26,7 @@ from polyvox.text.normalize.malay import (
     shortforms,
     symbols,
     times,
+    versions,
     web,
 )
 from polyvox.text.normalize.malay.language import Language, LanguageRun, language_runs
@@ -132,7 +133,7 @@ def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
-    text = references.read(figures.read_marked(figures.read_spaced(text)))
+    text = references.read(versions.read(figures.read_marked(figures.read_spaced(text))))
     text = times.read(figures.read_verses(short_dates.read(dates.read(text))))
     text = digit_groups.read_identities(text, digit_groups.MALAY)
     if options.phone_normalization:

@@ -65,7 +65,8 @@ _NEVER_ENDS: Final = (
     | frozenset(
         "Dem Pte Repub "
         "trans Trans tr Dr dr mr mrs v Ruj Cth Sra Srta Dra Sig dott Dott Avv avv Ing MM "
-        "Def Defs Profa Dpto dpto Depto depto डॉ प्रो कि".split()
+        "Def Defs Profa Dpto dpto Depto depto Mesy Hub "
+        "डॉ प्रो कि कर्म ता न्यून अधि सं प्र प्ला चौ ठा अति सहा कार्या मि टे टी छो".split()
     )
 ) - {"Ting", "Kem", "Kol", "faks"}
 # Subjects of a school and parts of a book, which may be the first.

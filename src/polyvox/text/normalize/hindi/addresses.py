@@ -3,10 +3,13 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.hindi.numbers import spelled
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
+# Of a bank: ramesh.k@okaxis.
+_PAYEE: Final = re.compile(r"(?<![A-Za-z0-9._%+@-])[A-Za-z0-9][A-Za-z0-9._-]*+@[a-z]{2,16}(?![A-Za-z0-9@.-])")
 _PATH: Final = r"[A-Za-z0-9._~:/?#@!$&'*+,;=%-]*"
 _END: Final = r"(?<![.,;:!?'*&-])"
 _URL: Final = re.compile(rf"(?<![A-Za-z0-9])(?:https?://|www\.)(?=[A-Za-z0-9]){_PATH}{_END}", re.IGNORECASE)
@@ -41,7 +44,7 @@ _MARKS: Final = {
 
 
 def read_emails(text: TrackedText) -> TrackedText:
-    return text.sub(_EMAIL, _aloud)
+    return text.sub(_EMAIL, _aloud).sub(_PAYEE, _aloud) if "@" in text.text else text
 
 
 def read_urls(text: TrackedText) -> TrackedText:
@@ -57,4 +60,4 @@ def _aloud(match: re.Match[str]) -> str:
 
 
 def _word(piece: str) -> str:
-    return "W W W" if piece.lower() == "www" else piece
+    return "W W W" if piece.lower() == "www" else initials_as_capitals(piece)

@@ -15,13 +15,20 @@ _DATE: Final = re.compile(
 _ISO: Final = re.compile(r"(?<![\d./-])(?P<year>\d{4})([-/])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d/-])")
 _SHORT: Final = re.compile(
     r"(?<![\d./-])(?P<day>\d{1,2})/(?P<month>\d{1,2})(?![\d/])"
-    r"(?= (?:को|तक|से|के दिन)(?!\w)| \((?:सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि)(?:वार)?\))"
+    r"(?= (?:को|तक|से(?! (?:ज़्यादा|ज़्यादा|ज्यादा|अधिक|कम|ऊपर|भी))|(?:के|का|की) "
+    r"(?:दिन|अंक|पत्र|शाम|रात|सुबह|दोपहर|सुनवाई|परीक्षा|मैच|मीटिंग|बैठक|ट्रेन|फ़्लाइट|टिकट|बुकिंग))(?!\w)"
+    r"| \((?:सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि)(?:वार)?\))"
 )
 _DUE: Final = re.compile(
-    r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:))"
+    r"(?:(?<=तिथि )|(?<=तारीख )|(?<=दिनांक )|(?<=तिथि: )|(?<=तारीख: )|(?<=दिनांक: )|(?<=दिनांक:)"
+    r"|(?<=पेशी )|(?<=सुनवाई )|(?<=बैठक )|(?<=डिलीवरी )|(?<=बुकिंग ))"
     r"(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0?[1-9])(?![\d/])"
 )
-_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d\.\d{1,3})(?![\d:.])")
+_SPAN_OF_DAYS: Final = re.compile(
+    r"(?<![\d./-])(?P<day>3[01]|[12]\d|0?[1-9])/(?P<month>1[0-2]|0[1-9]) ?[-–] ?(?P<last>3[01]|[12]\d|0?[1-9])/"
+    r"(?P<last_month>1[0-2]|0[1-9])(?![\d/-])"
+)
+_LAP: Final = re.compile(r"(?<![\d:.])(\d{1,2}):0?((?:[1-5]\d|\d)\.\d{1,3})(?![\d:.])")
 _LASTING: Final = re.compile(r"(?<![\d:.])(\d{1,3}):([0-5]\d) मिनट")
 _NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}|(?:{_SHORT_MONTHS})\.),? (?P<year>[12]\d{{3}})(?!\d|[.,]\d)")
 _YEAR: Final = re.compile(
@@ -31,6 +38,9 @@ _YEAR: Final = re.compile(
     r"|(?=1)(?<![\d₹$])(?<!\d[.,])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी|के दशक|का दशक|के बाद"
     r"|की क्रांति|के (?:आम |विश्व |युद्ध|विद्रोह|चुनाव|दौरान|अंत|आसपास|पहले|ओलंपिक|संविधान)"
     r"|की (?:जनगणना|जंग|लड़ाई|संधि|घटना)|का (?:युद्ध|विद्रोह|चुनाव|आंदोलन|अधिनियम)|से पहले))"
+    r"|(?=1)(?<![\d₹$-])(?<!\d[.,])(?P<year4>1[89]\d\d)"
+    r"(?= (?:[\u0900-\u0963]{2,12} ){0,2}(?:धमाक|दंग|नरसंहार|महायुद्ध|विश्व युद्ध"
+    r"|भूकंप|त्रासदी|विश्व कप|ओलंपिक|आम चुनाव|आंदोलन|क्रांति|विद्रोह|अधिनियम|जनगणना|बैच))"
     r"|(?=1)(?<![\d₹$-])(?<!\d[.,])(?P<year3>1[89]\d\d)(?= (?:तक|से (?!अधिक|ज़्यादा|ज्यादा|कम|ऊपर|लेकर|नीचे)))"
 )
 _YEARS: Final = re.compile(
@@ -41,6 +51,7 @@ _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])"
     r"(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?"
     r"(?P<at> बजे(?! (?:पर|से|तक|का|की|के|है|था|थी|हैं)(?![\u0900-\u0963\u0966-\u097f])))?(?: बजे)?"
+    r"(?P<on>(?<!बजे) पर(?![\u0900-\u0963]))?"
 )
 _SHORT_DAYS: Final = "सोम|मंगल|बुध|गुरु|शुक्र|शनि|रवि"
 _WEEK: Final = re.compile(
@@ -74,11 +85,12 @@ def read(text: TrackedText) -> TrackedText:
             .sub(_DATE, _date)
             .sub(_SHORT, _date)
             .sub(_DUE, _date)
+            .sub(_SPAN_OF_DAYS, _span_of_days)
             .sub(_YEARS, _years)
             .sub(_FISCAL, _fiscal)
         )
     text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
-    text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"] or match["year3"]))
+    text = text.sub(_YEAR, lambda match: year(match[match.lastgroup or 0]))
     if ":" in text.text:
         text = text.sub(_LASTING, r"\1 मिनट \2 सेकंड") if "मिनट" in text.text else text
         text = text.sub(_LAP, r"\1 मिनट \2 सेकंड")
@@ -98,16 +110,21 @@ def _date(match: re.Match[str]) -> str | None:
     return f"{words} {year(full)}"
 
 
+def _span_of_days(match: re.Match[str]) -> str:
+    first = f"{cardinal(str(int(match['day'])))} {_MONTHS[int(match['month']) - 1]}"
+    return f"{first} से {cardinal(str(int(match['last'])))} {_MONTHS[int(match['last_month']) - 1]}"
+
+
 def _time(match: re.Match[str]) -> str | None:
     hour, minute = int(match["hour"]), int(match["minute"])
     if hour > 24:
         return None
-    part = _part(match)
+    part, on = _part(match), " पर" if match["at"] or match["on"] else ""
     if not minute:
         return f"{part}{BELOW_HUNDRED[hour]} बजे"
     if minute == 30 and 1 <= hour <= 12:
         return f"{part}{_HALF_PAST.get(hour) or f'साढ़े {BELOW_HUNDRED[hour]}'} बजे"
-    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + (" पर" if match["at"] else "")
+    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट" + on
 
 
 def _years(match: re.Match[str]) -> str | None:

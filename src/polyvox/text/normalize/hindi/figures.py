@@ -1,4 +1,4 @@
-"""Fractions, ranges, telephones, codes, abbreviations and signs."""
+"""Fractions, ranges, telephones, codes and signs."""
 
 import re
 from typing import Final
@@ -16,103 +16,39 @@ from polyvox.text.normalize.hindi.numbers import (
     ordinal,
     spelled,
 )
+from polyvox.text.normalize.hindi.versions import points
 from polyvox.text.tracked import TrackedText
 
-ABBREVIATIONS: Final = {
-    "डॉ.": "डॉक्टर",
-    "डा.": "डॉक्टर",
-    "प्रो.": "प्रोफ़ेसर",
-    "पं.": "पंडित",
-    "कु.": "कुमारी",
-    "स्व.": "स्वर्गीय",
-    "नं.": "नंबर",
-    "सं.": "संख्या",
-    "मो.": "मोबाइल",
-    "पृ.": "पृष्ठ",
-    "कि.मी.": "किलोमीटर",
-    "कि.ग्रा.": "किलोग्राम",
-    "मि.ली.": "मिलीलीटर",
-    "से.मी.": "सेंटीमीटर",
-    "ई.पू.": "ईसा पूर्व",
-    "उ.प्र.": "उत्तर प्रदेश",
-    "म.प्र.": "मध्य प्रदेश",
-    "ई.": "ईस्वी",
-    "अनु.": "अनुच्छेद",
-    "सोम.": "सोमवार",
-    "मंगल.": "मंगलवार",
-    "बुध.": "बुधवार",
-    "गुरु.": "गुरुवार",
-    "शुक्र.": "शुक्रवार",
-    "शनि.": "शनिवार",
-    "रवि.": "रविवार",
-    "जन.": "जनवरी",
-    "फर.": "फ़रवरी",
-    "अग.": "अगस्त",
-    "सित.": "सितंबर",
-    "अक्टू.": "अक्टूबर",
-    "नव.": "नवंबर",
-    "दिस.": "दिसंबर",
-    "दिसं.": "दिसंबर",
-    "नवं.": "नवंबर",
-    "सितं.": "सितंबर",
-    "फ़र.": "फ़रवरी",
-    "अप्रै.": "अप्रैल",
-    "जुला.": "जुलाई",
-    "मी.": "मीटर",
-    "ग्रा.": "ग्राम",
-    "ली.": "लीटर",
-    "श्री.": "श्री",
-    "सुश्री.": "सुश्री",
-    "एड.": "एडवोकेट",
-    "इंजी.": "इंजीनियर",
-    "ले.": "लेफ़्टिनेंट",
-    "कर्नल.": "कर्नल",
-    "मा.": "माननीय",
-    "जि.": "ज़िला",
-    "तह.": "तहसील",
-    "पो.": "पोस्ट",
-    "मो.नं.": "मोबाइल नंबर",
-    "क्र.": "क्रमांक",
-    "रजि.": "रजिस्ट्रेशन",
-    "लि.": "लिमिटेड",
-    "प्रा. लि.": "प्राइवेट लिमिटेड",
-    "प्रा.लि.": "प्राइवेट लिमिटेड",
-    "वि.सं.": "विक्रम संवत",
-    "मि.ग्रा.": "मिलीग्राम",
-    "वर्ग कि.मी.": "वर्ग किलोमीटर",
-    "उदा.": "उदाहरण",
-    "दि.": "दिनांक",
-    "अ.भा.": "अखिल भारतीय",
-    "आ.प्र.": "आंध्र प्रदेश",
-    "हि.प्र.": "हिमाचल प्रदेश",
-    "रु./": "रुपये प्रति ",
-}
-_ABBREVIATION: Final = re.compile(
-    r"(?<![\w\u0900-\u097f.])(?:"
-    + "|".join(re.escape(short) for short in sorted(ABBREVIATIONS, key=len, reverse=True))
-    + r")(?=(?P<gap> ?))"
-)
 _PHONE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?!\d|[.,-]\d)"
     r"|(?<![\d-])(?<!\d[.,])(?<!\d )(?P<area>0\d{2,4})[ -](?P<local>\d{6,8}|\d{3,4}[ -]\d{4})(?![\d-])"
 )
 _GROUPED: Final = re.compile(
-    r"(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|\d{4}(?: \d{4}){2,3}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
+    r"(?=\d)(?<![\d-])(?<!\d[.,])(?:1[89]00[ -]\d{2,3}[ -]\d{3,4}|(?<=AWB )\d{3,4}(?: \d{3,4}){1,3}"
+    r"|\d{3}-\d{7}|\d{4}(?: \d{4}){2,3}|\d{3} \d{3,4} \d{4}|\d++(?:-\d++){2,}+)(?![\d-]|[.,]\d)"
 )
 _CRICKET: Final = re.compile(r"(?<![\d./])(?P<runs>[3-9]\d|\d{3})/(?P<wickets>10|\d)(?![\d/]|\.\d)")
 # Wickets and the runs that they cost; a batsman who stays in.
 _BOWLED: Final = re.compile(r"(?<![\d./])(?P<wickets>10|\d)/(?P<runs>\d{2,3})(?![\d/]|\.\d)")
+_FEW_RUNS: Final = re.compile(r"(?<![\d./])([12]\d)/(10|\d)(?![\d/]|\.\d)")
 _GAME: Final = re.compile("ओवर|विकेट|रन(?![\u0900-\u0963])|गेंदबाज|पारी|क्रिकेट|स्पेल|/\\d{2,3} (?:लिए|झटके|चटकाए|रहा)")
 _NOT_OUT: Final = re.compile(r"(?<=\d)\*(?![\d*])")
-_HYPHEN: Final = re.compile(r"(?<=[\u0900-\u0963])-(?=\d)|(?<=\d)-(?=[A-Za-z](?![A-Za-z]))")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+(?!\d)")
 # A flight or a document: its letters, then three digits or more, one by one.
 _LETTERED: Final = re.compile(r"(?<=[A-Z])-?(?P<digits>\d++)(?![.,/-]?\d)")
-_ROMAN: Final = re.compile(r"(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{0,3}|IX|X)(?![A-Za-z0-9])")
+_ROMAN: Final = re.compile(
+    r"(?=[IVX])(?:(?:(?<=भाग )|(?<=कक्षा )|(?<=अध्याय )|(?<=खंड )|(?<=अनुसूची )|(?<=फ़ेज़ )|(?<=फेज )|(?<=चरण )"
+    r"|(?<=टाइप )|(?<=पेपर )|(?<=सेमेस्टर )"
+    r"|(?<=इकाई )|(?<=यूनिट )|(?<=टियर ))(?P<part>I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?![A-Za-z0-9-])"
+    r"|(?:(?<=जॉर्ज )|(?<=चार्ल्स )|(?<=हेनरी )|(?<=लुई )|(?<=फ़िलिप )|(?<=कार्ल )|(?<=मुहम्मद )|(?<=मोहम्मद ))"
+    r"(?P<ruler>V|X)(?![A-Za-z0-9])"
+    r"|(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{1,3}|IX)(?![A-Za-z0-9]| ?=))"
+)
 _ROMAN_ORDINALS: Final = {
     "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "V": "पंचम", "VI": "षष्ठ",
     "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
 }  # fmt: skip
+_ROMAN_PARTS: Final = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), map(str, range(1, 13)), strict=True))
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
 _BY_LETTER: Final = re.compile("[0-9][xX×]")
 _MULTIPLE: Final = re.compile(
@@ -137,13 +73,21 @@ _SAID_ACRONYM: Final = re.compile(f"(?<![A-Za-z0-9])(?:{'|'.join(_SAID_ACRONYMS)
 _BY: Final = re.compile(r"(?<=\d) ?[xX×] ?(?=\d)")
 _ALWAYS: Final = re.compile(r"(?<![\d.])24 ?[xX×/*] ?7(?!\d)")
 _LABELLED: Final = re.compile(
-    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
+    r"(?=\d)(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=PIN )|(?<=हेल्पलाइन )"
+    r"|(?<=पासवर्ड )|(?<=पासकोड )|(?<=Password )|(?<=password )"
+    r"|(?<=PNR )|(?<=ID )|(?<=आईडी )|"
     r"(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
     r"(?P<digits>\d{4,})(?![\d%/]|[.,]\d| (?:रुपये|लोग|साल|वर्ष))"
 )
-# Lakhs are written with commas; six digits without them that end a clause are a post code.
-_POST_CODE: Final = re.compile(r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}(?= ?(?:[।,;!?]|\.(?!\d)|$))", re.MULTILINE)
-_EMERGENCY: Final = re.compile(r"(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
+# Lakhs are written with commas; six digits without them that end a clause or tell a place are a post code.
+_POST_CODE: Final = re.compile(
+    r"(?<![\d.,₹$A-Za-z-])(?<!\d )[1-9]\d{5}"
+    r"(?= ?(?:[।,;!?]|\.(?!\d)|$)|(?<!00) (?:में|पर|स्थित|के पते)(?![\u0900-\u0963]))",
+    re.MULTILINE,
+)
+_EMERGENCY: Final = re.compile(
+    r"(?=1)(?<![\d])(?<!\d[.,])1(?:00|01|02|08|12|81|098|930|091|076)(?= (?:पर|नंबर|डायल|हेल्पलाइन|मिला))"
+)
 _FIXED: Final = {
     "½": "आधा",
     "¼": "एक चौथाई",
@@ -155,12 +99,17 @@ _FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(
 _RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
 _SCORE: Final = re.compile(
     r"(?<![\d-])(?<!\d[.,])(\d{1,3})-(\d{1,3})"
-    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
+    r"(?= से (?:\S{1,12} ){0,3}?(?:जीत|फ़ैसल|फ़ैसल|फैसल|विजय|पछाड़|पछाड़|परास्त|पटखनी"
+    r"|क्लीन|हार|हरा|मात|आगे|बढ़त|बराबर|ड्रॉ|टाई|रोक|अपने नाम|क़ब्ज|कब्ज|पराजित|शिकस्त|रौंद))"
 )
+# A greater number before a smaller one is no range.
+_WON: Final = re.compile(r"(?<![\d-])(?<!\d[.,])(\d{1,2})-(\d{1,2})(?= (?:\([^()\n]{1,20}\) )?से(?![\u0900-\u0963]))")
 _POINTS: Final = re.compile(
     r"(?<=स्कोर )(\d{1,3})-(\d{1,3})(?![\d-]|[.,]\d)|(?<![\d-])(?<!\d[.,])(\d)-(\d)(?= (?:रहा|पर (?:खत्म|ख़त्म|समाप्त)))"
 )
-_POINTS_LIST: Final = re.compile(r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:, ?\d{1,2}-\d{1,2})++(?![\d-]|[.,]\d)")
+_POINTS_LIST: Final = re.compile(
+    r"(?<![\d-])(?<!\d[.,])\d{1,2}-\d{1,2}(?:(?:, ?| \()\d{1,2}-\d{1,2}\)?)++(?![\d-]|[.,]\d)"
+)
 _MAJORITY: Final = re.compile(
     r"(?<![\d:])(\d{1,2})[:-](\d{1,2})(?= (?:के|की|का) (?:बहुमत"
     r"|बढ़त|बढ़त|अंतर|स्कोर|फ़ैसले|फ़ैसले|फैसले|मत|अनुपात))"
@@ -176,6 +125,7 @@ _PLATE: Final = re.compile(
     r"(?<![A-Za-z])(?P<state>[A-Z]{2})[ -]?(?P<office>\d{1,2})[ -]?"
     r"(?P<series>(?:[A-Z] )?[A-Z]{1,3})[ -]?(?P<digits>\d{4})(?!\d)"
 )
+_MATCH: Final = re.compile("कबड्डी|हॉकी|फ़ुटबॉल|फुटबॉल|मैच|गोल|लीग|बैडमिंटन|टेनिस|मुक़ाबल|मुकाबल")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -218,12 +168,6 @@ _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) +
 _SPACES: Final = re.compile(r"\d+")
 
 
-def read_abbreviations(text: TrackedText) -> TrackedText:
-    """Short forms in full; a hyphen that ties a figure to its noun or its letter is not said."""
-    text = text.sub(_HYPHEN, " ") if "-" in text.text else text
-    return text.sub(_ABBREVIATION, lambda match: ABBREVIATIONS[match.group()] + ("" if match["gap"] else " "))
-
-
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, fixed and toll-free numbers, and those of emergencies."""
     text = text.sub(_PHONE, _phone).sub(_EMERGENCY, lambda match: spelled(match.group()))
@@ -260,6 +204,7 @@ def read(text: TrackedText) -> TrackedText:
     if _PART.search(text.text):
         text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")])
         if _GAME.search(text.text):
+            text = text.sub(_FEW_RUNS, lambda match: f"{cardinal(match[1])} पर {cardinal(match[2])}")
             text = text.sub(_BOWLED, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_CRICKET, lambda match: f"{cardinal(match['runs'])} पर {cardinal(match['wickets'])}")
         text = text.sub(_FRACTION, _fraction)
@@ -269,7 +214,7 @@ def read(text: TrackedText) -> TrackedText:
 def _read_lettered(text: TrackedText) -> TrackedText:
     """Figures beside Latin letters, and capitals that are said as a word."""
     text = _read_times(text).sub(_PLATE, _plate)
-    text = text.sub(_ROMAN, lambda match: _ROMAN_ORDINALS[match["numeral"]])
+    text = text.sub(_ROMAN, _roman)
     text = text.sub(_SAID_ACRONYM, lambda match: _SAID_ACRONYMS[match.group()])
     text = text.sub(_ENGLISH_ORDINAL, _english_ordinal)
     text = text.sub(_GENERATION, lambda match: f"{_GENERATIONS[match[1]]} {_GENERATION_LETTERS[match[2]]}")
@@ -294,6 +239,7 @@ def _read_pairs(text: TrackedText) -> TrackedText:
     text = text.sub(_POINTS_LIST, lambda match: match.group().replace("-", " ")).sub(_A_FEW, _a_few)
     text = text.sub(_POINTS, lambda match: f"{cardinal(match[1] or match[3])} {cardinal(match[2] or match[4])}")
     text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
+    text = text.sub(_WON, _won)
     return text.sub(_RANGE, _range).sub(_NEGATIVE, "माइनस ")
 
 
@@ -325,7 +271,13 @@ def _lettered(match: re.Match[str]) -> str:
 
 def _version(match: re.Match[str]) -> str:
     gap = " " if match.string[match.start() - 1 : match.start()].isalpha() else ""
-    return gap + " पॉइंट ".join(cardinal(part) for part in match.group().split("."))
+    return gap + points(match.group())
+
+
+def _roman(match: re.Match[str]) -> str:
+    if match["part"]:
+        return cardinal(_ROMAN_PARTS[match["part"]])
+    return _ROMAN_ORDINALS[match["ruler"] or match["numeral"]]
 
 
 def _english_ordinal(match: re.Match[str]) -> str:
@@ -337,9 +289,14 @@ def _a_few(match: re.Match[str]) -> str | None:
     return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[2]) == int(match[1]) + 1 else None
 
 
+def _won(match: re.Match[str]) -> str | None:
+    return f"{cardinal(match[1])} {cardinal(match[2])}" if int(match[1]) > int(match[2]) else None
+
+
 def _range(match: re.Match[str]) -> str:
-    """From one number to another; the same number twice is so much for each."""
-    between = " " if match[1] == match[2] else " से "
+    """From one number to another; points of a match where the first is greater; the same twice is so much for each."""
+    points = match[1].isdigit() and match[2].isdigit() and int(match[1]) > int(match[2])
+    between = " " if match[1] == match[2] or (points and _MATCH.search(match.string)) else " से "
     return number(match[1]) + between + number(match[2])
 
 

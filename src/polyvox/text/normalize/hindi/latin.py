@@ -31,7 +31,7 @@ _HOUSE: Final = re.compile(r"(?<![A-Za-z.])H\.? ?[Nn]o\.? ?(?=\d)")
 _YEARLY: Final = re.compile(r"(?<=[%\d] )p\. ?(?P<unit>[am])\.(?![A-Za-z])")
 _PERIODS: Final = {"a": "प्रति वर्ष", "m": "प्रति माह"}
 _DOTTED: Final = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){2,6}(?:[A-Z](?![A-Za-z.]))?")
-_NUMBER: Final = re.compile(r"(?<![A-Za-z])No\. ?(?=\d)|#(?=\d)")
+_NUMBER: Final = re.compile(r"(?<![A-Za-z])No\. ?(?=\d)|#(?=\d|[A-Z]{2,6}-\d)")
 _MONTHS: Final = dict(
     zip(
         "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(),
@@ -90,12 +90,19 @@ _SUM: Final = re.compile(
 _COUNT: Final = re.compile(
     r"(?<![\d.,A-Za-z₹$-])(?P<count>\d{1,4}(?:\.\d{1,2})?) ?"
     r"(?P<scale>(?<=\.\d)[kKM]|k|(?<=\d\d)[KM](?= [\u0900-\u097f])|(?: (?=[CL]))?(?:Cr|cr|lakh|Lakh|lac|crore"
-    r"|Crore)|(?<=[\d]) L(?=PA))(?![A-Za-z0-9])"
+    r"|Crore))(?![A-Za-z0-9])"
 )
 _ACCOUNT: Final = re.compile(r"(?<![A-Za-z])[Aa]/[Cc](?: ?[nN]o\.?)?(?: ?[.…Xx*]{2,8})?(?=[ \d])")
 _TIMES: Final = re.compile(r"(?<=\d\.\d)[xX](?![A-Za-z0-9])")
+_YEARLY_PAY: Final = re.compile(r"(?<=\d) ?LPA(?![A-Za-z])")
+# Of heat a large K is no thousand.
+_KELVIN: Final = re.compile(r"(?<=\d) ?K(?![A-Za-z0-9])")
+_GOLD: Final = re.compile("सोना|सोने|स्वर्ण|गोल्ड|आभूषण|ज़ेवर|जेवर|गहन|अंगूठी")
+_CARATS: Final = re.compile(r"(?:(?<=(?<!\d)1[048])|(?<=(?<!\d)2[0-4])) ?K(?:[Tt])?(?![A-Za-z0-9])(?! व्यू)")
+_HEAT: Final = re.compile(r"°|℃|ताप|क्वथनांक|गलनांक|हिमांक|परम शून्य")
+_MULTIPLIED: Final = re.compile(r"(?<=[\d\u0900-\u0963]) [x×] ?(?=(?:₹|Rs\.? ?|रु\.? ?)\d)")
 _HALF: Final = re.compile(r"(?<=[AaPp][Mm]) ?[-–—] ?(?=\d)")
-_ABBREVIATED: Final = re.compile(r"[A-Za-z]\.|p\.|#\d|[DMPSAECLGTI][a-z]{1,3} |/[cC]")
+_ABBREVIATED: Final = re.compile(r"[A-Za-z]\.|p\.|#[\dA-Z]|[DMPSAECLGTI][a-z]{1,3} |/[cC]")
 _CALENDAR: Final = re.compile("Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun")
 _LETTERED: Final = re.compile("[0-9] ?[kKLlCcMBbNxXAaPp]")
 _LETTER: Final = re.compile("[A-Za-z#]")
@@ -114,9 +121,17 @@ def read(text: TrackedText) -> TrackedText:
     if _CALENDAR.search(text.text):
         text = text.sub(_WEEK, lambda match: f"{_WEEKDAYS[match[1]]} से {_WEEKDAYS[match[2]]}")
         text = text.sub(_DATE, _date).sub(_MONTH_YEAR, lambda match: f"{_month(match)} {match['year']}")
+    if " x " in text.text or " × " in text.text:
+        text = text.sub(_MULTIPLIED, " गुणा ")
     if _LETTERED.search(text.text) is None:
         return text
     text = text.sub(_NIGHTS, r"\1 रात \2 दिन").sub(_HALF, " से ").sub(_TIMES, " गुना")
+    if "K" in text.text and _GOLD.search(text.text):
+        text = text.sub(_CARATS, " कैरेट")
+    if "K" in text.text and _HEAT.search(text.text):
+        text = text.sub(_KELVIN, " केल्विन")
+    if "LPA" in text.text:
+        text = text.sub(_YEARLY_PAY, " लाख प्रति वर्ष")
     text = text.sub(_SUM, lambda match: f"{match['sum']} {SCALES[match['scale']]}")
     return text.sub(_COUNT, lambda match: f"{match['count']} {SCALES[match['scale'].strip()]}")
 

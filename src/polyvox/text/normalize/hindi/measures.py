@@ -37,6 +37,10 @@ _UNITS: Final = {
     "MB": "मेगाबाइट",
     "GB": "गीगाबाइट",
     "TB": "टेराबाइट",
+    "KiB": "किबिबाइट",
+    "MiB": "मेबिबाइट",
+    "GiB": "गिबिबाइट",
+    "TiB": "टेबिबाइट",
     "Hz": "हर्ट्ज़",
     "W": "वॉट",
     "kW": "किलोवॉट",
@@ -78,6 +82,9 @@ _UNITS: Final = {
     "mbar": "मिलीबार",
     "kV": "किलोवोल्ट",
     "mA": "मिलीएम्पियर",
+    "Ω": "ओम",
+    "kΩ": "किलोओम",
+    "MΩ": "मेगाओम",
     "kHz": "किलोहर्ट्ज़",
     "MT": "मीट्रिक टन",
     "gm": "ग्राम",
@@ -144,6 +151,11 @@ _EACH: Final = {
     "किलो": "प्रति किलो",
     "min": "प्रति मिनट",
     "m³": "प्रति घन मीटर",
+    "µL": "प्रति माइक्रोलीटर",
+    "μL": "प्रति माइक्रोलीटर",
+    "uL": "प्रति माइक्रोलीटर",
+    "mm³": "प्रति घन मिलीमीटर",
+    "cumm": "प्रति घन मिलीमीटर",
 }
 _PER: Final = {
     "month": "महीना",
@@ -166,7 +178,7 @@ _PART: Final = re.compile(
     rf"(?<![\d./])(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}}) ?(?P<unit>{_LONGER}|[gmlLh])(?![A-Za-z0-9/²³\u0900-\u0963])"
 )
 _SCREEN: Final = re.compile(r"(?:(?<=TV \d\d)|(?<=LED \d\d)|(?<=टीवी \d\d)|(?<=स्क्रीन \d\d)|(?<=मॉनिटर \d\d))[\"″]")
-_INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?= (?:का|की|के|टीवी|स्क्रीन|डिस्प्ले|मॉनिटर|पाइप|व्हील))")
+_INCHES: Final = re.compile(r"(?<=\d)(?:[\"″]|'')(?=[ ,]|$)")
 _QUOTE: Final = re.compile("['\"′″]")
 _DEGREE: Final = re.compile("[°℃℉]")
 _ROOM: Final = re.compile(r"(?<![\d.])(\d{1,3})['′] ?[x×] ?(\d{1,3})['′](?![\d\"])")
@@ -176,6 +188,7 @@ _RATE: Final = re.compile(
 )
 _EACH_TIME: Final = {
     "min": "मिनट",
+    "s": "सेकंड",
     "sec": "सेकंड",
     "hr": "घंटा",
     "hour": "घंटा",
@@ -186,8 +199,27 @@ _EACH_TIME: Final = {
     "dose": "डोज़",
 }
 _RATE_IN_ENGLISH: Final = re.compile(rf"(?<=[a-z\u0900-\u0963]) ?/ ?(?P<each>{'|'.join(_EACH_TIME)})(?![A-Za-z/])")
+_OWED: Final = re.compile(r"(₹|Rs\.?|\$) ?[-−](?=\d)")
+# A count of cells in a volume, which has no unit of its own.
+_IN_VOLUME: Final = re.compile(
+    r"(?:(?<=\d)|(?<=लाख)|(?<=हज़ार)|(?<=हजार)) ?/ ?(?P<each>[µμu]L|mm³|cumm|[dm]L)(?![A-Za-z])"
+)
+_SPENT: Final = re.compile(
+    r"(?<![\d.A-Za-z])(?:(?P<hours>\d{1,2})h ?)?(?P<minutes>\d{1,2})m(?: ?(?P<seconds>\d{1,2})s)?(?![A-Za-z\d/])"
+)
+# Short forms of measures without their figure: "km" before "away".
+_BARE: Final = re.compile("(?<![\u0900-\u097f\\w])(?:किग्रा|मिग्रा|किमी|सेमी|मिमी)(?![\u0900-\u0963\\w])")
+_PER_SOME: Final = re.compile(r"(?<=[A-Za-z])/(?=\d{1,4} ?(?:mL|ml|kg|km|g|L|dL)(?![A-Za-z]))")
+_ELECTRIC: Final = re.compile(r"Ω|\d ?V(?![A-Za-z])|वोल्ट|करंट|परिपथ|फ़्यूज़|फ्यूज|चार्जर")
+_AMPERES: Final = re.compile(r"(?<![\d.A-Za-z])(\d{1,4}(?:\.\d{1,3})?) A(?![A-Za-z0-9])")
+_SPENT_CUE: Final = re.compile(r"\dh ?\d|\dm ?\d")
 _FEET: Final = re.compile(r"(?<![\d.])(?P<feet>\d)['′] ?(?P<inches>\d{1,2})(?:[\"″]|'')")
 _POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
+
+_DEGREES_OF: Final = {
+    "°": "", "C": " सेल्सियस", "℃": " सेल्सियस", "F": " फ़ारेनहाइट", "℉": " फ़ारेनहाइट",
+    "N": " उत्तर", "S": " दक्षिण", "E": " पूर्व", "W": " पश्चिम",
+}  # fmt: skip
 
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _MINUS: Final = r"(?P<minus>(?<![\w])-)?"
@@ -195,9 +227,10 @@ _MONEY: Final = re.compile(
     rf"(?<![A-Za-z\u0900-\u097f]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})"
     rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
     r"(?: ?(?P<scale>(?:लाख|हज़ार|हजार) करोड़|(?:लाख|हज़ार|हजार) करोड़|हज़ार|हजार|लाख|करोड़|करोड़|अरब|खरब|मिलियन"
-    r"|बिलियन|ट्रिलियन))?"
-    r"(?:/-)?(?P<each>/[A-Za-z\u0900-\u0963]{1,12})?"
+    r"|बिलियन|ट्रिलियन)(?P<rest>(?: \d{1,2} (?:लाख|हज़ार|हजार))*)(?![\u0900-\u0963]))?"
+    r"(?:/-)?(?P<each>/ग्रा\.|/[A-Za-z\u0900-\u0963]{1,12}|/(?=\d{1,4} ?[A-Za-z\u0900-\u0963]))?"
 )
+_NUMBER: Final = re.compile(r"\d+")
 _BEHIND_SUM: Final = "|".join(f"(?<={scale} )" for scale in "हज़ार हजार लाख करोड़ करोड़ अरब खरब".split())
 _RUPEES: Final = re.compile(
     rf"(?=रु|रू)(?:(?<=\d)|(?<=\d )|{_BEHIND_SUM})(?:रु|रू)(?!\./)\.?(?![\w\u0900-\u097f])(?! ?\d)(?:/-)?"
@@ -207,7 +240,7 @@ _PERCENT: Final = re.compile(
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
-    r" ?(?P<sign>° ?[CF](?![A-Za-z])|[℃℉]|°)"
+    r" ?(?P<sign>° ?[CFNSEW](?![A-Za-z])|[℃℉]|°)"
 )
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
@@ -220,6 +253,7 @@ _MEASURE: Final = re.compile(
 def read_money(text: TrackedText) -> TrackedText:
     """Sums with their sign before them, and the short form of rupees behind."""
     text = text.sub(_RUPEES, _rupees) if "र" in text.text else text
+    text = text.sub(_OWED, r"-\1") if "-" in text.text else text
     return text.sub(_MONEY, _money)
 
 
@@ -231,17 +265,38 @@ def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
     if "/" in text.text:
         text = text.sub(_RATE, " प्रति ")
+        text = text.sub(_PER_SOME, " प्रति ")
+        text = text.sub(_IN_VOLUME, lambda match: f" {_EACH[match['each']]}")
         text = text.sub(_PART, lambda match: f"{fraction(match['top'], match['bottom'])} {_UNITS[match['unit']]}")
     if _QUOTE.search(text.text):
         text = text.sub(_ROOM, r"\1 × \2 फ़ुट")
         text = text.sub(_FEET, lambda match: f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच")
-        text = text.sub(_SCREEN, " इंच").sub(_INCHES, " इंच")
+        text = text.sub(_SCREEN, " इंच").sub(_INCHES, _inches)
     if _DEGREE.search(text.text):
         text = text.sub(_DEGREES, _degrees)
+    if _SPENT_CUE.search(text.text):
+        text = text.sub(_SPENT, _spent)
+    if " A" in text.text and _ELECTRIC.search(text.text):
+        text = text.sub(_AMPERES, r"\1 एम्पियर")
     text = text.sub(_MEASURE, _measure)
+    if "मी" in text.text or "ग्रा" in text.text:
+        text = text.sub(_BARE, lambda match: _UNITS[match.group()])
     if "/" not in text.text:
         return text
     return text.sub(_RATE_IN_ENGLISH, lambda match: f" प्रति {_EACH_TIME[match['each']]}")
+
+
+def _spent(match: re.Match[str]) -> str | None:
+    """Time spent; None for minutes alone, which look like metres."""
+    if not (match["hours"] or match["seconds"]):
+        return None
+    parts = ((match["hours"], "घंटे"), (match["minutes"], "मिनट"), (match["seconds"], "सेकंड"))
+    return " ".join(f"{cardinal(figure)} {name}" for figure, name in parts if figure)
+
+
+def _inches(match: re.Match[str]) -> str | None:
+    """None where a quotation is open that the sign may close."""
+    return None if match.group() == '"' and match.string.count('"', 0, match.start()) % 2 else " इंच"
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -258,10 +313,11 @@ def _rupees(match: re.Match[str]) -> str:
 def _money(match: re.Match[str]) -> str:
     name, part = _CURRENCIES[match["sign"]]
     whole, _, decimals = match["amount"].replace(",", "").partition(".")
-    per = match["each"][1:] if match["each"] else ""
-    each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if per else ""
+    per = match["each"][1:].rstrip(".") if match["each"] else ""
+    each = f" प्रति {_PER.get(per.lower()) or _UNITS.get(per, per)}" if match["each"] else ""
     if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
-        scale = f" {match['scale']}" if match["scale"] else ""
+        rest = _NUMBER.sub(lambda amount: cardinal(amount.group()), match["rest"] or "")
+        scale = f" {match['scale']}{rest}" if match["scale"] else ""
         halved = scale and not match["upto"] and decimals == "5" and len(whole) < 4
         said = ("माइनस " if match["minus"] else "") + half(match["amount"]) if halved else _amounts(match)
         return f"{said}{scale} {name}{each}"
@@ -277,8 +333,7 @@ def _money(match: re.Match[str]) -> str:
 
 
 def _degrees(match: re.Match[str]) -> str:
-    kind = " सेल्सियस" if "C" in match["sign"] or match["sign"] == "℃" else " फ़ारेनहाइट" if match["sign"] != "°" else ""
-    return f"{_amounts(match)} डिग्री{kind}"
+    return f"{_amounts(match)} डिग्री{_DEGREES_OF[match['sign'][-1]]}"
 
 
 def _measure(match: re.Match[str]) -> str:

@@ -57,11 +57,17 @@ _CODE: Final = re.compile(
     r"|(?<=ID)|(?<=PIN)|(?<=OTP)|(?<=内線))(?P<gap>[はがを]?[:： 「]{0,2})"
     r"(?P<letters>[A-Z]{0,4}-?)(?P<digits>\d{3,}(?:[- ]\d++)*+)(?!\d|[.,]\d|[円人個件年月回])"
 )
+# Of an account at a bank, and of its branch.
+_ACCOUNT: Final = re.compile(
+    r"(?:(?<=普通)|(?<=当座)|(?<=預金)|(?<=貯蓄))(?P<gap>[:： 　]{0,2})(?P<digits>\d{7})(?![\d円]|[.,]\d)"
+    r"|(?<=支店)(?P<bracket>[(（])(?P<branch>\d{3})(?=[)）])"
+)
 # A part or a model; round figures are said as a number.
 _PART_NUMBER: Final = re.compile(
     r"(?<![A-Za-z0-9-])(?P<letters>[A-Z]{1,4})-(?P<digits>\d{2,}(?!00)\d\d)(?![\dA-Za-z-]|[.,]\d)"
 )
 _HEXADECIMAL: Final = re.compile(r"(?<![A-Za-z0-9])0x(?P<digits>[0-9A-Fa-f]{1,16})(?![A-Za-z0-9])")
+_BANKED: Final = re.compile("普通|当座|預金|貯蓄|支店")
 _DIGIT: Final = re.compile("[0-9]")
 _GROUP: Final = re.compile(r"\d+")
 _LANDMARK: Final = re.compile(
@@ -87,6 +93,8 @@ def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> Tracke
         text = text.sub(_POLICE, "ヒャクトー")
     text = text.sub(_HEXADECIMAL, _hexadecimal).sub(_CODE, lambda match: _code(match))
     text = text.sub(_PART_NUMBER, lambda match: f"{match['letters']} {spelled(match['digits'])}")
+    if _BANKED.search(text.text):
+        text = text.sub(_ACCOUNT, _account)
     text = text.sub(_ROOM, lambda match: room(match.group()))
     text = text.sub(_SHORT_NUMBER, lambda match: spelled(match.group()))
     return text.sub(_LANDMARK, _landmark) if "-" in text.text else text
@@ -109,6 +117,10 @@ def _hexadecimal(match: re.Match[str]) -> str:
 def _code(match: re.Match[str]) -> str:
     letters = match["letters"].rstrip("-")
     return match["gap"] + (f"{letters} " if letters else "") + "、".join(map(spelled, _GROUP.findall(match["digits"])))
+
+
+def _account(match: re.Match[str]) -> str:
+    return (match["gap"] or match["bracket"] or "") + spelled(match["digits"] or match["branch"])
 
 
 def _phone(match: re.Match[str]) -> str:

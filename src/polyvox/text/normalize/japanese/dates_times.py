@@ -32,6 +32,8 @@ _SHARED: Final = re.compile(
     "の(?:人|方々|割合|確率|生徒|学生|国|社|票|賛成|量|面積|大きさ|長さ|値段|価格|土地|住民|家庭|世帯|女性|男性|会社|企業|議員|議席|子|速)"
 )
 _NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])(?:・祝)?\)")
+# A day of the month by its weekday alone.
+_DAY_ALONE: Final = re.compile(rf"(?<![\d/.,])(3[01]|[12]\d|[1-9])(?=\([{_WEEKDAY}](?:・祝)?\))")
 _SPAN: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
@@ -77,7 +79,7 @@ _DUE: Final = re.compile(
 )
 _PART_OF_MONTH: Final = re.compile(r"(?<![\d/.])(1[0-2]|0?[1-9])/(?=末|上旬|中旬|下旬|初旬)")
 _DASHED: Final = re.compile("[-–—~～〜]")
-_DATED: Final = re.compile("(?<=\\d日)付け?(?=[でのをけ、。,.)]|発)")
+_DATED: Final = re.compile("(?<=\\d日)付け?+(?![きくかこっいけ加着帯与属近録箋])")
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 _COUNTED: Final = "[\u3041-\u30ff\u4e00-\u9fff%℃A-Za-z]"
 _TO_ANOTHER: Final = re.compile(
@@ -88,7 +90,7 @@ _TO_PLACE: Final = re.compile(
 )
 # A wave with no end behind it.
 _SINCE: Final = re.compile(
-    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日))[~～〜](?![\d~～〜♪☆ー])"
+    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日)|(?<=\d[名泊%h])|(?<=\d[万億]円)|(?<=\dkm)|(?<=\dkg))[~～〜](?![\d~～〜♪☆ー])"
 )
 
 
@@ -104,6 +106,7 @@ def read(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_PART_OF_MONTH, r"\1月")
         text = text.sub(_ANY_DATE, _any_date)
+    text = text.sub(_DAY_ALONE, r"\1日") if "(" in text.text else text
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     if "・" in text.text:
         text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))

@@ -35,6 +35,11 @@ _AMID: Final = re.compile(
 )
 _TWICE: Final = re.compile(r"(?<![A-Za-z\d])([A-Z])([1-9])([A-Z])([1-9])(?![A-Za-z\d])")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z](?=[xyz](?:[²³^]| ?[-+=−]))|(?<=[-+=−])[a-z](?=[xyz](?![A-Za-z]))")
+# Quantities side by side: E=mc², F=ma, W=mgh.
+_QUANTITIES: Final = re.compile(
+    r"(?<=(?<![A-Za-z])[A-Za-z][=＝])(?!sin|cos|tan|log|exp|max|min|on|off|yes|no)[a-z]{2,3}(?![A-Za-z\d_./-])"
+    r"|(?<![A-Za-z\d])(?![mckdn]m)[a-z]{2}(?=[²³])"
+)
 _CORNER: Final = re.compile(r"(?P<corner>[△∠])(?=[A-Z]{1,3}(?![A-Za-z]))")
 _PLURAL: Final = re.compile(r"(?<![A-Za-z\d])(?P<letters>[A-Z]{2,5})s(?![A-Za-z])")
 _OF_TRADE: Final = re.compile(r"(?<![A-Za-z])(?P<seller>[BCDG]) ?to ?(?P<buyer>[BCEG])(?![A-Za-z])")
@@ -76,6 +81,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_FORMULA, _formula).sub(_ELEMENT, lambda match: named(match.group()))
     text = text.sub(_TWICE, lambda match: "".join(ENGLISH_DIGITS.get(one) or LETTERS[one] for one in match.groups()))
     text = text.sub(_PRODUCT, lambda match: named(match.group()))
+    text = text.sub(_QUANTITIES, lambda match: named(match.group())) if "=" in text.text else text
     text = text.sub(_CORNER, lambda match: "三角形" if match["corner"] == "△" else "カク")
     text = text.sub(_AMID, lambda match: ENGLISH_DIGITS[match.group()])
     text = text.sub(_OF_TRADE, lambda match: f"{LETTERS[match['seller']]}トゥー{LETTERS[match['buyer']]}")

@@ -19,6 +19,9 @@ _SOUNDED: Final = re.compile("(?<=[0-9一二三四五六七八九])分(立て|�
 _SOUNDS: Final = {"立て": "ブダテ", "仕立て": "ブジタテ", "咲き": "ブザキ", "粥": "ブガユ"}
 _PARTED: Final = re.compile("(?<=[0-9一二三四五六七八九])分([野割類冊岐裂])(?!引|高|安|り)")
 _PARTS: Final = {"野": "ブンヤ", "割": "ブンカツ", "類": "ブンルイ", "冊": "ブンサツ", "岐": "ブンキ", "裂": "ブンレツ"}
+# The fourth of a batting order.
+_CLEAN_UP: Final = re.compile(r"(?<![\d.,])4番(?![\d手線街目])")
+_BASEBALL: Final = re.compile("塁|打|ラン|三振|球|イニング|[1-9一二]死")
 _TYPE: Final = re.compile("(?<=[A-Za-z])型")
 _PORT: Final = re.compile(
     r"(?<![ァ-ヶー])(?P<label>ポート(?:番号)?[はがをにのも:： ]{0,2})(?P<port>(?!\d0{3}(?!\d))\d{3,5})"
@@ -41,7 +44,7 @@ _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_EN
 # Days are counted at both ends, as are one person and two.
 _DAYS: Final = re.compile(rf"(?<![\d.,月])(\d{{1,2}}){DASH}(\d{{1,2}})(日(?!本)|人(?<=[-–—~～〜ら][23]人))")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])[-−](?=\d)")
-_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:円|[×x、, ]|$))")
+_UNIT_PRICE: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[\d,]{1,11}(?:点[零一二三四五六七八九]{1,3})?(?:円|[×x、, ]|$))")
 _NUMBER_SIGN: Final = re.compile(r"(?:(?<![A-Za-z])No\.?|№) ?(?=\d)")
 # Numerals of Rome, whose letters no other letter touches; a single one only behind a word that is counted by them.
 _ROMAN: Final = re.compile(
@@ -62,7 +65,7 @@ _LETTER: Final = re.compile("[A-Za-z№]")
 _BETWEEN: Final = re.compile("[-–—~～〜:−]|[0-9]から")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(
-    r"(?<=[\dA-Za-z)])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
+    r"(?<=[\dA-Za-z)ァ-ヶー])(?:\^(?P<minus>-|マイナス)?(?P<plain>\d{1,3})|(?P<raised_minus>⁻)?(?P<raised>[⁰¹²³⁴-⁹]{1,3}))"
 )
 _DESERTED: Final = re.compile(
     "人気(?=[のが]な(?:い|く|かった)(?:[、,]|静|寂|夜|深|暗|場所|所|ところ|道|路|通り|裏|公園|広場|山|森|林|海|浜|島|川|街|町|村|駅|寺|神社|境内|校|教室"
@@ -135,7 +138,7 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_MINUS, "マイナス")
     if "ポート" in text.text:
         text = text.sub(_PORT, _port)
-    text = text.sub(_AVERAGE, _average).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
+    text = _read_batting(text).sub(_ASSISTANT, "ジュン").sub(_FEVER, r"\1ブ").sub(_POWER, _power)
     if _LETTER.search(text.text):
         text = text.sub(_NUMBER_SIGN, "ナンバー").sub(_MODEL, " ").sub(_GENERATION, _generation).sub(_TYPE, "がた")
     if "/" in text.text:
@@ -148,6 +151,13 @@ def read(text: TrackedText) -> TrackedText:
         text = text.sub(_VERSION, lambda match: "点".join(match.group().split(".")))
     text = text.sub(_NUMBER, lambda match: number(match.group()))
     return text.sub(_LATIN, lambda match: f" {match['behind']}")
+
+
+def _read_batting(text: TrackedText) -> TrackedText:
+    """Averages of batters, and the fourth of them."""
+    if "4番" in text.text and _BASEBALL.search(text.text):
+        text = text.sub(_CLEAN_UP, "ヨバン")
+    return text.sub(_AVERAGE, _average)
 
 
 def _read_pairs(text: TrackedText) -> TrackedText:

@@ -31,6 +31,9 @@ _SAID: Final = _table(
     "SHOP:ショップ MENU:メニュー HELP:ヘルプ HOME:ホーム WEB:ウェブ PIN:ピン BRICS:ブリックス "
     "BREXIT:ブレグジット KITTE:キッテ HIKAKIN:ヒカキン YOASOBI:ヨアソビ GODIVA:ゴディバ IKEA:イケア ZARA:ザラ "
     "UNIQLO:ユニクロ MUJI:ムジ DASH:ダッシュ PASS:パス FREE:フリー DAY:デー YES:イエス END:エンド OR:オア "
+    "UP:アップ DOWN:ダウン MAX:マックス PRO:プロ BIG:ビッグ SET:セット BOX:ボックス CAFE:カフェ BAR:バー PARK:パーク "
+    "CITY:シティ HALL:ホール KIDS:キッズ SIZE:サイズ CLUB:クラブ HOTEL:ホテル RED:レッド BLUE:ブルー BLACK:ブラック "
+    "WHITE:ホワイト "
     "AND:アンド NOT:ノット JAPAN:ジャパン FAX:ファックス JSON:ジェーソン NY:ニューヨーク TOKYO:トーキョー"
 )
 # With other letters than capitals, or with figures in them.
@@ -74,6 +77,7 @@ _NAMES: Final = _table(
     "HKT48:エイチケーティーフォーティーエイト SKE48:エスケーイーフォーティーエイト "
     "VLOOKUP:ブイルックアップ XLOOKUP:エックスルックアップ HLOOKUP:エイチルックアップ SUMIF:サムイフ "
     "COUNTIF:カウントイフ IFERROR:イフエラー "
+    "TVer:ティーバー DAZN:ダゾーン ABEMA:アベマ WOWOW:ワウワウ Hulu:フールー Lemino:レミノ Paravi:パラビ "
     "etc:エトセトラ sin:サイン cos:コサイン tan:タンジェント log:ログ USB-C:ユーエスビーシー OK:オーケー"
 )
 # Capitals that are English words.
@@ -88,7 +92,7 @@ _LETTER: Final = re.compile("[A-Za-z]")
 _NAME: Final = re.compile(
     "(?<![A-Za-z0-9@_])(?:"
     + "|".join(re.escape(name) for name in sorted(_NAMES, key=len, reverse=True))
-    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|\\.[A-Za-z])"
+    + ")(?![A-Za-z@_]|(?<=\\d)[\\dつ]|(?<=[A-Z]\\d)(?:[個枚着杯玉箱袋]|本(?![戦拠格選番部社]))|\\.[A-Za-z])"
 )
 _LABEL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[Vv]ol\.?|(?P<version>[Vv]er\.?|[vV](?=\.?\d++\.\d)\.?|Version|version)"
@@ -96,7 +100,7 @@ _LABEL: Final = re.compile(
 )
 # Pages, from one to another: p.86〜p.121, pp. 45-52.
 _PAGES: Final = re.compile(
-    r"(?<![A-Za-z0-9&])(?!p(?:50|9[059]|999)(?!\d)の?(?:レ|応答|遅延|値| ?[A-Za-z]))[Pp]{1,2}\.? "
+    r"(?<![A-Za-z0-9&])(?![Pp]\d{1,4}台)(?!p(?:50|9[059]|999)(?!\d)の?(?:レ|応答|遅延|値| ?[A-Za-z]))[Pp]{1,2}\.? "
     r"?(?P<first>\d{1,4})(?:[-–~～〜](?:[Pp]\.? ?)?(?P<last>\d{1,4}))?(?![\dA-Za-z]"
     r"|[.,]\d)"
 )

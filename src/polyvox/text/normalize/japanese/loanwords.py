@@ -54,7 +54,7 @@ _SPELLED: Final = frozenset(
 def kana(word: str) -> str | None:
     """The word in kana, or its letters apart where it is spelled; None for words that are not listed."""
     small = word.lower()
-    return " ".join(small.upper()) if small in _SPELLED else _words().get(small)
+    return named(small) if small in _SPELLED else _words().get(small)
 
 
 def read(text: TrackedText) -> TrackedText:

@@ -204,7 +204,7 @@ _PERIODS: Final = {
 _TEMPI: Final = {"分": "毎分", "秒": "毎秒", "時": "毎時"}
 _DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _RATE: Final = re.compile(r"(?<=\d)/(?P<each>μL|µL|mL|dL|L|m²|m2|km²|km2|min|h|s)(?![A-Za-z0-9])")
@@ -215,6 +215,21 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}(?P<lettered>(?<=[A-Za-z]))?{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
     rf" ?{_SCALE}{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
 )
+
+
+# Behind a power of ten.
+_RAISED: Final = re.compile(
+    rf"(?:(?<=10[⁰¹²³⁴-⁹])|(?<=10[⁰¹²³⁴-⁹⁻][⁰¹²³⁴-⁹])|(?<=10⁻[⁰¹²³⁴-⁹]{{2}}))"
+    rf" ?{_SYMBOL.format('unit')}(?:/(?P<each>{_ANY_EACH}))?(?![A-Za-z0-9])"
+)
+_POWER_OF_TEN: Final = re.compile("10[⁰¹²³⁴-⁹⁻]")
+# Units without a figure, which touch a word: the price of a kWh.
+_BARE: Final = re.compile(
+    r"(?<=[\u3041-\u30ff\u4e00-\u9fff/])(?P<behind>kWh|mmHg|kcal|[GMk]?Hz|dB|[hkM]Pa|[MG]bps|mAh|k[gmWV]|[cmnμ]m|m[gLl])"
+    r"(?![A-Za-z0-9/²³])|(?<![A-Za-z0-9./])(?P<before>kWh|mmHg|kcal|[GMk]?Hz|dB|[hkM]Pa|[MG]bps|mAh|k[gmWV]|[cmnμ]m|m[gLl])"
+    r"(?=[\u3041-\u30ff\u4e00-\u9fff])"
+)
+_BARE_CUE: Final = re.compile("[GMkdhmcnμ][A-Za-z]")
 
 
 def read_money(text: TrackedText) -> TrackedText:
@@ -243,7 +258,13 @@ def read_units(text: TrackedText) -> TrackedText:
         text = text.sub(_DEGREES, _degrees)
     if "/" in text.text:
         text = text.sub(_RATE, lambda match: _EACH[match["each"].replace("µ", "μ")])
-    return text.sub(_MEASURE, _measure) if _UNIT_LETTER.search(text.text) else text
+    if _UNIT_LETTER.search(text.text):
+        text = text.sub(_MEASURE, _measure)
+    if _POWER_OF_TEN.search(text.text):
+        text = text.sub(_RAISED, _raised)
+    if _BARE_CUE.search(text.text) is None:
+        return text
+    return text.sub(_BARE, lambda match: _UNITS[match["behind"] or match["before"]])
 
 
 def _amounts(match: re.Match[str]) -> str:
@@ -252,7 +273,17 @@ def _amounts(match: re.Match[str]) -> str:
 
 
 def _degrees(match: re.Match[str]) -> str:
-    return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + _amounts(match) + "度"
+    words = _amounts(match)
+    if match["inner"]:
+        words = words.replace("から", "度から")
+    return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + words + "度"
+
+
+def _raised(match: re.Match[str]) -> str | None:
+    unit = _UNITS.get(match["unit"])
+    if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
+        return None
+    return _POWERS.get(match["unit_power"] or "", "") + unit + (_EACH[match["each"]] if match["each"] else "")
 
 
 def _measure(match: re.Match[str]) -> str | None:

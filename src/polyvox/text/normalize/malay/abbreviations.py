@@ -115,6 +115,8 @@ WITHIN: Final = {
     "vs": "lawan",
     "maks": "maksimum",
     "dep": "deposit",
+    "hub": "hubungi",
+    "mesy": "mesyuarat",
     "agg": "agregat",
     "bhg": "bahagian",
     "kump": "kumpulan",
@@ -136,6 +138,7 @@ _DOTTED: Final = {
     "s.k": "salinan kepada",
     "b.p": "bagi pihak",
     "p.a": "setahun",
+    "s.t": "setahun",
     "k.p": "kad pengenalan",
     "w.p": "Wilayah Persekutuan",
     "y.b": "Yang Berhormat",
@@ -213,7 +216,11 @@ _COMPARED: Final = {
 }
 _BLESSINGS: Final = {"SWT": "subhanahu wataala", "SAW": "sallallahu alaihi wasallam"}
 _HOLY: Final = frozenset("allah baginda muhammad nabi rasulullah rasul".split())
+_ESTUARIES: Final = (
+    "Perlis Lumpur Terengganu Selangor Kangsar Krai Lipis Pilah Kedah Muda Besut Nerang Langat Berang".split()
+)
 _SHORT_PLACES: Final = {
+    **{f"K. {name}": f"Kuala {name}" for name in _ESTUARIES},
     "T'ganu": "Terengganu",
     "K'tan": "Kelantan",
     "S'gor": "Selangor",
@@ -292,9 +299,12 @@ _SCHOOL: Final = re.compile(r"(?<=\bSek\. )(Men|Keb|Ren)\.|(?<=\bSek )(Men|Keb|R
 _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in _SHORT_PLACES)})(?!\w)")
 _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
+# Of a match, when a goal is scored or a card is shown.
+_MINUTE: Final = re.compile(r"(?:(?<=gol )|(?<=jaringan )|(?<=merah )|(?<=kuning )|(?<=penalti ))min\.?(?= ?\d)")
 _LEAST: Final = re.compile(r"(?<![\w.'-])(?<!\d )[Mm]in\.(?= ?-?\d)")
 _SECTION: Final = re.compile(
-    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\())"
+    r"(?=[sS])(?:(?<=bawah )|(?<=mengikut )|(?<=menurut )|(?<=melanggar )|(?<=dengan )|(?<=\()"
+    r"|(?<=\), )|(?<=Keseksaan, )|(?<=Keseksaan )|(?<=\d{4}, ))"
     r"[sS](?:ek|eks)?\. ?(?=\d)"
 )
 _APPENDIX: Final = re.compile(r"(?<![\w.'-])Lamp\. ?(?=(?:[A-Z]|\d{1,2})(?!\w))")
@@ -341,6 +351,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
     text = text.sub(_LABEL, _label)
     text = text.sub(_SECTION, "seksyen ").sub(_APPENDIX, "Lampiran ")
+    text = text.sub(_MINUTE, "minit") if "min" in text.text else text
     text = text.sub(_LEAST, lambda match: capitalised_like(match.group(), "minimum"))
     text = text.sub(_HEADED, lambda match: capitalised_like(match.group(), WITHIN[match.group().lower()]))
     return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)

@@ -321,9 +321,25 @@ def read_shares(text: TrackedText) -> TrackedText:
     return text.sub(_PERCENT, lambda match: _quantity(match, "peratus" if match["sign"] == "%" else "per seribu"))
 
 
+# Days, weeks and months in a doctor's hand: 3/7, 2/52, 6/12.
+_COURSE: Final = re.compile(
+    r"(?:(?<=TDS )|(?<=QID )|(?<=BD )|(?<=OD )|(?<=PRN ))(?:[x×] ?)?(\d{1,2})/(7|52|12)(?![\d/])"
+    r"|(?<=TCA )(\d{1,2})/(7|52|12)(?![\d/])"
+)
+_COURSES: Final = {"7": "hari", "52": "minggu", "12": "bulan"}
+
+
 def read_rates(text: TrackedText) -> TrackedText:
-    """Units of speed and of content that stand without a figure."""
-    return text.sub(_BARE_RATE, _bare_rate) if "/" in text.text else text
+    """Units of speed and of content that stand without a figure, and for how long a medicine is taken."""
+    if "/" not in text.text:
+        return text
+    text = text.sub(_COURSE, _course)
+    return text.sub(_BARE_RATE, _bare_rate)
+
+
+def _course(match: re.Match[str]) -> str:
+    """The days, weeks or months of a medicine; those until the next visit are no length of it."""
+    return f"selama {match[1]} {_COURSES[match[2]]}" if match[1] else f"{match[3]} {_COURSES[match[4]]}"
 
 
 def _bare_rate(match: re.Match[str]) -> str:

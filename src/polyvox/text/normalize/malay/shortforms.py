@@ -285,6 +285,23 @@ SHORT_FORMS: Final = _by_short_form(
         "akaun": "acc",
         "gambar": "gmbr gbr",
         "jalan": "jln",
+        "darah": "drh",
+        "paling": "plg",
+        "akan": "akn",
+        "pagi": "pgi",
+        "maksud": "mksd",
+        "bagaimana": "bgmn bgmana bgaimn",
+        "lewat": "lwt",
+        "awal": "awl",
+        "jantung": "jntg",
+        "tangan": "tgn",
+        "kepala": "kpla",
+        "menjadi": "mnjd mnjdi",
+        "kawasan": "kwsn",
+        "panjang": "pnjg",
+        "pendek": "pndk",
+        "penumpang": "pnmpg",
+        "sini": "sni",
         "besok": "bsk",
         "marah": "mrh mrah",
     }
@@ -354,6 +371,10 @@ _BEFORE_MORNING: Final = frozenset(
 _LATER: Final = re.compile(r"[^.!?\n]{0,40}\b(?:ptg|petang|mlm|malam|tgh hari|tengah hari)\b")
 _DOSED: Final = re.compile(r"\d (?:unit|biji|tablet|kapsul|sudu|titis|kali|sedutan) $")
 _GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
+# What a doctor does.
+_TREATS: Final = frozenset(
+    "bagi beri cakap cek ckp ckap kata nasihatkan pesan rawat sahkan suruh syorkan tulis".split()
+)
 # Names that one comes from.
 _MET: Final = frozenset(
     "bersama bertemu dengan dgn hubungi jumpa kata kepada klinik kpd menurut oleh pakar rujuk tanya temui yang".split()
@@ -439,8 +460,11 @@ def _after_figure(match: re.Match[str]) -> bool:
 
 
 def _from_or_doctor(match: re.Match[str]) -> str:
-    """Before a name "dr" is a doctor where people are met or asked; whatever else comes from there."""
+    """Before a name "dr" is a doctor where people are met or asked, as it is before what a doctor does; whatever else
+    comes from there."""
     following = word_after(match)
+    if following in _TREATS:
+        return "doktor"
     met = word_before(match).lower() in _MET and following[:1].isupper()
     return "Doktor" if met and following not in _WHENCE else "dari"
 

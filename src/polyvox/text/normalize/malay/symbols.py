@@ -97,12 +97,18 @@ _NO_RATE: Final = frozenset("hari minggu bulan tahun jam minit orang".split())
 _PARTNERS: Final = re.compile(
     r"(?<=[a-z])/(?=[A-Z][a-z]+ [A-Z][a-z]|[A-Z][a-z]+ (?:menang|kalah|tewas|mara|menewaskan|tumpas))"
 )
+# Of marks in an examination.
+_LOWER_GRADE: Final = re.compile(r"(?:(?<=[ \d][A-E])|(?<=^[A-E]))-(?=[\s,.;)]|$)")
+# Between what reacts and what comes of it.
+_REACTION: Final = re.compile(r"(?<=[A-Z\d)]) ?→ ?(?=\d{0,2}[A-Z][A-Za-z\d]{0,8})")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r" ?/+ ?")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
 _DIFFERENCE: Final = re.compile(r"(?<=[\w)]) {1,2}- (?=[\w(][^\n=]{0,24}=)")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■►▶]+ ?")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VOLUMES: Final = {"L": "seliter", "mL": "semililiter", "dL": "sedesiliter"}
+_PER_VOLUME: Final = re.compile(r"(?<=[⁰¹²³⁴-⁹])/([md]?L)(?!\w)")
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<digits>\d{1,6})(?![\w.])")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])")
@@ -116,6 +122,8 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     text = text.sub(_STARS, lambda match: " bintang" if last_words(match, reach=40) & _LODGINGS else None)
     text = text.sub(_FACTOR, " kali ") if _CROSS.search(text.text) else text
     text = text.sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
+    if "→" in text.text and " + " in text.text:
+        text = text.sub(_REACTION, " menghasilkan ")
     if _COMPARING.search(text.text) is None:
         return text
     text = text.sub(_NUMBER_SIGN, "nombor ")
@@ -125,6 +133,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 
 def read_exponents(text: TrackedText) -> TrackedText:
     """Powers of a figure, whose exponent stays in figures before its unit: "10^8 m/s"."""
+    text = text.sub(_PER_VOLUME, lambda match: f" {_VOLUMES[match[1]]}") if "/" in text.text else text
     text = text.sub(_RAISED, _raised)
     return text.sub(_EXPONENT, " kuasa ") if "^" in text.text else text
 
@@ -140,6 +149,7 @@ def read(text: TrackedText) -> TrackedText:
         text.sub(_DECORATION, " ")
         .sub(_ARROW, " ke ")
         .sub(_GRADE, " plus")
+        .sub(_LOWER_GRADE, " minus")
         .sub(_ALIAS, lambda match: " alias " if _is_alias(match) else " di ")
         .sub(_SHORT_NAMES, " ")
         .sub(_AT_PLACE, " di ")

@@ -58,6 +58,7 @@ _MEASURED: Final = frozenset(
     "gb sen jam minit hari minggu bulan tahun unit ml hektar ekar inci kaki lot bait".split()
 )
 _LAP: Final = re.compile(r"(?<![\w.:])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)(?P<part>\.\d{1,2})?(?![\w:]|[.,]\d)")
+_RACE: Final = re.compile(r"(?i:\b(?:larian|maraton|marathon|pelari|lumba|renang|kayuhan|\d+ ?km:))")
 _RUNNING: Final = frozenset("dalam masa catat catatan mencatat pace rekod".split())
 _SPAN: Final = re.compile(rf"(?<=:)([0-5]\d)( ?{_PART})?{DASH}(?=\d{{1,2}}:[0-5]\d(?!\d)|\d{{1,2}} ?{_PART})")
 _SPAN_OF_PARTS: Final = re.compile(rf"(?<=\d)(?P<gap> ?)(?P<part>{_PART}){DASH}(?=\d{{1,2}})")
@@ -119,7 +120,8 @@ def _chat_time(match: re.Match[str]) -> str | None:
 
 def _lap(match: re.Match[str]) -> str | None:
     """Minutes and seconds of a race."""
-    if word_before(match).lower() not in _RUNNING or match.group().startswith("0"):
+    raced = word_before(match).lower() in _RUNNING or _RACE.search(match.string)
+    if not raced or match.group().startswith("0"):
         return None
     return f"{cardinal(match['minute'])} minit {number(str(int(match['second'])) + (match['part'] or ''))} saat"
 

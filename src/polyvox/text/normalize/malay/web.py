@@ -25,6 +25,7 @@ _PATH: Final = re.compile(
     r"(?<![\w@./\\-])(?:\.{0,2}/)?(?:[A-Za-z0-9_.-]++/)++[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*\."
     r"[a-z][a-z0-9]{0,7}(?![\w@-]|\.\w)"
 )
+_FOLDER: Final = re.compile(r"(?<![\w/.:])/(?:[A-Za-z_.][A-Za-z0-9_.-]*/)+[A-Za-z0-9_.-]*[A-Za-z0-9_](?![\w/])")
 _LOCAL: Final = re.compile(rf"(?<![\w@./\\-])localhost(?![\w@-])(?:[:/](?=\w){_INSIDE}*{_LAST})?", re.IGNORECASE)
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]{1,50})(?![\w@])")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]++)")
@@ -70,7 +71,7 @@ def read(text: TrackedText, options: NormalizationOptions, digits: ReadDigits, m
     if options.url_normalization:
         text = text.sub(_URL, aloud).sub(_DOMAIN, aloud).sub(_LOCAL, aloud)
         if "/" in text.text:
-            text = text.sub(_PATH, aloud)
+            text = text.sub(_PATH, aloud).sub(_FOLDER, aloud)
     return text
 
 

@@ -116,7 +116,7 @@ _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 # Where a letter A would be taken for an article.
 _OPENING: Final = re.compile(r"(?:\A|[.!?:;,(\n] ?)\Z")
 
-_PROGRAMS: Final = frozenset(
+PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
     "Elasticsearch Electron Fedora Firefox Flask Flutter GCC Git Go Godot Gradle Helm Java Julia Kafka Kotlin "
     "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
@@ -301,12 +301,12 @@ def _is_version(match: re.Match[str]) -> bool:
     pinned = _PINNED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
     if pinned is not None:
         before = pinned[1] or pinned[2]
-    if before.lower() in ("version", "release") or before in _PROGRAMS:
+    if before.lower() in ("version", "release") or before in PROGRAMS:
         return True
     if before not in _BETWEEN_VERSIONS or following in ("times", "percent", "million", "seconds", "points"):
         return False
     near = match.string[max(0, match.start() - _NEAR) : match.start()]
-    return not _PROGRAMS.isdisjoint(_WORD.findall(near))
+    return not PROGRAMS.isdisjoint(_WORD.findall(near))
 
 
 def _dashed(match: re.Match[str]) -> str:
