@@ -93,7 +93,8 @@ _PRICED: Final = frozenset("mo reg Reg sugg Sugg sh fr ea nt pd".split())
 _PAIRS: Final = frozenset(
     (
         "EE UU", "RR HH", "CC AA", "JJ OO", "FF AA", "a m", "p m", "s n", "n m", "n è", "c à", "p ej", "p ex",
-        "p es", "a C", "d C", "av J", "ap J", "p b", "C civ", "Bs As", "op cit", "Op cit", "art cit", "art cité",
+        "p es", "a C", "d C", "av J", "ap J", "apr J", "conf Cass", "p b", "C civ", "C conso", "Bs As", "op cit",
+        "Op cit", "art cit", "art cité", "ch garde", "ch acq", "p de", "j pour", "rif alla", "cons prev",
         "cl en", "M le", "M et", "n verde", "Es n", "cod civ", "Cod prod", "trad it", "Trad it", "t ind",
         "ten col", "p o", "Cass soc", "Cass civ", "sp cond", "C pén", "C trav", "disp adic", "R da", "R das",
         "R do", "R dos", "R de", "dir financier", "imp des", "ch double", "ch simple",
@@ -160,7 +161,7 @@ _ROMANCE_INSIDE: Final = (
         "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
         "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
         "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
-        "spect aa pz Pz grs dte dtes pta cdo plat prop Próx próx Lit lit eng grat".split()
+        "spect aa pz Pz grs dte dtes pta cdo plat prop Próx próx Lit lit eng grat acq mill bouff".split()
     )
 )
 _ROMANCE_FIGURES: Final = (
@@ -172,12 +173,12 @@ _ROMANCE_FIGURES: Final = (
         "prezzo rif stag arr dép déj part j press scad tot caus prov hon "
         "mart loc fatt T surf larg haut prec prél éch cott Arts arts Alb alb Ped ped Ejerc ejerc plat Plat prop "
         "perm subs "
-        "emb tpl".split()
+        "emb tpl ép f st es par trasp val capp".split()
     )
 )
 _ROMANCE_NAMES: Final = frozenset(
     "amm Amm Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
-    "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen".split()
+    "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen Part".split()
 )
 _UNITS: Final = frozenset(
     "oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs nt nts lin".split()
@@ -185,8 +186,8 @@ _UNITS: Final = frozenset(
 # Titles and streets of the Romance languages, which are words where no name follows.
 _BEFORE_NAMES: Final = frozenset("bt d av Av bd sig prof ing arch geom avda Avda pza Pza ctra Ctra".split())
 _BEFORE_LETTERS: Final = frozenset(
-    "Lamp app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp Appx Apx Sched Ex Exs Rev rev "
-    "Att Attach Encl".split()
+    "Lamp Pz cl app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp Appx Apx Sched Ex Exs "
+    "Rev rev Att Attach Encl".split()
 )
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
