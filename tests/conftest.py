@@ -3,13 +3,14 @@ import importlib.metadata
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 # What a fixture needs is imported by the fixture: every run of one test file reads this one.
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ settings.register_profile("quick", derandomize=True, deadline=None, max_examples
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+if settings.get_current_profile_name() == "quick":
+    # Of the constants of all modules, which Hypothesis would collect and then hold against each strategy for seconds of
+    # CPU time, ten examples draw next to none.
+    providers._get_local_constants = lambda: providers._local_constants
 
 # Kernels for GPUs are interpreted, wherever the tests run. Triton reads this once, when it is imported.
 os.environ["TRITON_INTERPRET"] = "1"
@@ -65,10 +70,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path not in slow, item.path not in long))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let collections of garbage pass over all that is imported and collected: each would walk through it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_collection_finish() -> None:
-    """Let collections of garbage pass over all that was imported and collected: each would walk through it again."""
-    gc.collect()
-    gc.freeze()
+    """Let PyTorch's 40 loggers pass on what they hear: each test would give those that do not pytest's handlers."""
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.partition(".")[0] == "torch" and isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +110,31 @@ def fresh_logging() -> None:
     if "structlog" in sys.modules:
         sys.modules["structlog"].reset_defaults()
     logging.getLogger().setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_tracebacks() -> None:
+    """Logged tracebacks come without colours and variables, which would take 0.1 s of CPU time for each."""
+    if (structlog := sys.modules.get("structlog")) is not None:
+        structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_reserves() -> Iterator[None]:
+    """Stores of voices hold back 64 KiB of the disk, not 4 MiB of random bytes in each of some 200 folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        if (store := sys.modules.get("polyvox.voices.storage.store")) is not None:
+            patch.setitem(store.FileVoiceStore.__init__.__kwdefaults__, "reserve_bytes", 65_536)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_distributed_tensors() -> Iterator[None]:
+    """No test compares such: to tell them from others, each worker would import them for 0.7 s of CPU time."""
+    with pytest.MonkeyPatch.context() as patch:
+        if (comparison := sys.modules.get("torch.testing._comparison")) is not None:
+            patch.setattr(comparison, "_HAS_DTENSOR", False)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -83,7 +83,7 @@ async def test_it_is_started_again_where_it_was_killed(server: ForkServer, caplo
     assert await answer(child, "argument") == "7"
     assert "has ended with status -9" in caplog.text
     await child.end(5.0)
-    assert await orphan.end(5.0) is None
+    assert await orphan.end(0.5) is None
     os.kill(orphans_pid, signal.SIGKILL)
 
 

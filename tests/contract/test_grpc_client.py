@@ -35,6 +35,7 @@ def test_the_original_client_collects_its_samples(server: ProgramProcess) -> Non
     assert len(audio) == AUDIO_BYTES
 
 
+@pytest.mark.long
 def test_text_can_be_sent_while_audio_comes(server: ProgramProcess) -> None:
     client = speech_client()
 

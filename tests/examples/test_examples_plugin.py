@@ -58,6 +58,7 @@ def test_it_speaks_through_the_server(server: str) -> None:
     assert len(pcm) / rate == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.long
 def test_the_server_lists_it_with_what_it_can_do(server: str) -> None:
     [model] = [model for model in httpx.get(f"{server}/v1/models").json()["data"] if model["id"] == "chime"]
     assert model["available"] is True

@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from helpers.attacked_server import attacked_server
 from helpers.processes import ProgramProcess
 
+pytestmark = pytest.mark.long
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = b"\0\0\0\4\0\0\0\0\0"
 MOST_KINDS = 12

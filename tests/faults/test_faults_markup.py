@@ -8,6 +8,7 @@ import pytest
 from helpers.attacked_server import attacked_server
 from helpers.processes import ProgramProcess
 
+pytestmark = pytest.mark.long
 LATE = "A first passage.\n[rate:1.5] A second one.\n[rate:1.0] And [pause:61s] a third."
 PLACE = "line 3, column 16"
 

@@ -1,11 +1,11 @@
 """Probes, metrics and the models in memory, for those who run the server."""
 
-from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.responses import JSONResponse
 
+from polyvox import __version__
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
 from polyvox.api.middleware.origins import refuse_foreign_pages
@@ -46,7 +46,7 @@ async def index() -> dict[str, str]:
     """The main paths. Voice agents also call this to open a connection ahead of time."""
     return {
         "name": "polyvox",
-        "version": version("polyvox"),
+        "version": __version__,
         "speech": "/v1/audio/speech",
         "voices": "/v1/audio/voices",
         "models": "/v1/models",
@@ -57,7 +57,7 @@ async def index() -> dict[str, str]:
 @router.get("/health")
 async def health() -> dict[str, str]:
     """200 as long as the process serves."""
-    return {"status": "healthy", "version": version("polyvox")}
+    return {"status": "healthy", "version": __version__}
 
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})

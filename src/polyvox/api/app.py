@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from polyvox import __version__
 from polyvox.api import admin
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
@@ -73,7 +73,7 @@ def create_app(
         refusals,
         public,
         title="Polyvox",
-        version=version("polyvox"),
+        version=__version__,
         description=_DESCRIPTION,
         openapi_tags=_tags(doors),
         lifespan=_lifespan,

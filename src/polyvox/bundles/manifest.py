@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Annotated, Literal, Self
@@ -316,4 +317,9 @@ def _shipped() -> list[Traversable]:
 
 
 def _read(item: Traversable) -> Manifest:
-    return Manifest.model_validate(yaml.load(item.read_text(encoding="utf-8"), _YAML_LOADER))  # noqa: S506 - a safe one
+    return _parsed(item.read_text(encoding="utf-8"))
+
+
+@cache
+def _parsed(text: str) -> Manifest:
+    return Manifest.model_validate(yaml.load(text, _YAML_LOADER))  # noqa: S506 - a safe one

@@ -63,6 +63,7 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
 
 
 def test_every_kind_reason_and_limit_that_is_known_is_shown_as_0_before_it_happens(metrics: Metrics) -> None:
+    metrics.render()
     shown = metrics.registry.get_sample_value
     for name, label, values in (
         ("polyvox_failures_total", "kind", [status.code for status in STATUS.values()]),

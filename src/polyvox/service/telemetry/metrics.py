@@ -297,8 +297,6 @@ class Metrics:
             "polyvox_ended_jobs", "Jobs that came to an end or a halt, by their status.", ["status"], registry=registry
         )
 
-        self._start_at_zero()
-
     def _start_at_zero(self) -> None:
         """Show every series whose labels are known."""
         labels: dict[Counter | Histogram, Iterable[str]] = {
@@ -520,4 +518,5 @@ class Metrics:
 
     def render(self, *others: Collector) -> bytes:
         """Everything in the text format, followed by the metrics of other collectors."""
+        self._start_at_zero()
         return b"".join(generate_latest(source) for source in (self.registry, *others))

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Callable
-from importlib.metadata import version
 
 import structlog
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -12,6 +11,7 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.sdk.trace.sampling import ParentBased, Sampler, TraceIdRatioBased
 
+from polyvox import __version__
 from polyvox.config import Settings
 from polyvox.service.telemetry.span_queue import SpanQueue
 from polyvox.service.telemetry.tracing import RequestTracer
@@ -43,7 +43,7 @@ def tracer_to(
     limits = SpanLimits(max_attribute_length=_LONGEST_ATTRIBUTE)
     provider = TracerProvider(sampler, resource, shutdown_on_exit=False, span_limits=limits)
     provider.add_span_processor(SpanQueue(exporter, on_dropped))
-    return RequestTracer(provider.get_tracer("polyvox", version("polyvox")), provider.shutdown)
+    return RequestTracer(provider.get_tracer("polyvox", __version__), provider.shutdown)
 
 
 def _url(endpoint: str | None) -> str | None:
@@ -61,7 +61,7 @@ def _sampler(ratio: float) -> Sampler | None:
 
 def _resource() -> Resource:
     """This program, under the name of OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES where they give one."""
-    named = Resource({SERVICE_NAME: "polyvox", SERVICE_VERSION: version("polyvox")})
+    named = Resource({SERVICE_NAME: "polyvox", SERVICE_VERSION: __version__})
     given = Resource.create()
     unnamed = str(given.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
     return given.merge(named) if unnamed else named.merge(given)

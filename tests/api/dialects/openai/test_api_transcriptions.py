@@ -143,6 +143,7 @@ def test_openais_client_reads_transcripts_events_and_translations():
             create(model="nova-3", file=("speech.flac", SPEECH))
 
 
+@pytest.mark.slow
 async def test_moonshine_hears_what_is_said_and_when(installed):
     bundle = installed("moonshine-base")
     service = tone_service(models_dir=bundle.folder.parent)

@@ -1,10 +1,10 @@
 """Cartesia's paths for speech, and those that a client may try besides."""
 
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Response, WebSocket
 
+from polyvox import __version__
 from polyvox.api.dependencies import Call, Owner, Service, Voices
 from polyvox.api.dialects.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.dialects.cartesia.connection import CartesiaConnection
@@ -68,4 +68,4 @@ async def refuse_token() -> None:
 
 async def status() -> dict[str, Any]:
     """Return whether the server answers, and its version."""
-    return {"ok": True, "version": version("polyvox")}
+    return {"ok": True, "version": __version__}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 import structlog
@@ -18,6 +17,7 @@ from mcp_types import (
     Tool,
 )
 
+from polyvox import __version__
 from polyvox.api.dialects.mcp.backend import McpBackend
 from polyvox.api.dialects.mcp.tools import INSTRUCTIONS, SpeechTools
 from polyvox.errors import NotFoundError
@@ -47,7 +47,7 @@ def create_server(tools: SpeechTools, backend_of: Callable[[Context], McpBackend
 
     return Server(
         "polyvox",
-        version=version("polyvox"),
+        version=__version__,
         title="Polyvox",
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,

@@ -3,9 +3,9 @@
 import asyncio
 import json
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
+from polyvox import __version__
 from polyvox.api.requests.body import off_the_loop
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
@@ -32,7 +32,7 @@ class Event:
     def encoded(self) -> bytes:
         """The event as it is sent."""
         data = json.dumps(self.data, ensure_ascii=False).encode("utf-8", "replace") if self.data else b""
-        head: dict[str, object] = {"type": self.type, "version": version("polyvox")}
+        head: dict[str, object] = {"type": self.type, "version": __version__}
         head |= {"data_length": len(data)} if data else {}
         head |= {"payload_length": len(self.payload)} if self.payload else {}
         return b"".join((json.dumps(head).encode(), b"\n", data, self.payload))

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
+from polyvox import __version__
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.speech import SpeechService
@@ -162,5 +162,5 @@ def _artifact(name: str, description: str, made_by: str) -> dict[str, Any]:
         "description": description,
         "attribution": {"name": made_by, "url": _URL},
         "installed": True,
-        "version": version("polyvox"),
+        "version": __version__,
     }
