@@ -11,7 +11,7 @@ _LONE: Final = re.compile(r"(?P<full>[★⭐])(?P<half>½|1/2)?(?P<empty>☆{1,9
 
 
 def read(text: TrackedText) -> TrackedText:
-    """How many stars there are, and of how many where the rest are empty."""
+    """The number of stars, and of how many where the rest are empty."""
     if not any(star in text.text for star in "★⭐🌟"):
         return text
     return text.sub(_ROW, _counted).sub(_LONE, _counted)

@@ -427,7 +427,7 @@ def _chapter_or_channel(word: str, match: re.Match[str]) -> str | None:
 
 
 def _by_figure(match: re.Match[str], word: str) -> str | None:
-    """What the figure behind makes of a word: "q. 20 min", "ph. 3", "div. 12c"."""
+    """The word that the figure behind makes of a short one: "q. 20 min", "ph. 3", "div. 12c"."""
     if word == "q" and _INTERVAL.match(match.string, match.end()):
         return "every"
     if word in ("Ph", "ph") and _PHASE.match(match.string, match.end()):

@@ -81,7 +81,7 @@ class CountedBefore:
         return text.endswith((" a ", " en ", " em ", " para "), 0, start) and self.is_feminine(put["noun"])
 
     def verb(self, figure: re.Match[str]) -> re.Match[str] | None:
-        """What so many are or do, behind a figure; the noun of one may end as a verb: "1 imagen"."""
+        """A word for what so many are or do, behind a figure; the noun of one may end as a verb: "1 imagen"."""
         being = self.being.match(figure.string, figure.end())
         return being if being or figure.group() == "1" else self.doing.match(figure.string, figure.end())
 
