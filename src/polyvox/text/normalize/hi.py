@@ -5,10 +5,12 @@ from polyvox.text.normalize.hindi import (
     addresses,
     dates_times,
     figures,
+    formulas,
     halves,
     latin,
     measures,
     references,
+    rulers,
     versions,
 )
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
@@ -28,7 +30,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_emails(text)
     if options.url_normalization:
         text = addresses.read_urls(text)
-    text = references.read(latin.read(versions.read(text)))
+    text = references.read(latin.read(rulers.read(formulas.read(versions.read(text)))))
     text = dates_times.read(measures.read_money(text))
     text = halves.read(text)
     text = abbreviations.read(text)

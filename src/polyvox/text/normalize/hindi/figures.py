@@ -40,13 +40,10 @@ _ROMAN: Final = re.compile(
     r"(?=[IVX])(?:(?:(?<=भाग )|(?<=कक्षा )|(?<=अध्याय )|(?<=खंड )|(?<=अनुसूची )|(?<=फ़ेज़ )|(?<=फेज )|(?<=चरण )"
     r"|(?<=टाइप )|(?<=पेपर )|(?<=सेमेस्टर )"
     r"|(?<=इकाई )|(?<=यूनिट )|(?<=टियर ))(?P<part>I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?![A-Za-z0-9-])"
-    r"|(?:(?<=जॉर्ज )|(?<=चार्ल्स )|(?<=हेनरी )|(?<=लुई )|(?<=फ़िलिप )|(?<=कार्ल )|(?<=मुहम्मद )|(?<=मोहम्मद ))"
-    r"(?P<ruler>V|X)(?![A-Za-z0-9])"
     r"|(?<=[\u0900-\u097f] )(?P<numeral>I{2,3}|IV|VI{1,3}|IX)(?![A-Za-z0-9]| ?=))"
 )
 _ROMAN_ORDINALS: Final = {
-    "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "V": "पंचम", "VI": "षष्ठ",
-    "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम", "X": "दशम",
+    "II": "द्वितीय", "III": "तृतीय", "IV": "चतुर्थ", "VI": "षष्ठ", "VII": "सप्तम", "VIII": "अष्टम", "IX": "नवम",
 }  # fmt: skip
 _ROMAN_PARTS: Final = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), map(str, range(1, 13)), strict=True))
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d{1,2})[xX×](?! ?\d)(?![A-Za-z])(?! ?[=+*^<>≤≥²³]| [-−–] ?\d)")
@@ -277,7 +274,7 @@ def _version(match: re.Match[str]) -> str:
 def _roman(match: re.Match[str]) -> str:
     if match["part"]:
         return cardinal(_ROMAN_PARTS[match["part"]])
-    return _ROMAN_ORDINALS[match["ruler"] or match["numeral"]]
+    return _ROMAN_ORDINALS[match["numeral"]]
 
 
 def _english_ordinal(match: re.Match[str]) -> str:

@@ -31,9 +31,17 @@ _OF_MANY: Final = re.compile("(?:約|およそ|ほぼ|さじ|カップ|うち|�
 _SHARED: Final = re.compile(
     "の(?:人|方々|割合|確率|生徒|学生|国|社|票|賛成|量|面積|大きさ|長さ|値段|価格|土地|住民|家庭|世帯|女性|男性|会社|企業|議員|議席|子|速)"
 )
-_NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])(?:・祝)?\)")
+# What makes a weekday free, behind it in its brackets.
+_FREE: Final = "[・、,/ ]?(?:祝日?|振替休日|振休)|[・、,/ ]休日?"
+_BESIDE_FREE: Final = re.compile(
+    rf"(?<=[\d翌当元初前]日)\((?:(?P<day>[月火水木金土日])(?:{_FREE})|祝日?[・、,/ ]?(?P<last>[月火水木金土日]))\)"
+)
+_NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])\)")
 # A day of the month by its weekday alone.
-_DAY_ALONE: Final = re.compile(rf"(?<![\d/.,])(3[01]|[12]\d|[1-9])(?=\([{_WEEKDAY}](?:・祝)?\))")
+_DAY_ALONE: Final = re.compile(
+    rf"(?<![\d/.,])(3[01]|[12]\d|[1-9])"
+    rf"(?=\((?:[{_WEEKDAY}](?:{_FREE})?|祝[・、,/ ]?[{_WEEKDAY}])\))"
+)
 _SPAN: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
     r"(?<!\d)(?<!\d[:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
@@ -83,14 +91,17 @@ _DATED: Final = re.compile("(?<=\\d日)付け?+(?![きくかこっいけ加着�
 _UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
 _COUNTED: Final = "[\u3041-\u30ff\u4e00-\u9fff%℃A-Za-z]"
 _TO_ANOTHER: Final = re.compile(
-    "(?:" + "|".join(rf"(?<=\d{_COUNTED}{{{length}}})" for length in range(1, 5)) + r")[~～〜](?=第?\d)"
+    "(?:"
+    + "|".join(rf"(?<=\d{_COUNTED}{{{length}}})" for length in range(1, 5))
+    + r"|(?<=曜日 [祝休]日)|(?<=振替休日))[~～〜](?=第?\d)"
 )
 _TO_PLACE: Final = re.compile(
     "(?<=[\u30a0-\u30ff\u4e00-\u9fff])[~～〜](?=[\u30a0-\u30ff\u4e00-\u9fff]{1,8}?(?:駅|間|を|まで|行き|方面|線|インター|ジャンクション))"
 )
 # A wave with no end behind it.
 _SINCE: Final = re.compile(
-    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日)|(?<=\d[名泊%h])|(?<=\d[万億]円)|(?<=\dkm)|(?<=\dkg))[~～〜](?![\d~～〜♪☆ー])"
+    rf"(?:(?<=\d[年月日時歳円])|(?<=時\d\d分)|(?<=\d:\d\d)|(?<=\d日[{_WEEKDAY}]曜)|(?<=\d日祝日)|(?<=曜日 [祝休]日)"
+    r"|(?<=振替休日)|(?<=\d[名泊%h])|(?<=\d[万億]円)|(?<=\dkm)|(?<=\dkg))[~～〜](?![\d~～〜♪☆ー])"
 )
 
 
@@ -106,7 +117,8 @@ def read(text: TrackedText) -> TrackedText:
     if "/" in text.text:
         text = text.sub(_PART_OF_MONTH, r"\1月")
         text = text.sub(_ANY_DATE, _any_date)
-    text = text.sub(_DAY_ALONE, r"\1日") if "(" in text.text else text
+    if "(" in text.text:
+        text = text.sub(_DAY_ALONE, r"\1日").sub(_BESIDE_FREE, _free_day)
     text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
     if "・" in text.text:
         text = text.sub(_LISTED_DAYS, lambda match: "、".join(_WEEKDAYS.get(day, "") for day in match.group()[::2]))
@@ -124,6 +136,11 @@ def read(text: TrackedText) -> TrackedText:
             .sub(_SINCE, "から")
         )
     return text.sub(_TIME, _time) if ":" in text.text else text
+
+
+def _free_day(match: re.Match[str]) -> str:
+    free = "振替休日" if "振" in match.group() else "祝日" if "祝" in match.group() else "休日"
+    return f"{match['day'] or match['last']}曜日 {free}"
 
 
 def _short_date(match: re.Match[str]) -> str | None:

@@ -53,6 +53,11 @@ _TITLES: Final = {
     "Mt": "マウント",
 }
 _TITLE: Final = re.compile(rf"(?<![A-Za-z])(?P<title>{'|'.join(_TITLES)})\. ?(?=[A-Za-z\u30a0-\u30ff\u4e00-\u9fff])")
+# The number of a work of music, and of a piece in it: Op.125, Op. 9 No. 2.
+_OPUS: Final = re.compile(
+    r"(?<![A-Za-z])(?:[Oo]p\.|OP\.|Op) ?(?P<work>\d{1,3})(?![\d.]*\d)"
+    r"(?:(?:[-–]|,? ?[Nn]o\. ?)(?P<piece>\d{1,2})(?!\d))?"
+)
 _LEVEL: Final = re.compile(r"(?<![A-Za-z])(?:L[Vv]|(?P<channel>[Cc]h))\.? ?(?=\d)")
 _ORDINALS: Final = dict(
     zip(
@@ -77,6 +82,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ORDINAL, lambda match: _ORDINALS[match.group()])
     text = text.sub(_TITLE, lambda match: _TITLES[match["title"]])
     text = text.sub(_JUNCTION, lambda match: _JUNCTIONS[match["kind"]])
+    text = text.sub(_OPUS, _opus)
     text = text.sub(_LEVEL, lambda match: "チャンネル" if match["channel"] else "レベル")
     text = text.sub(_FORMULA, _formula).sub(_ELEMENT, lambda match: named(match.group()))
     text = text.sub(_TWICE, lambda match: "".join(ENGLISH_DIGITS.get(one) or LETTERS[one] for one in match.groups()))
@@ -87,6 +93,10 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_OF_TRADE, lambda match: f"{LETTERS[match['seller']]}トゥー{LETTERS[match['buyer']]}")
     text = text.sub(_PLURAL, lambda match: named(match["letters"]) + "ズ")
     return text.sub(_BESIDE, r"\g<first> ") if "/" in text.text else text
+
+
+def _opus(match: re.Match[str]) -> str:
+    return f"作品{match['work']}" + (f"の{match['piece']}" if match["piece"] else "")
 
 
 def named(letters: str) -> str:

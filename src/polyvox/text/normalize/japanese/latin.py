@@ -15,6 +15,8 @@ def _table(pairs: str) -> dict[str, str]:
 
 # Capitals that are said as a word.
 _SAID: Final = _table(
+    "JAL:ジャル JAF:ジャフ JARO:ジャロ JASDAQ:ジャスダック NEDO:ネド ICAO:イカオ IATA:イアタ UNCTAD:アンクタッド "
+    "FEMA:フィーマ DARPA:ダーパ RCEP:アールセップ JOGMEC:ジョグメック "
     "NASA:ナサ NATO:ナトー JAXA:ジャクサ OPEC:オペック UNESCO:ユネスコ UNICEF:ユニセフ FIFA:フィファ "
     "UEFA:ウエファ ASEAN:アセアン APEC:エイペック TOEIC:トーイック TOEFL:トーフル SIM:シム RAM:ラム ROM:ロム "
     "LAN:ラン WAN:ワン AIDS:エイズ SARS:サーズ MERS:マーズ COVID:コビッド OFF:オフ ON:オン OPEN:オープン "

@@ -58,6 +58,9 @@ _ORDERED: Final = ("分の", "年", "第", "予選", "予選の", "決勝", "決
 _CLASS: Final = re.compile("の(?:担任|教室|生徒|児童|先生|クラス|子)|(?:で|が)?[一二三四五六七八九1-9]着")
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
+# The particles behind a mark or another script, which a Chinese character would make a part of its word.
+_PARTICLE: Final = re.compile(rf"[はへ](?!虫類)(?=[{HAN}])(?<=[”」』)）】》〉A-Za-z].)")
+_PARTICLES: Final = {"は": "わ", "へ": "え"}
 _DIGITS: Final = "零一二三四五六七八九"
 _DECIMAL: Final = re.compile("[零一二三四五六七八九十百千万]点(?P<digits>[零一二三四五六七八九]{1,16})(?![十百千])")
 _DECIMALS: Final = dict(zip(_DIGITS, "れー いち に さん よん ご ろく なな はち きゅー".split(), strict=True))
@@ -189,7 +192,7 @@ def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
         _Joined(word.start, word.end, word.reading, certain=word.certain, closed=True)
         for word in known_words(text.text)
     ]
-    found = [*counted, *words, *_numerals(text.text), *_called(text.text)]
+    found = [*counted, *words, *_numerals(text.text), *_called(text.text), *_particles(text.text)]
     return text, _apart(sorted(found, key=lambda joined: (joined.start, -joined.end)))
 
 
@@ -203,6 +206,11 @@ def _called(text: str) -> Iterator[_Joined]:
         yield _Joined(*match.span(), hiragana(match.group()), certain=True)
     for match in _DECIMAL.finditer(text):
         yield _Joined(*match.span("digits"), "".join(_DECIMALS[digit] for digit in match["digits"]), certain=True)
+
+
+def _particles(text: str) -> Iterator[_Joined]:
+    for match in _PARTICLE.finditer(text):
+        yield _Joined(*match.span(), _PARTICLES[match.group()], certain=True)
 
 
 def _numerals(text: str) -> Iterator[_Joined]:
