@@ -6,12 +6,15 @@ from enum import Enum
 from typing import Final
 
 from polyvox.text.normalize.english import (
+    blood,
     british,
     clinical,
     figures,
+    halves,
     labels,
     music,
     names,
+    numeral_lists,
     phones,
     roman,
     scripture,
@@ -62,13 +65,13 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
     """
     if not options.normalize:
         return speakable(text)
-    text = _addresses(names.read(_folded(text)), options)
+    text = _addresses(blood.read(names.read(_folded(text))), options)
     if options.optional_pluralization_normalization and "(" in text.text:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = formulas.read(
-        formulas.read_tolerances(ranks.read(stars.read(text))).sub(_VULGAR_FRACTION, _fraction_in_figures)
+        formulas.read_tolerances(ranks.read(halves.read(stars.read(text)))).sub(_VULGAR_FRACTION, _fraction_in_figures)
     )
     text = addresses.read(weather.read(airports.read(courts.read_districts(text))))
     figured = _DIGIT.search(text.text) is not None
@@ -76,7 +79,8 @@ def normalize(text: TrackedText, options: NormalizationOptions, *, variant: Vari
         text = _quantities(courts.read_files(text), options, variant)
     if options.unit_normalization:
         text = units.read_prices(text)
-    text = roman.read(clinical.read_notes(abbreviations.read(dates.read_names(text))))
+    text = clinical.read_notes(abbreviations.read(dates.read_names(text)))
+    text = roman.read(numeral_lists.read(text))
     if figured and (_DIGIT.search(text.text) or _LETTERS_TO.search(text.text)):
         text = codes.read(text)
     if options.replace_remaining_symbols:

@@ -246,7 +246,8 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
     if word in ("no", "nos", "ref", "Ref"):
-        return following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
+        prefixed = following.isupper() and 1 < len(following) <= _LONGEST_PREFIX
+        return prefixed or (word == "no" and english.is_owned_number(text, stop))
     if word in ("N", "E", "S", "W", "L", "R", "D", "P", "K") and following[0].isdigit():
         return True
     if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):

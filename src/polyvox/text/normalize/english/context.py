@@ -77,6 +77,8 @@ _MEASURED: Final = frozenset(
         "nozzle nvme pan pans payload pitch putt resistor resistors roast rod rods rope sensor shaft span ssd ssds "
         "stroke "
         "tent thread threads tin tins "
+        "canoe ceiling ceilings commute frame frames handlebar kayak margin margins pool pools rim rims rug rugs "
+        "saddle ski skis surfboard telescope trail trails trek tyre tyres tire tires "
         "bungalow cottage condo duplex house townhouse villa lot parcel parcels tract plot plots "
         "tower trailer tunnel turkey valve valves wheel wheels wheelbase yacht"
     ).split()

@@ -172,6 +172,11 @@ def _lower(match: re.Match[str]) -> str | None:
     return cardinal(_digits(first.upper())) + joint + cardinal(_digits(last.upper()))
 
 
+def value_of(numeral: str) -> str | None:
+    """The figures of a numeral in capitals; none if its letters are in no order of one."""
+    return _digits(numeral) if _NUMERAL_SHAPE.fullmatch(numeral.lower()) else None
+
+
 def _is_small_numeral(letters: str) -> bool:
     return letters not in ("c", "l") and _NUMERAL_SHAPE.fullmatch(letters) is not None
 

@@ -266,6 +266,14 @@ _ASSIGNED: Final = re.compile(r"(?<=[\w\]]) ?(?P<sign>[-+*/])= ?(?=[\w.(\"'-])")
 _ASSIGNMENTS: Final = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 # "COUNT(*)", and the best mark of a British school.
 _ARGUMENT_STAR: Final = re.compile(r"(?<=\w)\(\*\)")
+# All columns of a query, or the sign that stands for any name.
+_WILDCARD: Final = re.compile(
+    r"(?:(?<=\bSELECT )|(?<=\bselect )|(?<=\bDISTINCT )|(?<=\bimport )|(?<=\bRETURNING )|(?<=\bEXPLAIN ))\*(?![\w*])"
+    r"|(?:(?<=\w )|(?<=[`'\"“‘(]))\*(?=[`'\"”’]? (?:as an?|glob|character|is an? (?:glob|wildcard)|matches|means"
+    r"|operator|patterns?|selects|sign|symbol|wildcards?)\b)"
+    r"|(?:(?<=\bwildcard )|(?<=\basterisk )|(?<=\bglob ))[(`'\"“]?\*(?=[)`'\"”,.;:]|\s|$)"
+    r"|(?<=\bSELECT [a-z]\.)\*(?![\w*])"
+)
 _STARRED: Final = re.compile(r"(?<![\w*])A\*(?P<many>s)?(?![\w*(]|\*)")
 _GRADED: Final = re.compile(
     r"\b(?:GCSEs?|A[- ][Ll]evels?|grades?|graded|[Mm]aths|predicted|exams?|pupils?|students?|results|UCAS|sixth)\b"
@@ -335,7 +343,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
 def _stars(text: TrackedText) -> TrackedText:
     """Stars that are named: of the best grade, and of a call's arguments."""
     text = text.sub(_MASKED, _masked) if "**" in text.text else text
-    text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ").sub(_ARGUMENT_STAR, " star")
+    text = text.sub(_TOP_GRADE, "A-star ").sub(_GRADES_TO, " to ").sub(_ARGUMENT_STAR, " star").sub(_WILDCARD, "star")
     return (
         text.sub(_STARRED, lambda match: "A-stars" if match["many"] else "A-star")
         if _GRADED.search(text.text)

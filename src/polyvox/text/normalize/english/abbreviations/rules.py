@@ -79,6 +79,17 @@ _ORDINAL: Final = re.compile(r"(?:first|second|third|[a-z]+th|\d+(?:st|nd|rd|th)
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 # "Serial no." and "ref. no.", with a word behind it that is no figure.
 _LABEL_NUMBER: Final = re.compile(r"[Nn]o(?<=[A-Za-z] [Nn]o)\.(?! ?\d)")
+# "My new no. is": a refusal is owned by nobody, and nothing is said of it in small letters behind a full stop.
+_OWNED_NUMBER: Final = re.compile(
+    r"\b(?:[Mm]y|[Yy]our|[Uu]r|[Hh]is|[Hh]er|[Oo]ur|[Tt]heir|(?P<article>[Tt]he|[Tt]h(?:is|at)|[Aa])) "
+    r"(?:(?P<kind>new|old|current|correct|wrong|same|direct|temporary|cell|work|home|office|landline|WhatsApp|emergency"
+    r"|UK|US) ){0,2}\Z"
+)
+_BEHIND_NUMBER: Final = re.compile(
+    r":| \+\d| (?:is|was|isn't|wasn't|has|will|won't|changed|changes|remains|stays|starts|begins|ends"
+    r"|belongs|again|below|above|for|on|and|or|if|in|when|instead|with|you|from)\b"
+)
+_ENDS_QUESTION: Final = re.compile(r"[?,;)]")
 _REFERENCE: Final = re.compile(
     r"(?<![\w.])(?P<label>[Rr]ef|[Cc]onf|[Rr]eg)\.?(?= (?:no|num|number|code|id)\b|:)|"
     r"(?<![\w.])(?P<of>[Ii]nv|[Ss]er|[Pp]ol|[Mm]em|[Cc]ert|[Ll]ic|[Cc]ust|[Rr]esv|[Cc]at|[Aa]rb|[Pp]erm|[Ss]ub"
@@ -224,7 +235,18 @@ def _reference(match: re.Match[str]) -> str:
 
 
 def _label_number(match: re.Match[str]) -> str | None:
-    return "number" if word_before(match).lower() in _NUMBERED else None
+    named = word_before(match).lower() in _NUMBERED or is_owned_number(match.string, match.end() - 1)
+    return "number" if named else None
+
+
+def is_owned_number(text: str, stop: int) -> bool:
+    """Return whether the "no" before a full stop has an owner or a kind, and behind it what is said of a number."""
+    owned = _OWNED_NUMBER.search(text, max(0, stop - 42), stop - 2)
+    if owned is None:
+        return False
+    if _BEHIND_NUMBER.match(text, stop + 1):
+        return True
+    return bool(owned["kind"] or not owned["article"]) and _ENDS_QUESTION.match(text, stop + 1) is not None
 
 
 def _degree(match: re.Match[str]) -> str:

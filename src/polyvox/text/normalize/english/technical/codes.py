@@ -105,6 +105,17 @@ _SIDE: Final = re.compile(
     r"matri(?:x|ces)|MIMO|patch(?:es)?|pixels|puzzles?|relay|squares?|tables?|tensors?|tiles?)\b"
 )
 _GRID: Final = re.compile(r"\b(?:array|board|cube|grid|kernel|matrix|tensor)\b|\b[Aa] \d{1,2}\Z")
+# One piece of timber: "the 2×4".
+_PIECE: Final = re.compile(
+    r"\b(?:[Tt]he|[Tt]his|[Tt]hat|[Ee]ach|[Ee]very|[Aa]nother|[Oo]ne|[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]reated"
+    r"|[Pp]ine|[Cc]edar|[Oo]ak|[Ww]ooden|[Ll]umber|[Oo]ld|[Nn]ew) [1-8]\Z"
+)
+_PLURAL_SIZE: Final = re.compile(r"(?<=(?<![\d.,])\d)×(?P<side>\d{1,2})s(?![\w/])")
+_PIECES: Final = re.compile(
+    r"\d{1,2} (?:beams?|boards?|boxes|jeeps?|joists?|lumber|pickups?|planks?|posts?|rails?|stock|studs?|SUVs?|timbers?"
+    r"|trucks?|vehicles?)\b"
+)
+_MULTIPLIED: Final = re.compile(r"\d{1,2} (?:answer|multiplication|product|sum)\b")
 _SHARE: Final = re.compile(r"[\d.,]*\d ?(?:[mk]?g|mcg|[mc]?[lL]|oz|lbs?|W|kW|GB|TB|tab(?:let)?s?)(?![A-Za-z])")
 _SUM: Final = re.compile(r"= ?[\d.,]+\Z")
 _RESULT: Final = re.compile(r"[\d.,]*\d(?: ?× ?[\d.,]*\d)*(?: ?[=≈]| equals| is (?:about )?\d)")
@@ -183,7 +194,11 @@ def read_dimensions(text: TrackedText) -> TrackedText:
     if "W" in text.text:
         text = text.sub(_OIL, lambda match: f"{cardinal(match[1])} W {cardinal(match[2])}")
     if "×" in text.text:
-        text = text.sub(_TIMES_TEN, " times ").sub(_CROSS, _cross)
+        text = (
+            text.sub(_PLURAL_SIZE, lambda match: f" by {_plural(cardinal(match['side']))}")
+            .sub(_TIMES_TEN, " times ")
+            .sub(_CROSS, _cross)
+        )
     if not any(sign in text.text for sign in "xX×"):
         return text
     text = (
@@ -242,8 +257,18 @@ def _cross(match: re.Match[str]) -> str | None:
     if _GRID.search(match.string, max(0, match.start() - _NEAR // 2), match.start()) and not match["gap"]:
         return " by "
     small = _DIGITS_BESIDE.match(match.string, match.start() - 1)
+    if small and _is_timber(match):
+        return " by "
     doubtful = match["gap"] or small
     return None if doubtful and _SIDE.match(match.string, end, end + _NEAR) is None else " by "
+
+
+def _is_timber(match: re.Match[str]) -> bool:
+    """Return whether small sides are those of a piece of wood, or of a car with four wheels driven."""
+    if _MULTIPLIED.match(match.string, match.end()):
+        return False
+    piece = _PIECE.search(match.string, max(0, match.start() - _NEAR // 2), match.start())
+    return bool(piece or _PIECES.match(match.string, match.end()))
 
 
 def _wireless(match: re.Match[str]) -> str:

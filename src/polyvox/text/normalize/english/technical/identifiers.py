@@ -15,6 +15,8 @@ EXTENSIONS: Final = (
     "ya?ml|zip"
 )
 _ANY: Final = re.compile(r"[/_\\]| -|0[xXbo]|[a-z](?:\.[A-Za-z_]|[A-Z])|(?<!\S)\.[a-z]|chmod")
+_OF_FILE: Final = re.compile(rf"\.(?:{EXTENSIONS})(?!\w)", re.IGNORECASE)
+_FILE: Final = re.compile(rf"[A-Za-z0-9]_[\w-]*\.(?:{EXTENSIONS})\Z", re.IGNORECASE)
 _LITERAL: Final = re.compile(
     r"(?<![\w.])0(?P<base>[xX](?=[0-9A-Fa-f]+\b)|b(?=[01]+\b)|o(?=[0-7]+\b))(?P<digits>[0-9A-Fa-f]{1,64})(?!\w)"
 )
@@ -94,7 +96,7 @@ def _paths(text: TrackedText) -> TrackedText:
 
 def _names(text: TrackedText) -> TrackedText:
     text = text.sub(_DOTTED, _dotted)
-    return text.sub(_SNAKE, lambda match: _words(match.group())).sub(_CAMEL, _camel)
+    return text.sub(_SNAKE, _snake).sub(_CAMEL, _camel)
 
 
 def _cron(match: re.Match[str]) -> str | None:
@@ -119,7 +121,7 @@ def _windows(match: re.Match[str]) -> str:
     drive, _, path = match.group().rpartition(":")
     folders = _pieces(path.removesuffix("\\")).lower().removesuffix("temp")
     folders += "TEMP" if path.lower().removesuffix("\\").endswith("temp") else ""
-    return f"{drive.upper()} {folders or 'drive'}" if drive else folders
+    return f"{drive.upper()} {f'colon {folders}' if folders else 'drive'}" if drive else folders
 
 
 def _mode(match: re.Match[str]) -> str:
@@ -129,6 +131,7 @@ def _mode(match: re.Match[str]) -> str:
 
 def _pieces(path: str) -> str:
     words = []
+    named = _FILE.search(path) is not None
     for piece in _PIECE.findall(path):
         if piece.isdigit():
             words.append(code(piece))
@@ -136,6 +139,8 @@ def _pieces(path: str) -> str:
             words.append(_words(piece))
         elif piece in _MARKS:
             words.append(_MARKS[piece])
+        elif piece == "_" and named:
+            words.append("underscore")
     return " ".join(words)
 
 
@@ -152,6 +157,13 @@ def _option(match: re.Match[str]) -> str | None:
 
 def _dotted(match: re.Match[str]) -> str:
     return " dot ".join(_words(part) for part in match.group().split(".") if part)
+
+
+def _snake(match: re.Match[str]) -> str:
+    """A name of a program; in that of a file, which somebody is to type, the line between its words is said."""
+    if _OF_FILE.match(match.string, match.end()) is None:
+        return _words(match.group())
+    return " underscore ".join(_words(part) for part in match.group().split("_") if part)
 
 
 def _camel(match: re.Match[str]) -> str | None:
