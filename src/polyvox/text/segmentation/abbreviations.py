@@ -161,7 +161,7 @@ _ROMANCE_INSIDE: Final = (
         "uds cdas cdta cdtas Fdez alg col Pte alq Alq máx mín Mín Máx prob Op Cass soc corresp Cfr cfr trad Trad "
         "Cost contr lav stip Stip Trib Uff uff prod Prod xíc vl Vel vel hum umid pça Pça av pl imp bout cucch segg "
         "Proc proc cheg hor Hor próx diam diâm Temp pobl gob vid Vid préf appt Resp batt prov tto magn mag niv "
-        "spect aa pz Pz grs dte dtes pta cdo plat prop Próx próx Lit lit eng grat acq mill bouff".split()
+        "spect aa pz Pz grs dte dtes pta cdo plat prop Próx próx Lit lit eng grat acq mill bouff caps feb".split()
     )
 )
 _ROMANCE_FIGURES: Final = (
@@ -178,7 +178,8 @@ _ROMANCE_FIGURES: Final = (
 )
 _ROMANCE_NAMES: Final = frozenset(
     "amm Amm Excmo Excma Ilmo Ilma obs pl Col Uff Eng Pe rel Cel Des Cb Alm Maj Brig Resp Pol Hnos chem rte Rés rés "
-    "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen Part".split()
+    "Fco Vte dir Ma Proc Lic Lcdo Sgto Cnel Tte Gral Mons Gov Dep Sen Part "
+    "Arq arq Abg Abog Psic Coord Dip Gob".split()
 )
 _UNITS: Final = frozenset(
     "oz lb lbs qt pt tsp tbsp ft in yd gal mi km hr hrs mins sec secs wk wks yr yrs nt nts lin".split()

@@ -6,6 +6,7 @@ from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.normalize.romance.french.contexts import BY_WORD, IN_CONTEXT
 from polyvox.text.normalize.romance.french.fields import BY_FIELD, BY_SIGN
 from polyvox.text.normalize.romance.french.truncated import CHAT, TRUNCATED
+from polyvox.text.normalize.romance.french.women import WOMENS_TITLES
 from polyvox.text.normalize.romance.language import Abbreviations
 
 ABBREVIATIONS: Final = Abbreviations(
@@ -409,6 +410,6 @@ ABBREVIATIONS: Final = Abbreviations(
             "plein quart tiers nœuds nd km h".split()
         ),
     ),
-    by_word=BY_FIELD + BY_WORD,
+    by_word=(*WOMENS_TITLES.rules(), *BY_FIELD, *BY_WORD),
     in_context=BY_SIGN + IN_CONTEXT,
 )

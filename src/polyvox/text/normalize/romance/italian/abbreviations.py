@@ -7,6 +7,7 @@ from polyvox.text.normalize.romance.italian.contexts import BY_WORD, IN_CONTEXT
 from polyvox.text.normalize.romance.italian.fields import BY_FIELD, BY_SIGN
 from polyvox.text.normalize.romance.italian.occasions import BY_OCCASION, IN_OCCASION
 from polyvox.text.normalize.romance.italian.truncated import CHAT, TRUNCATED
+from polyvox.text.normalize.romance.italian.women import WOMENS_TITLES
 from polyvox.text.normalize.romance.language import Abbreviations
 
 ABBREVIATIONS: Final = Abbreviations(
@@ -507,6 +508,6 @@ ABBREVIATIONS: Final = Abbreviations(
         },
         frozenset("da dal a di venti vento".split()),
     ),
-    by_word=BY_FIELD + BY_OCCASION + BY_WORD,
+    by_word=(*WOMENS_TITLES.rules(), *BY_FIELD, *BY_OCCASION, *BY_WORD),
     in_context=BY_SIGN + IN_OCCASION + IN_CONTEXT,
 )

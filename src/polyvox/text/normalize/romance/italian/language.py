@@ -9,6 +9,7 @@ from polyvox.text.normalize.romance.italian.abbreviations import ABBREVIATIONS
 from polyvox.text.normalize.romance.italian.ages import Ages
 from polyvox.text.normalize.romance.italian.agreements import AGREEMENTS, PLURALS
 from polyvox.text.normalize.romance.italian.school_classes import read_classes
+from polyvox.text.normalize.romance.italian.shares import read_shares
 from polyvox.text.normalize.romance.italian.short_numbers import SHORT_NUMBERS
 from polyvox.text.normalize.romance.italian.units import SPECIAL_UNITS
 from polyvox.text.normalize.romance.italian.words import (
@@ -340,6 +341,7 @@ ITALIAN: Final = RomanceLanguage(
         SHORT_NUMBERS.read,
         _MONTH_YEARS.read,
         read_classes,
+        read_shares,
         AGREEMENTS.read,
         PLURALS.read,
     ),

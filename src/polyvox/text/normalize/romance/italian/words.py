@@ -47,6 +47,7 @@ OTHER_UNITS: Final = {
     "part": Noun("partita", "partite", feminine=True),
     "dom": Noun("domanda", "domande", feminine=True),
     "ep": Noun("episodio", "episodi"),
+    "caps": Noun("capsula", "capsule", feminine=True),
     "mon": Noun("monitor", "monitor"),
     "bg": Noun("bagno", "bagni"),
     "aliq": Noun("aliquota", "aliquote", feminine=True),

@@ -8,6 +8,7 @@ from polyvox.text.normalize.romance.language import Abbreviations
 from polyvox.text.normalize.romance.portuguese.chat import CHAT, CHAT_RULES, LETTERS
 from polyvox.text.normalize.romance.portuguese.contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.portuguese.short_forms import FIELD_RULES, FIELDS, FIELDS_BEFORE_FIGURES
+from polyvox.text.normalize.romance.portuguese.women import WOMENS_TITLES
 from polyvox.text.normalize.romance.short_forms.lists import short_forms
 
 ABBREVIATIONS: Final = Abbreviations(
@@ -477,6 +478,8 @@ ABBREVIATIONS: Final = Abbreviations(
     ),
     by_word=(
         *CHAT_RULES,
+        *WOMENS_TITLES.rules(),
+        ("rel. Rel.", re.compile(r"(?<!\w)([Rr])el\.(?= (?:[Mm]inistra|[Dd]esembargadora)(?!\w))"), r"\1elatora"),
         *CONTEXT_RULES,
         *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),

@@ -10,7 +10,18 @@ _STREETS: Final = {
     "R": "rua", "Av": "avenida", "Al": "alameda", "Pr": "praça", "Pça": "praça", "Tv": "travessa", "Trav": "travessa",
     "Lgo": "largo", "r": "rua", "av": "avenida", "pça": "praça",
 }  # fmt: skip
+_TOLD: Final = (
+    r"temporadas?|temp\.?|(?:mini)?s[ée]ries?|(?:tele)?novelas?|livros?|manual|tomos?|T\d{1,2}|estre[ai]\w*|Netflix|HBO"
+)
+_DOSED: Final = r" de \d+ ?(?:mg|g|mcg|µg|UI)(?!\w)| ao dia| por dia| a cada | de \d+/\d+| di[áa]ri|/dia"
 CONTEXT_RULES: Final = (
+    ("caps.", re.compile(rf"((?<!\w)(?i:{_TOLD})(?!\w)[^;\n]{{0,90}}?\d )caps\.(?!\w|{_DOSED})"), r"\1capítulos"),
+    (
+        "caps.",
+        re.compile(rf"(?<=\d )caps\.(?= de \d{{1,3}} ?min|[^.;\n]{{0,50}}(?<!\w)(?i:{_TOLD})(?!\w))"),
+        "capítulos",
+    ),
+    ("op. Op. opp. Opp.", re.compile(r"(?<![\w./-])(?<!\bde )[Oo]pp?\. ?(?=\d{1,3}(?![\d/]| ?%|[.,]\d))"), "opus "),
     ("sat.", re.compile(r"((?<!\w)gord(?:uras|\.) \(?)sat\.(?!\w)"), r"\1saturadas"),
     ("part.", re.compile(r"((?<!\w)[Aa]ulas )part\.(?!\w)"), r"\1particulares"),
     ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:de revista|[Ee]sp|[Ee]xtr|ord|inom|em sent))"), "recurso"),

@@ -40,6 +40,7 @@ PLAIN_UNITS: Final = {
 }
 OTHER_UNITS: Final = {
     "cp": Noun("comprimido", "comprimidos"),
+    "caps": Noun("cápsula", "cápsulas", feminine=True),
     "ms": Noun("milissegundo", "milissegundos"),
     "″": Noun("polegada", "polegadas", feminine=True),
     "km/h": Noun("quilômetro por hora", "quilômetros por hora"),

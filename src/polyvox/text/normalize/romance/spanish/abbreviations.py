@@ -10,6 +10,7 @@ from polyvox.text.normalize.romance.spanish.chat import CHAT, CHAT_RULES, LETTER
 from polyvox.text.normalize.romance.spanish.contexts import CONTEXT_RULES, IN_CONTEXT
 from polyvox.text.normalize.romance.spanish.names import SURNAMES
 from polyvox.text.normalize.romance.spanish.short_forms import FIELD_RULES, FIELDS, FIELDS_BEFORE_FIGURES
+from polyvox.text.normalize.romance.spanish.women import WOMENS_TITLES
 
 ABBREVIATIONS: Final = Abbreviations(
     anywhere=CHAT
@@ -527,6 +528,7 @@ ABBREVIATIONS: Final = Abbreviations(
     ),
     by_word=(
         *CHAT_RULES,
+        *WOMENS_TITLES.rules(),
         *CONTEXT_RULES,
         *FIELD_RULES,
         ("p. pág.", re.compile(r"(?<!\w)p(?:ág)?\.(?= ?\d{1,5} ?[-–] ?\d)"), "páginas"),

@@ -14,6 +14,10 @@ _LASTING: Final = (
     "|carné|euríbor|Euríbor|bebé|niñ[oa]|suscripción|cuota|plan|vigencia|validez"
 )
 _SAID_OF_YOU: Final = "(?:va|viene|parece|espero|recojo|paso|llamo|veo|digo|dejo)(?!\\w)"
+_TOLD: Final = (
+    r"temporadas?|temp\.?|(?:mini|tele)?series?|(?:tele)?novelas?|libros?|manual|tomos?|T\d{1,2}|estren\w+|Netflix|HBO"
+)
+_DOSED: Final = r" de \d+ ?(?:mg|g|mcg|µg|UI)(?!\w)| al día| por día| cada | diari|/día"
 CONTEXT_RULES: Final = (
     ("t", re.compile(rf"(?<=\ba la )1 t(?= {_SAID_OF_YOU})"), "una te"),
     ("t", re.compile(rf"((?<!\w)a las \d{{1,2}}(?:[:.]\d\d)?) t(?= {_SAID_OF_YOU})"), r"\1 te"),
@@ -167,7 +171,13 @@ CONTEXT_RULES: Final = (
         "conservar",
     ),
     ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episodio \2"),
-    ("caps.", re.compile(r"((?:temp\w*\.?|serie|T\d)[^;\n]{0,24}\d )caps\.(?!\w)"), r"\1capítulos"),
+    ("caps.", re.compile(rf"((?<!\w)(?i:{_TOLD})(?!\w)[^;\n]{{0,90}}?\d )caps\.(?!\w|{_DOSED})"), r"\1capítulos"),
+    (
+        "caps.",
+        re.compile(rf"(?<=\d )caps\.(?= de \d{{1,3}} ?min|[^.;\n]{{0,50}}(?<!\w)(?i:{_TOLD})(?!\w))"),
+        "capítulos",
+    ),
+    ("op. Op. opp. Opp.", re.compile(r"(?<![\w./-])(?<!\bde )[Oo]pp?\. ?(?=\d{1,3}(?![\d/]| ?%|[.,]\d))"), "opus "),
     ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
     ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
