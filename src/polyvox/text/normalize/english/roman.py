@@ -5,6 +5,7 @@ from typing import Final
 
 from polyvox.text.normalize.english.context import word_after, word_before
 from polyvox.text.normalize.english.numbers import cardinal, ordinal, year
+from polyvox.text.normalize.english.speaker import is_speaker
 from polyvox.text.tracked import TrackedText
 
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -165,7 +166,7 @@ def _lower(match: re.Match[str]) -> str | None:
     if (before not in _LOWER_LABELS and not (before in _BOOKS and len(first) > 1)) or not _is_small_numeral(first):
         return None
     if last is None:
-        return cardinal(_digits(first.upper()))
+        return None if first == "i" and is_speaker(match) else cardinal(_digits(first.upper()))
     if not _is_small_numeral(last):
         return None
     joint = " and " if " and " in match.group() else " to "
@@ -196,7 +197,7 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
-    if numeral == "IV" and _is_drip(match):
+    if (numeral == "IV" and _is_drip(match)) or (numeral == "I" and before in _LABELS and is_speaker(match)):
         return None
     if before == "the" and len(numeral) > 1 and word_after(match) in _COUNTED:
         return ordinal(_digits(numeral))
