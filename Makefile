@@ -87,8 +87,8 @@ test:  ## Set up and run everything, with the real models.
 	$(MAKE) --jobs=3 lint clients models
 	$(BIN)/python -m pytest --workers $(WORKERS)
 
-unit: setup-dev  ## The quick tests, which need no model, on all cores; DIR=tests/text for one folder.
-	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" --workers $$(nproc) $(DIR)
+unit: setup-dev  ## The quick tests, which need no model, with a worker more than cores: tests wait; DIR=tests/text for one folder.
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m "$(UNIT)" --workers $$(($$(nproc) + 1)) $(DIR)
 
 unit-pythons:  ## The same on each supported Python that is found, in .venv-3.12 and so on.
 	@tested=; failed=; for version in $(PYTHONS); do \

@@ -10,7 +10,7 @@ _ONE: Final = re.compile(r"(?:(?<!\w)(?:[Pp]er |[Oo]gni |[Uu]n')|(?<![\w.,])1 )\
 _MANY: Final = re.compile(r"(?:\d|mila|(?:mln\.?|mld\.?|ion[ei]|iard[oi]) di) \Z")
 _KIND: Final = re.compile(r" (?:ordinari|privilegiat|propri)(?:(?P<one>a)|e)(?!\w)")
 _QUOTED: Final = " quotat"
-"""What is said of companies, beside the market too."""
+"""Words of companies, beside the market too."""
 _TRADED: Final = re.compile(
     r"(?<!\w)(?:dividend[oi]|titol[oi]|borsa|quot(?:e|ate?|at[io]|azion[ei])|util[ei]|EPS|UPA|OPA|OPS|cedol[ae]|buyback"
     r"|azionist[aei]|piazza affari|FTSE|aumento di capitale)(?!\w)",
