@@ -8,15 +8,15 @@ from polyvox.text.normalize.english.context import word_after, word_before
 _CLAUSE_VERBS: Final = frozenset(
     (
         "admire admired adore adored agree agreed am applied ate attended believe believed borrowed bought bring "
-        "brought built buy called came choose chose cited copied cried deleted didn't disliked do don't drew drive "
-        "drove enjoy enjoyed expect expected fear feared feel fell felt find finished forget forgot found gave get "
-        "give go got grew hate hated have haven't hear heard held hid hope hoped keep kept knew know learned learnt "
-        "left lent like liked live lived looked lost love loved made make mean meant meet memorized mentioned met "
-        "miss missed need needed never order ordered own owned paid pay picked play played prefer preferred put ran "
-        "reached read really recommend recommended remember remembered returned said sang sat saw say see sent "
-        "signed skipped sold speak spoke started stayed stood studied take taught teach tell think thought told "
-        "took translated tried try understand understood use used visited waited want wanted watch watched wear "
-        "went wish wished wore worked write wrote"
+        "brought built buy called came choose chose cited copied cried deleted deserve deserved didn't disliked do "
+        "don't drew drive drove enjoy enjoyed expect expected fear feared feel fell felt find finished forget "
+        "forgot found gave get give go got grew hate hated have haven't hear heard held hid hope hoped keep kept "
+        "knew know learned learnt left lent like liked live lived looked lost love loved made make mean meant meet "
+        "memorized mentioned met miss missed need needed never order ordered own owned paid pay picked play played "
+        "prefer preferred put ran reached read really recommend recommended remember remembered returned said sang "
+        "sat saw say see sent signed skipped sold speak spoke started stayed stood studied take taught teach tell "
+        "think thought told took translated tried try understand understood use used visited waited want wanted "
+        "watch watched wear went wish wished wore worked write wrote"
     ).split()
 )
 _EITHER: Final = frozenset(

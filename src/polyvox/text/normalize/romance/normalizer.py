@@ -17,6 +17,7 @@ from polyvox.text.normalize.romance.phones import Phones
 from polyvox.text.normalize.romance.scores import Scores
 from polyvox.text.normalize.romance.short_forms.abbreviations import AbbreviationRules
 from polyvox.text.normalize.romance.short_forms.acronyms import Acronyms
+from polyvox.text.normalize.romance.shouting import Shouting
 from polyvox.text.normalize.romance.technical.codes import Codes
 from polyvox.text.normalize.romance.technical.equations import Equations
 from polyvox.text.normalize.romance.technical.options import Options
@@ -48,6 +49,7 @@ class RomanceNormalizer:
     quantities: Quantities
     ratios: Ratios
     scores: Scores
+    shouting: Shouting
     words: Words
 
     @classmethod
@@ -67,6 +69,7 @@ class RomanceNormalizer:
             Quantities.of(language),
             Ratios(language),
             Scores(language),
+            Shouting(language),
             Words.of(language),
         )
 
@@ -74,6 +77,7 @@ class RomanceNormalizer:
         if not options.normalize:
             return speakable(text)
         text = fold(text.sub(_OPTION_SPAN, r"\1") if "`" in text.text else text)
+        text = self.shouting.read(text)
         if options.url_normalization:
             text = self.codes.read_files(self.words.read_addresses(text))
         for rule in self.language.own_rules:

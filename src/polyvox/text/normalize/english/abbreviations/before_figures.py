@@ -163,6 +163,8 @@ BEFORE_FIGURES: Final = {
     "Dkt": "Docket",
     "Exp": "Expires",
     "exp": "expires",
+    "pop": "population",
+    "Pop": "Population",
     "Mag": "Magnitude",
     "mag": "magnitude",
     "Plat": "Platform",

@@ -189,6 +189,7 @@ _IDIOMS: Final = tuple(
         ),
         ("npm ci", r"(?<=npm )ci\b(?!-)", "C.I"),
         ("VP Eng", r"(?<=VP )Eng\b\.?(?!\w)", "Engineering"),
+        ("op. ", r"\b([Pp])op\.(?= (?:about|approx|centers?|density|est|growth|over|under)\b)", r"\1opulation"),
         ("op. by", r"\bop\.(?= by\b)", "operated"),
     )
 )

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import final_stop
+from polyvox.text.normalize.english.context import STARTERS, final_stop
 from polyvox.text.normalize.english.letters import any_of
 from polyvox.text.tracked import TrackedText
 
@@ -61,6 +61,7 @@ _MADE: Final = {
     "cond": "onducted",
     "rev": "evised",
 }
+_CAPITALIZED: Final = re.compile("[A-Z][a-z]+")
 _ENLARGED: Final = {"enl": "enlarged", "exp": "expanded"}
 _ROOMS: Final = {"conf": "conference", "emerg": "emergency", "op": "operating", "hosp": "hospital"}
 _FIELDS: Final = {
@@ -133,7 +134,12 @@ def _in_phrase(match: re.Match[str]) -> str | None:
     )
 
 
-def _of_book(match: re.Match[str], stop: str) -> str:
+def _next_word(match: re.Match[str]) -> str:
+    found = _CAPITALIZED.match(match.string, match.end())
+    return found.group() if found else ""
+
+
+def _of_book(match: re.Match[str], stop: str) -> str | None:
     """Parts of a book's description."""
     if match["pages"]:
         return ("pages" if match["pages"] == "pp" else "volumes") + stop
@@ -143,6 +149,8 @@ def _of_book(match: re.Match[str], stop: str) -> str:
         return match["made"][0] + _MADE[match["made"].lower()] + " "
     if match["editors"]:
         return f"{match['editors'][0]}ditors"
+    if not match.group().endswith("by ") and _next_word(match) in STARTERS:  # a man, and a new sentence
+        return None
     done = {"e": "edited by ", "t": "translated by ", "p": "published by ", "d": "directed by "}[
         match["edited"][0].lower()
     ]

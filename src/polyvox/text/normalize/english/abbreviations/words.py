@@ -165,8 +165,6 @@ WITHIN: Final = {
     "Ht": "Height",
     "lic": "license",
     "Lic": "License",
-    "pop": "population",
-    "Pop": "Population",
     "prev": "previous",
     "Prev": "Previous",
     "arr": "arriving",
