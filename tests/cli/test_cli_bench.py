@@ -31,7 +31,7 @@ def test_a_run_prints_a_table_and_writes_json_and_a_plot(scripted_server: Script
 
 @pytest.mark.long
 def test_a_curve_goes_over_the_streams_at_once(scripted_server: ScriptedServer, tmp_path: Path) -> None:
-    scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
+    scripted_server.pieces |= {text: [(0.2, 0.5)] for text in ENGLISH}
     files = ("--json", str(tmp_path / "curve.json"), "--plot", str(tmp_path / "curve.png"))
     result = bench("curve", "1", "12", "--url", scripted_server.url, *files)
     assert result.exit_code == 0, result.stderr

@@ -10,6 +10,7 @@ import runpy
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 
 from helpers.fakes import ToneEngine
@@ -89,6 +91,15 @@ def served(service: SpeechService) -> Iterator[Addresses]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def await_ready(url: str) -> None:
+    """Return once all models are loaded, as somebody does who waits for `make serve`."""
+    for _ in range(600):
+        if httpx.get(f"{url}/ready").status_code == 200:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the server was not ready within a minute")
 
 
 def run(script: str, server: Addresses, recording: Path, *options: str) -> list[str]:
@@ -211,6 +222,7 @@ def test_the_stock_server_answers_each_script_or_names_the_model_to_install(
     catalog = Catalog.installed()
     absence, outline = partial(catalog.absence, settings=settings), partial(catalog.outline, settings=settings)
     with served(build_service(settings, catalog.factories, absence, outline)) as server:
+        await_ready(server.url)
         printed = {
             "cosyvoice.py": run("cosyvoice.py", server, recording, "--grpc", server.grpc),
             "rayserve.py": run("rayserve.py", server, recording),
