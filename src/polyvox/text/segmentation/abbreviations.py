@@ -190,6 +190,9 @@ _BEFORE_LETTERS: Final = frozenset(
     "Lamp Pz cl app App art bât bl esc lett pt Pt sc Sec Sect tbl Tbl Rm Apt Ste Bldg Exh Gp Appx Apx Sched Ex Exs "
     "Rev rev Att Attach Encl".split()
 )
+_LEADS_TO_NAMES: Final = _BEFORE_NAMES | _ROMANCE_NAMES
+_LEADS_TO_FIGURES: Final = _BEFORE_FIGURES | _ROMANCE_FIGURES
+_NAMES_LETTERS: Final = english.LABEL_WORDS | malay.LABEL_WORDS | _NUMERALS
 _UNDECIDED: Final = (
     _BEFORE_FIGURES
     | _BEFORE_NAMES
@@ -266,7 +269,7 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
 def _names_letter(before: str) -> bool:
     """Return whether a letter behind this word names a thing, or is spelled together with it, as M Y."""
     spelled = len(before) == 1 and before.isupper() and before != "I"
-    return spelled or before.lower() in english.LABEL_WORDS | malay.LABEL_WORDS | _NUMERALS
+    return spelled or before.lower() in _NAMES_LETTERS
 
 
 def _leads_to(word: str, following: str) -> bool:
@@ -277,11 +280,11 @@ def _leads_to(word: str, following: str) -> bool:
         return True
     if word == "s":  # a century or a section
         return following[0].isdigit() or _ROMAN.fullmatch(following) is not None
-    if word in _BEFORE_NAMES | _ROMANCE_NAMES and following[0].isupper():
+    if word in _LEADS_TO_NAMES and following[0].isupper():
         return following not in STARTERS
     if following == "I" and word in _NUMBERED:
         return True
-    return word in _BEFORE_FIGURES | _ROMANCE_FIGURES and _is_figure(following)
+    return word in _LEADS_TO_FIGURES and _is_figure(following)
 
 
 def _begins_line(text: str, stop: int, word: str) -> bool:
