@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
+from uvicorn.loops.auto import auto_loop_factory
 
 from benchmarks.gpu_watch import GpuLog, watched_gpu
 from benchmarks.published_figures import published_for
@@ -32,6 +33,7 @@ from polyvox.bench.report import LoadSummary, summarize
 from polyvox.config import Settings
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
+from polyvox.runtime.garbage import keep_loaded
 from polyvox.runtime.placement import PRECISIONS
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.types import Utterance
@@ -149,6 +151,7 @@ async def engine_target(seeded: Seeded, settings: Settings) -> AsyncIterator[Tar
     """The engine in this process, started."""
     engine, began = seeded_engine(seeded, settings), time.perf_counter()
     await engine.start()
+    keep_loaded()  # as a server does
     try:
         yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning)
     finally:
@@ -265,7 +268,8 @@ async def run(given: argparse.Namespace, say: Callable[[str], None]) -> dict[str
 def main() -> None:
     given = arguments().parse_args()
     sys.setswitchinterval(HANDOVER_SECONDS)
-    result = asyncio.run(run(given, lambda line: print(line, flush=True)))
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # a server's own
+        result = runner.run(run(given, lambda line: print(line, flush=True)))
     print(report_published(given.engine), flush=True)
     if given.out is not None:
         given.out.write_text(json.dumps(result, indent=1) + "\n")

@@ -92,7 +92,7 @@ def say(
 ) -> None:
     """Speak a text, into a file or out loud."""
     from polyvox.cli.slim_httpx import slim_httpx
-    from polyvox.server.garbage import lasting_imports
+    from polyvox.runtime.garbage import lasting_imports
 
     with lasting_imports(), slim_httpx():
         from polyvox.cli.speech.output import output_for

@@ -33,7 +33,7 @@ def speechd(
 ) -> None:
     """Speak for a screen reader: started by Speech Dispatcher, over standard input and output."""
     from polyvox.cli.slim_structlog import slim_structlog
-    from polyvox.server.garbage import lasting_imports
+    from polyvox.runtime.garbage import lasting_imports
 
     with lasting_imports():
         loader = settings_loader_for(server)

@@ -27,7 +27,7 @@ def serve_mcp(
 ) -> None:
     """Give an agent speech as tools: MCP over standard input and output."""
     from polyvox.errors import InvalidRequestError
-    from polyvox.server.garbage import lasting_imports
+    from polyvox.runtime.garbage import lasting_imports
 
     with lasting_imports():
         from polyvox.api.dialects.mcp.tools import ToolLimits

@@ -80,7 +80,7 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
-    from polyvox.server.garbage import lasting_imports
+    from polyvox.runtime.garbage import lasting_imports
 
     with lasting_imports():
         from polyvox.cli.serve.foreign_options import (

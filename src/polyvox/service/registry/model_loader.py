@@ -13,7 +13,7 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsObserver
 from polyvox.errors import ConflictError, OverloadedError, PolyvoxError, UnavailableError
-from polyvox.runtime.freed_memory import free_memory
+from polyvox.runtime.garbage import free_memory, keep_loaded
 from polyvox.runtime.stage import Observer
 from polyvox.service.registry.load_fault import LoadFault
 from polyvox.service.registry.model_slot import ModelSlot
@@ -199,6 +199,7 @@ class ModelLoader:
             slot.engine, slot.capabilities, slot.voices = engine, engine.capabilities, tuple(engine.voices)
             slot.last_used, slot.last_load_seconds = self._clock(), time.monotonic() - began
             log.info("model ready", model=slot.name, seconds=round(slot.last_load_seconds, 3))
+            keep_loaded()
             self._events(slot.name, "loaded")
         finally:
             if slot.engine is None and engine is not None:
