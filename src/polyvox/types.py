@@ -3,7 +3,7 @@
 NumPy is imported when `Pcm` is first asked for: settings, commands and clients of a server do without it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -104,7 +104,7 @@ class WordTiming:
     end: float
     span: Span
     source: TimingSource = TimingSource.DURATIONS
-    shares: tuple[PhonemeShare, ...] = ()
+    shares: Sequence[PhonemeShare] = ()
 
     @property
     def phonemes(self) -> tuple[PhonemeTiming, ...]:

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,13 @@ def test_a_quiet_end_is_found_where_the_span_of_speech_ends():
             cut += bool(quiet)
         assert heard_ends(words, pcm, 24_000) == wanted
     assert cut > 50
+
+
+def test_shares_found_late_are_those_of_a_plain_tuple():
+    aligned = align_words(CHUNK, DURATIONS, loud(int(DURATIONS.sum())), SAMPLE_RATE)
+    timing, _ = word_timings(aligned, "Hi $5.", first_sample=0, sample_rate=SAMPLE_RATE)
+    sent = pickle.loads(pickle.dumps(timing))
+    assert type(sent.shares) is tuple
+    assert sent == timing
+    assert timing == sent
+    assert hash(timing) == hash(sent)

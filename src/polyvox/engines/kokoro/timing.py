@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from polyvox.audio.edges import audible_above, window_samples
 from polyvox.engines.kokoro.chunking import PhonemeChunk
-from polyvox.text.phonemes.units import phoneme_units
-from polyvox.types import Pcm, PhonemeShare, Span, WordTiming
+from polyvox.engines.kokoro.word_phonemes import AlignedPhoneme, SpokenShares, SymbolRun
+from polyvox.types import Pcm, Span, WordTiming
 
 FRAME_SAMPLES = 600
 # Words are heard three frames before their predicted ones; forced alignment of three voices agrees.
@@ -20,36 +19,28 @@ LEAD_SAMPLES = 3 * FRAME_SAMPLES
 QUIET_END_SAMPLES = 1_440
 
 
-class AlignedPhoneme(NamedTuple):
-    """A phoneme in IPA, and its first and last sample in the network's untrimmed output."""
-
-    phoneme: str
-    start: int
-    end: int
-
-
 @dataclass(frozen=True, slots=True)
 class AlignedWord:
     """A span of the caller's text, and the samples of the network's untrimmed output in which it is spoken."""
 
     span: Span
     samples: Span
-    phonemes: tuple[AlignedPhoneme, ...] = ()
+    runs: tuple[SymbolRun, ...] = ()
+
+    @property
+    def phonemes(self) -> list[AlignedPhoneme]:
+        return [phoneme for run in self.runs for phoneme in run.aligned()]
 
     def cut(self, samples: Span, shift: int = 0) -> "AlignedWord":
         """The part of the word within these samples, moved by so many."""
         if samples == self.samples and not shift:
             return self
-        first, last = samples.start, samples.end
-        phonemes = (
-            AlignedPhoneme(name, min(max(start, first), last) + shift, min(max(end, first), last) + shift)
-            for name, start, end in self.phonemes
-        )
-        return AlignedWord(self.span, Span(first + shift, last + shift), tuple(phonemes))
+        runs = tuple(run.cut(samples, shift) for run in self.runs)
+        return AlignedWord(self.span, Span(samples.start + shift, samples.end + shift), runs)
 
     def joined(self, following: "AlignedWord") -> "AlignedWord":
         """One word of two that are spoken for the same text."""
-        return AlignedWord(self.span, self.samples.cover(following.samples), self.phonemes + following.phonemes)
+        return AlignedWord(self.span, self.samples.cover(following.samples), self.runs + following.runs)
 
 
 def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -78,7 +69,7 @@ def planned_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64]) -> list
             start = (edges[first] + edges[first - 1]) // 2 if spaced else edges[first]
             end = (edges[last] + edges[last + 1]) // 2 if word.space and last + 2 < len(edges) else edges[last]
             samples = Span(max(0, start), max(0, end))
-            found = AlignedWord(word.span, samples, _align_phonemes(word.phonemes, edges[first : last + 1], samples))
+            found = AlignedWord(word.span, samples, (SymbolRun(word.phonemes, edges[first : last + 1], samples),))
             if words and words[-1][-1].span == word.span:
                 words[-1].append(found)
             else:
@@ -98,16 +89,6 @@ def heard_words(planned: Sequence[Sequence[AlignedWord]], pcm: Pcm, sample_rate:
     ]
 
 
-def _align_phonemes(phonemes: str, edges: Sequence[int], samples: Span) -> tuple[AlignedPhoneme, ...]:
-    """The phonemes of a word between the edges of its symbols; the first and the last one reach to the word's own."""
-    units = phoneme_units(phonemes)
-    if not units:
-        return ()
-    starts = [samples.start, *(edges[unit.start] for unit in units[1:])]
-    ends = [*(edges[unit.end] for unit in units[:-1]), samples.end]
-    return tuple(AlignedPhoneme(unit.ipa, *times) for unit, *times in zip(units, starts, ends, strict=True))
-
-
 def word_timings(
     aligned: Sequence[AlignedWord], text: str, *, first_sample: int, sample_rate: int
 ) -> tuple[WordTiming, ...]:
@@ -119,16 +100,8 @@ def _timed(word: AlignedWord, text: str, first_sample: int, sample_rate: int) ->
     start = max(0, word.samples.start + first_sample) / sample_rate
     end = (word.samples.end + first_sample) / sample_rate
     first_heard = max(0, word.samples.start + first_sample) - first_sample
-    length = max(word.samples.end - first_heard, 0)
-    shares = tuple(
-        PhonemeShare(name, _share(first - first_heard, length), _share(last - first_heard, length))
-        for name, first, last in word.phonemes
-    )
+    shares = SpokenShares(word.runs, first_heard, max(word.samples.end - first_heard, 0))
     return WordTiming(text[word.span.start : word.span.end], start, end, word.span, shares=shares)
-
-
-def _share(samples: int, length: int) -> float:
-    return min(max(samples / length, 0.0), 1.0) if length else 0.0
 
 
 def heard_ends(words: Sequence[Span], pcm: Pcm, sample_rate: int) -> list[int]:
