@@ -17,7 +17,7 @@ from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
-from polyvox.engines.kokoro.native.batched_synthesis import _DESK_BATCH, BatchedSynthesis  # noqa: E402
+from polyvox.engines.kokoro.native.batched_synthesis import _READ_BATCH, BatchedSynthesis  # noqa: E402
 from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.errors import InvalidRequestError  # noqa: E402
@@ -177,26 +177,20 @@ def request_of(phonemes):
     return SynthesisRequest(chunk, ModelInput(tuple(chunk.ids), np.full((1, 256), 0.1, np.float32), 1.0))
 
 
-async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
+async def test_a_chunk_is_trimmed_while_texts_wait_to_be_read():
     synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 1), None)
-    gates = [threading.Event() for _ in range(2 * _DESK_BATCH + 1)]
+    gate = threading.Event()
 
-    def requests(gate):
+    def requests():
         assert gate.wait(60)
         yield request_of("nˈO.")
 
     async with asyncio.timeout(60):
-        reads = asyncio.gather(*(synthesis.next_request(requests(gate)) for gate in gates))
-        spoken = asyncio.create_task(synthesis.synthesize(request_of("wˈA."), 0.0))
-        while not len(synthesis._render):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-        for gate in gates[:-1]:
-            gate.set()
-        assert len((await spoken).rendered.pcm)
+        reads = asyncio.gather(*(synthesis.next_request(requests()) for _ in range(_READ_BATCH + 1)))
+        assert len((await synthesis.synthesize(request_of("wˈA."), 0.0)).rendered.pcm)
         assert not reads.done()
-        for gate in gates:
-            gate.set()
-        assert len(await reads) == len(gates)
+        gate.set()
+        assert len(await reads) == _READ_BATCH + 1
         await synthesis.close()
 
 

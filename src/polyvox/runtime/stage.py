@@ -44,7 +44,7 @@ class BatchReport:
 Observer = Callable[[BatchReport], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Waiter(Generic[Item, Result]):
     item: Item
     key: Hashable
@@ -53,16 +53,29 @@ class _Waiter(Generic[Item, Result]):
     arrived: float
     future: "asyncio.Future[Result]"
     precedence: Precedence
+    batch: "_Batch[Item, Result] | None" = None
 
     @property
     def urgency(self) -> tuple[bool, float, int]:
         return not self.precedence.goes_first, self.due, self.order
 
+    def abandon(self) -> None:
+        """The caller is gone."""
+        if self.batch is not None:
+            self.batch.stop_if_abandoned()
 
-def _stop_if_abandoned(batch: list[_Waiter[Item, Result]], token: CancelToken) -> None:
-    """Stop a batch when all of its waiters are gone."""
-    if all(waiter.future.done() for waiter in batch):
-        token.cancel()
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch(Generic[Item, Result]):
+    """Items under way together, and the token that ends their run."""
+
+    waiters: list[_Waiter[Item, Result]]
+    token: CancelToken
+
+    def stop_if_abandoned(self) -> None:
+        """Stop the run where all callers are gone."""
+        if all(waiter.future.done() for waiter in self.waiters):
+            self.token.cancel()
 
 
 def _one_group(item: object) -> Hashable:
@@ -141,6 +154,9 @@ class Stage(Generic[Item, Result]):
             self._dispatcher = loop.create_task(self._dispatch(), name=f"stage {self.name}")
         try:
             return await waiter.future
+        except asyncio.CancelledError:
+            waiter.abandon()
+            raise
         finally:
             self._leave(waiter)
             self._first.ended(precedence, loop.time())
@@ -176,8 +192,7 @@ class Stage(Generic[Item, Result]):
         now = asyncio.get_running_loop().time
         while True:
             startable = self._startable()
-            sizes = Counter(waiter.key for waiter in startable)
-            if any(size >= self._room(key) for key, size in sizes.items()):
+            if self._fills_batch(startable):
                 return
             begins = min((waiter.arrived + self._max_wait for waiter in startable), default=math.inf)
             if begins <= now():
@@ -187,6 +202,13 @@ class Stage(Generic[Item, Result]):
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(None if math.isinf(look_again) else look_again):
                     await self._changed.wait()
+
+    def _fills_batch(self, startable: list[_Waiter[Item, Result]]) -> bool:
+        """Return whether there is nothing to wait for: some group is full, or no item is to wait for others."""
+        if not self._max_wait:
+            return bool(startable)
+        sizes = Counter(waiter.key for waiter in startable)
+        return any(size >= self._room(key) for key, size in sizes.items())
 
     def _take(self) -> list[_Waiter[Item, Result]]:
         self._drop_cancelled()
@@ -216,14 +238,17 @@ class Stage(Generic[Item, Result]):
         token = CancelToken()
         work = partial(self._results, items)
         call = self._executor.start_reserved(work, token, release=not self._callers_first)
+        running = _Batch(batch, token)
         for waiter in batch:
-            waiter.future.add_done_callback(lambda _: _stop_if_abandoned(batch, token))
+            waiter.batch = running
+        running.stop_if_abandoned()
         await asyncio.wait([call])
         error = call.exception()
         results = call.result() if error is None else ()
         if error is None and len(results) != len(batch):
             error = EngineError(f"Stage {self.name!r} gave {len(results)} results for {len(batch)} items.")
         for index, waiter in enumerate(batch):
+            waiter.batch = None  # each holds the other, and with it an item's memory
             if waiter.future.done():
                 continue
             result = error or results[index]

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
-from polyvox.engines.kokoro.render import RenderedChunk, render
+from polyvox.engines.kokoro.render import render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -15,9 +15,8 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 
 _LOOKAHEAD = 4
-_DESK_BATCH = 8
-"""Texts that are phonemized, or chunks that are trimmed, by one call of the desk's thread: to hand over one at a time
-takes the event loop longer than the work itself."""
+_READ_BATCH = 8
+"""Texts that are phonemized by one call: to hand each over by itself takes the event loop longer than the work."""
 _ANY = 256
 """More rows than any batch has."""
 
@@ -40,11 +39,18 @@ class _Launched:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Decoded:
-    """The samples of one input, and its share of the time that its batch took."""
+class _Decoding:
+    """A request whose samples will be a row of a batch, and the durations that were predicted for it."""
 
-    pcm: Pcm
-    seconds: float
+    request: SynthesisRequest
+    planned: _Planned
+    launched: _Launched
+
+    def rendered(self, pcm: Pcm, seconds: float) -> SynthesisResult:
+        """The chunk, given its samples and its share of the time that its batch took."""
+        output = ModelOutput(pcm, self.planned.timed.durations)
+        chunk = render(self.request.chunk, output, self.request.input.speed, self.request.gain)
+        return SynthesisResult(chunk, self.planned.seconds + seconds)
 
 
 class BatchedSynthesis:
@@ -52,8 +58,7 @@ class BatchedSynthesis:
 
     So a short first chunk never waits for a long one to be decoded beside it. On a GPU both go on at the same time, and
     a batch is launched before the one ahead of it ends, so that the device waits for nobody. One more thread
-    phonemizes texts and trims chunks by turns: two such threads would only wait for each other's turn of the
-    interpreter.
+    phonemizes texts, and one reads the samples of each batch back and trims its chunks.
     """
 
     lookahead = _LOOKAHEAD
@@ -66,10 +71,10 @@ class BatchedSynthesis:
         self.on_gpu = network.device.type == "cuda"
         device = DeviceExecutor("kokoro", 1)
         planner = DeviceExecutor("kokoro-planner", 1) if self.on_gpu else device
-        arrivals, desk = DeviceExecutor("kokoro-arrivals", 1), DeviceExecutor("kokoro-desk", 1)
-        self._executors = {device, planner, arrivals, desk}
+        reader, finisher = DeviceExecutor("kokoro-reader", 1), DeviceExecutor("kokoro-finisher", 1)
+        self._executors = {device, planner, reader, finisher}
         self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
-            "kokoro-read", _next_requests, executor=desk, max_batch=_DESK_BATCH
+            "kokoro-read", _next_requests, executor=reader, max_batch=_READ_BATCH
         )
         self._plan = Stage[ModelInput, _Planned](
             "kokoro-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
@@ -82,11 +87,13 @@ class BatchedSynthesis:
             room=network.room,
             observer=observer,
         )
-        self._arrive = Stage[_Launched, _Decoded](
-            "kokoro-arrive", _arrived, executor=arrivals, key=lambda launched: id(launched.batch), max_batch=_ANY
-        )
-        self._render = Stage[tuple[SynthesisRequest, ModelOutput], RenderedChunk](
-            "kokoro-finish", _render_all, executor=desk, max_batch=_DESK_BATCH, isolates=True
+        self._finish = Stage[_Decoding, SynthesisResult](
+            "kokoro-finish",
+            _rendered_all,
+            executor=finisher,
+            key=lambda decoding: id(decoding.launched.batch),
+            max_batch=_ANY,
+            isolates=True,
         )
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
@@ -99,13 +106,11 @@ class BatchedSynthesis:
         if not request.input.ids:
             return SynthesisResult(render_pause(request), 0.0)
         planned = await self._plan(request.input, due)
-        decoded = await self._arrive(await self._launch(planned.timed, due))
-        output = ModelOutput(decoded.pcm, planned.timed.durations)
-        rendered = await self._render((request, output), due)
-        return SynthesisResult(rendered, planned.seconds + decoded.seconds)
+        launched = await self._launch(planned.timed, due)
+        return await self._finish(_Decoding(request, planned, launched), due)
 
     async def close(self) -> None:
-        for stage in (self._read, self._plan, self._launch, self._arrive, self._render):
+        for stage in (self._read, self._plan, self._launch, self._finish):
             await stage.close()
         for executor in self._executors:
             await asyncio.to_thread(executor.close)
@@ -138,13 +143,9 @@ def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | Ex
         return error
 
 
-def _arrived(launched: Sequence[_Launched]) -> list[_Decoded]:
-    """The samples of rows of one batch, once they are there."""
-    batch = launched[0].batch
-    rows = batch.rows()
-    share = (time.perf_counter() - launched[0].began) / len(rows)
-    return [_Decoded(rows[each.row], share) for each in launched]
-
-
-def _render_all(decoded: Sequence[tuple[SynthesisRequest, ModelOutput]]) -> list[RenderedChunk]:
-    return [render(request.chunk, output, request.input.speed, request.gain) for request, output in decoded]
+def _rendered_all(decoding: Sequence[_Decoding]) -> list[SynthesisResult]:
+    """The chunks of rows of one batch, once its samples are there."""
+    launched = decoding[0].launched
+    rows = launched.batch.rows()
+    share = (time.perf_counter() - launched.began) / len(rows)
+    return [each.rendered(rows[each.launched.row], share) for each in decoding]
