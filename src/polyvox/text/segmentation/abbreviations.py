@@ -9,7 +9,7 @@ from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.english.places import states
-from polyvox.text.normalize.malay import abbreviations as malay
+from polyvox.text.normalize.malay.short_forms import abbreviations as malay
 from polyvox.text.normalize.romance.french import truncated as french_truncated
 from polyvox.text.normalize.romance.italian import truncated as italian_truncated
 from polyvox.text.normalize.romance.portuguese import truncated as portuguese_truncated
