@@ -164,3 +164,14 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         return time.thread_time() - start
 
     assert grows_linearly(seconds, 4_000, 16_000, at_most=8)
+
+
+@pytest.mark.long
+@each_row("language", LANGUAGES)
+def test_time_grows_with_the_full_stops_of_a_text_without_spaces(language: str) -> None:
+    def seconds(size: int) -> float:
+        start = time.thread_time()
+        normalized("a." * size, language)
+        return time.thread_time() - start
+
+    assert grows_linearly(seconds, 20_000, 80_000, at_most=8)

@@ -289,6 +289,7 @@ class TestRelease:
             ("Call me on 555 123 ", []),
             ("We meet on 5 March ", []),
             ("We met old Dr. ", []),
+            ("Le relevé de sept.", []),
             ("I like fruit, e.g. ", ["I like fruit,"]),
             ("He lives in the U.S. ", []),
             ("Please go and visit example.", []),

@@ -62,6 +62,7 @@ def cut_clauses(text: str) -> list[str]:
         ["Vive en EE. UU. desde 2010.", "Le gusta."],
         ["Véase la pág. 12, p. ej. la tabla.", "Es larga."],
         ["En el 44 a. C. murió César.", "Fue en marzo."],
+        ["Le relevé de sept./2024, né le 12 sept. à Lyon.", "Ils sont sept.", "Bien."],
         ["See vol. III and pp. iv to xi.", "Yes."],
         ["Add 1 qt. stock and 5 oz. flour.", "Stir."],
         ["No. siri 4455 rosak.", "Hubungi kami."],

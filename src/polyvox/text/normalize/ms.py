@@ -8,22 +8,17 @@ from typing import Final
 from polyvox.text.normalize import en, zh
 from polyvox.text.normalize.english.technical.web import read_tags
 from polyvox.text.normalize.malay import (
-    abbreviations,
-    acronyms,
     codes,
     dates,
     digit_groups,
-    elongation,
     figures,
     html_remains,
     labelled_numbers,
     malaysian_english,
     measures,
     money,
-    reduplication,
     references,
     short_dates,
-    shortforms,
     symbols,
     times,
     versions,
@@ -44,6 +39,7 @@ from polyvox.text.normalize.malay.passthrough import (
     set_aside,
     unmask_runs,
 )
+from polyvox.text.normalize.malay.short_forms import abbreviations, acronyms, chat, elongation, reduplication
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -114,7 +110,7 @@ def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.unit_normalization:
         text = measures.read_rates(text)
     text = reduplication.read(elongation.read(text))
-    text = acronyms.read(dates.read_names(shortforms.read(abbreviations.read(text))))
+    text = acronyms.read(dates.read_names(chat.read(abbreviations.read(text))))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
     text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)

@@ -9,7 +9,7 @@ from polyvox.text.normalize.english.abbreviations import rules as english
 from polyvox.text.normalize.english.abbreviations.before_figures import BEFORE_FIGURES
 from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.english.places import states
-from polyvox.text.normalize.malay import abbreviations as malay
+from polyvox.text.normalize.malay.short_forms import abbreviations as malay
 from polyvox.text.normalize.romance.french import truncated as french_truncated
 from polyvox.text.normalize.romance.italian import truncated as italian_truncated
 from polyvox.text.normalize.romance.portuguese import truncated as portuguese_truncated
@@ -49,7 +49,7 @@ _INSIDE_BEFORE_SMALL: Final = (
     | _OF_SETTINGS
     | frozenset(
         "Is evac exp gms ins inv mil Sch Pharm pharm comp alt Stat prof id "
-        "UU ej ex ecc aprox ene abr oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
+        "UU ej ex ecc aprox ene abr sept oct dic janv févr avr juil déc giu lug ott dez fev pl मी "
         "lun mar mer mié mie jue vie sáb dom ven jeu sam dim gio sab seg ter qua qui sex hab ab pts gtos civ "
         "lt dk hyd Hyd orch Orch mezz Mezz rt tot cert Ofc hm vw vws dir arr illus narr chor rev att "
         "Eng Sci cr gr br conf chop fin ent sec pos excl Excl "

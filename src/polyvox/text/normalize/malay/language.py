@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Final
 
 from polyvox.text.normalize.english.abbreviations.words import TITLES
-from polyvox.text.normalize.malay.abbreviations import NEVER_END
 from polyvox.text.normalize.malay.lexicon import (
     ENGLISH_LOANS,
     ENGLISH_WORDS,
@@ -18,7 +17,8 @@ from polyvox.text.normalize.malay.lexicon import (
     is_malay_shape,
 )
 from polyvox.text.normalize.malay.passthrough import FOREIGN
-from polyvox.text.normalize.malay.shortforms import SHORT_FORMS
+from polyvox.text.normalize.malay.short_forms.abbreviations import NEVER_END
+from polyvox.text.normalize.malay.short_forms.chat import SHORT_FORMS
 from polyvox.text.tracked import TrackedText
 
 

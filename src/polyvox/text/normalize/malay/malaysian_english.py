@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, cardinal, code, number
-from polyvox.text.normalize.malay import abbreviations, digit_groups, labelled_numbers, web
+from polyvox.text.normalize.malay import digit_groups, labelled_numbers, web
 from polyvox.text.normalize.malay.dates import day_first
 from polyvox.text.normalize.malay.figures import names_road
+from polyvox.text.normalize.malay.short_forms import abbreviations
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 

@@ -10,6 +10,9 @@ from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
 from polyvox.text.tracked import TrackedText
 
+Rule = tuple[str, re.Pattern[str], str]
+"""The words or signs of which a text must hold one, the pattern that is then looked for, and its reading."""
+
 
 class Gender(Enum):
     """The form of a number: alone, or before a noun."""
@@ -72,8 +75,8 @@ class Abbreviations:
     weekdays: Mapping[str, str]  # the figure of a day
     also_words: Mapping[str, str]  # short forms that are words too: what stands before one that ends a sentence
     compass: Compass
-    by_word: tuple[tuple[str, re.Pattern[str], str], ...]  # words, with their mark, one of which a text holds
-    in_context: tuple[tuple[str, re.Pattern[str], str], ...] = ()  # what a text holds if the pattern is to match
+    by_word: tuple[Rule, ...]  # words, with their mark, one of which a text holds
+    in_context: tuple[Rule, ...] = ()  # what a text holds if the pattern is to match
     letters: ChatLetters | None = None
     several: Mapping[str, str] = field(default_factory=dict)  # labels of one figure and of many
 
@@ -150,7 +153,7 @@ class RomanceLanguage:
     ruler_number: Callable[[int, Gender], str]
     century: Callable[[int], str] | None  # None where centuries are counted by cardinals
     # What a text holds if words change before the words of a figure, or these: how they change.
-    euphony: tuple[tuple[str, re.Pattern[str], str], ...]
+    euphony: tuple[Rule, ...]
     is_feminine: Callable[[str], bool]
     articles: frozenset[str]
     function_words: frozenset[str]  # and other words that no figure counts

@@ -1,14 +1,17 @@
-"""Adjectives that are cut short behind their noun, whose form they take: "cocina amueb.", "5 hab. ext."."""
+"""Adjectives of Spanish and Portuguese that are cut short behind their noun: "cocina amueb.", "5 hab. ext.".
+
+The form follows from the word; the noun may be the head of a phrase. French and Italian have `participles`.
+"""
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.agreement.short_words import short_words
 from polyvox.text.tracked import TrackedText
 
 _SHORT: Final = re.compile(r"[^\W\d_]{2,10}\.(?!\w)")
-_LONGEST: Final = 12
 # The noun, or the one that it belongs to: "gastos de comunidad".
 _NOUN: Final = re.compile(
     r"(?:(?<![\w.,])(?P<count>\d{1,4}) )?(?:(?P<noun>[^\W\d_]{2,}\.?) (?:d[aeo]s?|del|de la) )?"
@@ -40,15 +43,11 @@ class Agreement:
         return text.sub(self, self._adjective)
 
     def finditer(self, string: str, /) -> Iterator[re.Match[str]]:
-        """The short forms of adjectives, which are looked for behind their full stops: a search by words is slow."""
-        stop = string.find(".")
-        while stop >= 0:
-            start = string.rfind(" ", max(0, stop - _LONGEST), stop) + 1
-            if start and string[start : stop + 1].lower() in self.adjectives:
-                match = _SHORT.match(string, start)
-                if match is not None:
-                    yield match
-            stop = string.find(".", stop + 1)
+        """The short forms of adjectives with their full stops."""
+        for start, word in short_words(string):
+            match = _SHORT.match(string, start) if f"{word}.".lower() in self.adjectives else None
+            if match is not None:
+                yield match
 
     def _adjective(self, match: re.Match[str]) -> str | None:
         """None without a noun before it, and where both are short for something else or the form is another word."""

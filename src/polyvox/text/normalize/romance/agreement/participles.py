@@ -1,11 +1,14 @@
-"""Short adjectives and participles, which agree with the noun beside them: "accise incl.", "pross. area"."""
+"""Short adjectives and participles of French and Italian beside their noun: "accise incl.", "pross. area".
+
+Each has four forms of its own, and several may stand in a row. Spanish and Portuguese have `adjectives`.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.normalize.romance.agreement.plurals import short_words
+from polyvox.text.normalize.romance.agreement.short_words import short_words
 from polyvox.text.tracked import TrackedText
 
 _BEFORE: Final = re.compile(
@@ -68,8 +71,8 @@ class Agreements:
 
     def finditer(self, string: str, /) -> Iterator[re.Match[str]]:
         """The short forms with their full stops."""
-        for start in short_words(string, self.adjectives):
-            match = self.pattern.match(string, start)
+        for start, word in short_words(string):
+            match = self.pattern.match(string, start) if word in self.adjectives else None
             if match is not None:
                 yield match
 

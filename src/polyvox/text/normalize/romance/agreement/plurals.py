@@ -1,16 +1,16 @@
 """Nouns that are cut short behind a determiner of many: "les bur.", "gli uff."."""
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.agreement.short_words import OPENING, short_words
 from polyvox.text.tracked import TrackedText
 
 _FIGURE: Final = r"(?P<figure>\d(?<![\w.,/:°].)(?:(?<!1)|\d{1,3}))"
 _LABELLED: Final = re.compile(r" ?\d")
 _NEXT: Final = re.compile(r" [^\W\d_]+\.")
-_OPENING: Final = tuple("(«“\"'")
 _ENDS: Final = re.compile(r"[»”\")]*(?:\s*\Z|\s*\n)")
 
 
@@ -49,11 +49,12 @@ class Plurals:
 
     def finditer(self, string: str, /) -> Iterator[re.Match[str]]:
         """The short forms with the determiner before each."""
-        for start in short_words(string, self.stems):
-            before = string.rfind(" ", 0, max(start - 1, 0)) + 1
-            match = self.pattern.match(string, before + (string[before : before + 1] in _OPENING))
-            if match is not None:
-                yield match
+        for start, word in short_words(string):
+            if word in self.stems:
+                before = string.rfind(" ", 0, max(start - 1, 0)) + 1
+                match = self.pattern.match(string, before + (string[before : before + 1] in OPENING))
+                if match is not None:
+                    yield match
 
     def _plural(self, match: re.Match[str]) -> str | None:
         """None for what is no short form."""
@@ -64,14 +65,3 @@ class Plurals:
         if noun is None or (behind and match["short"] + behind.group() in self.phrases):
             return None
         return match["before"] + self.plural(noun) + ("." if _ENDS.match(match.string, match.end()) else "")
-
-
-def short_words(string: str, known: Container[str]) -> Iterator[int]:
-    """The places at which known words before full stops begin."""
-    end = string.find(".")
-    while end >= 0:
-        start = string.rfind(" ", 0, end) + 1
-        start += string[start : start + 1] in _OPENING
-        if string[start:end] in known:
-            yield start
-        end = string.find(".", end + 1)

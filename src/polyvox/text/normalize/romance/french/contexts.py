@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import TUMOUR_STAGES
+
 _AGED: Final = r"(?=(?: de|,)? \d\d? ?(?:ans|a)(?!\w))"
 
 BY_WORD: Final = (
@@ -326,15 +328,7 @@ IN_CONTEXT: Final = (
         " à ",
     ),
     ("/", re.compile(r"/(?<=[a-zé.]/)(?=\d+ ?kg(?!\w))"), " pour "),
-    *(
-        (
-            f"N{node}",
-            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
-            rf" T \1 \2 N {node} \3{words}",
-        )
-        for node in "0123x"
-        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
-    ),
+    *TUMOUR_STAGES,
     ("-", re.compile(r"(\d(?<![\w.,-].)\d?)-(\d\d?)-(\d\d?)(?= ?(?:UI|U|u\.i\.|gttes|cp)(?!\w))"), r"\1 \2 \3"),
     ("J-", re.compile(r"(?<!\w)J-(?=\d)"), "J moins "),
     ("&&", re.compile(r"&&"), "&"),

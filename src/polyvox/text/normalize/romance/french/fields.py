@@ -3,12 +3,20 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import dotted_days
+from polyvox.text.normalize.romance.technical.sign_rules import (
+    INVERSE_POWERS,
+    charges,
+    exchange_rates,
+    options,
+    units_of_powers,
+)
+
 _PART_OF_BODY: Final = (
     r"(?<!\w)(genou|main|pied|épaule|hanche|cheville|bras|jambe|œil|oreille|poignet|coude|sein|rein|poumon|cuisse|joue"
     r"|fesse|pouce|talon|mollet|côté|narine|paupière|clavicule|avant-bras|membre inférieur|membre supérieur)"
 )
 _MONTHS: Final = ("janvier février mars avril mai juin juillet août septembre octobre novembre décembre").split()
-_COMMANDS: Final = ("kill", "head", "tail", "nice", "xargs")
 BY_FIELD: Final = (
     ("s.", re.compile(r"(?<!\w)s\.c\.(?=/)"), "sous-cutanées"),
     ("A", re.compile(r"(?<=\(\d )A(?=[),])|(?<=\(\d\d )A(?=[),])|(?<=\(\d)A(?=[),])|(?<=\(\d\d)A(?=[),])"), " ampères"),
@@ -203,26 +211,10 @@ BY_FIELD: Final = (
 BY_SIGN: Final = (
     ("+", re.compile(r"(?<![\w'’])[aAàÀ] ?\+(?= ?(?:[!,.;)]|$|\n|tard|bisous?|[A-Z]))"), "à plus"),
     ("e/", re.compile(r"(?<=\de)/(?=\d{1,2}e(?!\w))"), " et "),
-    *(
-        (
-            held,
-            re.compile(
-                r"(?<!\w)([Ll]e|[Dd]u|[Aa]u|[Aa]vant le|[Aa]vt le|jusqu'au) (0?[1-9]|[12]\d|3[01])"
-                rf"\.({month})(?=$|[ ,;)]|\.(?!\d))"
-            ),
-            r"\1 \2/\3",
-        )
-        for held, month in ((".0", "0[1-9]"), (".1", "1[0-2]"))
-    ),
+    *dotted_days("[Ll]e|[Dd]u|[Aa]u|[Aa]vant le|[Aa]vt le|jusqu'au"),
     (")/", re.compile(r"(?<=[\w²³])\)/(?=[\da-z(])"), ") sur "),
-    ("⁺", re.compile(r"([²³])⁺"), r" \1 plus"),
-    ("⁺", re.compile(r"(?<=\w)⁺(?![⁰¹²³⁴-⁹])"), " plus"),
-    ("⁻", re.compile(r"(?<=[A-Za-z])([²³])⁻(?![⁰¹²³⁴-⁹])"), r" \1 moins"),
-    ("⁻", re.compile(r"(?<=[A-Za-z\d])⁻(?![⁰¹²³⁴-⁹])"), " moins"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/USD(?!\w)"), "euro dollar"),
-    ("/JPY", re.compile(r"(?<!\w)USD/JPY(?!\w)"), "dollar yen"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/GBP(?!\w)"), "euro livre"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/CHF(?!\w)"), "euro franc suisse"),
+    *charges("plus", "moins"),
+    *exchange_rates("dollar", "livre", "franc suisse"),
     ("†", re.compile(r"† ?(?=(?:en )?\d{3,4}(?!\d))"), "mort en "),
     (">", re.compile(r"(?<=[a-zé0-9”»\"])(?<![\d ]\d) ?> ?(?=[“«\"] ?[A-ZÉa-zé0-9]|[A-ZÉ][a-zé]{2})"), ", "),
     ("H-", re.compile(r"(?<!\w)H-(?=\d{1,2}(?![\w-]))"), "H moins "),
@@ -257,13 +249,8 @@ BY_SIGN: Final = (
     ("21:9", re.compile(r"(?<![\w.,:/])21:9(?![\w.,:/])"), "21 neuvièmes"),
     ("'-", re.compile(r"(?<![\w.,])(\d{1,3})'-(\d{1,3})'(?![\w'\"])"), r"\1-\2 min"),
     ("/10", re.compile(r"(?<=\de à )([1-9])/10(?!\d)"), r"\1 dixièmes"),
-    *((f"{name} -", re.compile(rf"(?<!\w){name} -(?=\d)"), f"{name} tiret ") for name in _COMMANDS),
-    ("SELECT *", re.compile(r"(?<=SELECT )\*(?= )"), "étoile"),
-    (" J", re.compile(r" J(?<=[⁰¹²³⁴-⁹] J)(?![\w·/])"), " joules"),
-    (" N", re.compile(r" N(?<=[⁰¹²³⁴-⁹] N)(?![\w·/])"), " newtons"),
-    (" C", re.compile(r" C(?<=[⁰¹²³⁴-⁹] C)(?![\w·/])"), " coulombs"),
-    (" F", re.compile(r" F(?<=[⁰¹²³⁴-⁹] F)(?![\w·/])"), " farads"),
-    (" T", re.compile(r" T(?<=[⁰¹²³⁴-⁹] T)(?![\w·/])"), " teslas"),
+    *options("tiret", "étoile"),
+    *units_of_powers({"J": "joules", "N": "newtons", "C": "coulombs", "F": "farads", "T": "teslas"}),
     ("/", re.compile(r"/(?:(?<=[.,]\d/)|(?<=[.,]\d\d/))(?=\d+(?:[.,]\d+)? ?(?:[GMT]o|kg|km|[lL]|h)(?!\w))"), " sur "),
     ('"', re.compile(
         r"(?<![\w'’′])(\d{1,2})[\"″](?= (?:d'avance|de retard|d'écart|de mieux|devant|derrière|sur [A-Z]))"
@@ -290,8 +277,7 @@ BY_SIGN: Final = (
         r"e(?<=[3-6]e)(?:(?<=de .e)|(?<=en .e)|(?<=et .e)|(?<=es .e)|(?<=la .e)|(?<=, .e))"
         r"(?=\d{1,2}(?![\w.,]\d|\w))"
     ), "e "),
-    ("⁻", re.compile(r"[·.](?<=[\w²³⁻¹)].)([a-zA-Zµ]{1,4})⁻¹"), r"/\1"),
-    ("⁻", re.compile(r"[·.](?<=[\w²³⁻¹)].)([a-zA-Zµ]{1,4})⁻([²³])"), r"/\1\2"),
+    *INVERSE_POWERS,
     ("-S.", re.compile(r"(?<=[a-zé])-S\.(?= (?:et|ou|à|vers)|[,;)])"), " Sud"),
     ("-N.", re.compile(r"(?<=[a-zé])-N\.(?= (?:et|ou|à|vers)|[,;)])"), " Nord"),
     ("+1e", re.compile(r"(?<=\d)\+1e(?!\w)"), "+1"),

@@ -3,6 +3,15 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import OPUS, dotted_days
+from polyvox.text.normalize.romance.technical.sign_rules import (
+    INVERSE_POWERS,
+    charges,
+    exchange_rates,
+    options,
+    units_of_powers,
+)
+
 _NOTE: Final = r"(?<!\w)((?:[Dd]o|[Rr]e|[Mm]i|[Ff]a|[Ss]ol|[Ll]a|[Ss]i)(?: (?:diesis|bemolle))?)"
 
 _WEEKDAYS: Final = (
@@ -14,7 +23,6 @@ _WEEKDAYS: Final = (
     ("sab", "sabato"),
     ("dom", "domenica"),
 )
-_COMMANDS: Final = ("kill", "head", "tail", "nice", "xargs")
 BY_FIELD: Final = (
     ("s.", re.compile(r"(?<!\w)s\.c\.(?=/)"), "sottocute"),
     ("A", re.compile(r"(?<=\(\d )A(?=[),])|(?<=\(\d\d )A(?=[),])|(?<=\(\d)A(?=[),])|(?<=\(\d\d)A(?=[),])"), " ampere"),
@@ -261,7 +269,7 @@ BY_FIELD: Final = (
     ("pers.", re.compile(r"(?<=uff\. )pers\.(?!\w)|(?<=[Uu]fficio )pers\.(?!\w)"), "personale"),
     ("min.", re.compile(_NOTE + r" min\.(?!\w)"), r"\1 minore"),
     ("magg.", re.compile(_NOTE + r" magg\.(?!\w)"), r"\1 maggiore"),
-    ("op. Op. opp. Opp.", re.compile(r"(?<![\w./-])(?<!\bde )[Oo]pp?\. ?(?=\d{1,3}(?![\d/]| ?%|[.,]\d))"), "opus "),
+    OPUS,
     ("sgg. ssgg. sg.", re.compile(r"(?<=\d )s{1,2}gg?\.(?!\w)|(?<= e )sgg?\.(?!\w)"), "seguenti"),
     ("ed. Ed.", re.compile(r"(?<!\w)([Ee])d\.(?= [A-Z][a-zà-ÿ])"), r"\1dizioni"),
     ("ric.", re.compile(r"(?<!\w)ric\.(?= \d+ ?W)"), "ricarica"),
@@ -289,27 +297,11 @@ BY_FIELD: Final = (
 _RANKED: Final = r"(?:arriva|chiude|finisce|giunge|termina|classificat[oa]|resta|sale|parte|è|era)"
 BY_SIGN: Final = (
     ("°", re.compile(r"(?<=, )(\d{1,2})°(?= (?:in griglia|in class|al trag|assoluto|nel|su \d|a \d))"), r"\1º"),
-    *(
-        (
-            held,
-            re.compile(
-                r"(?<!\w)([Ii]l|[Dd]al|[Aa]l|[Dd]el|[Ee]ntro il|[Nn]el) (0?[1-9]|[12]\d|3[01])"
-                rf"\.({month})(?=$|[ ,;)]|\.(?!\d))"
-            ),
-            r"\1 \2/\3",
-        )
-        for held, month in ((".0", "0[1-9]"), (".1", "1[0-2]"))
-    ),
+    *dotted_days("[Ii]l|[Dd]al|[Aa]l|[Dd]el|[Ee]ntro il|[Nn]el"),
     (")/", re.compile(r"(?<=[\w²³])\)/(?=[\da-z(])"), ") fratto "),
     ("gg/7", re.compile(r"(?<=\d) ?gg/7(?!\d)"), " giorni su 7"),
-    ("⁺", re.compile(r"([²³])⁺"), r" \1 più"),
-    ("⁺", re.compile(r"(?<=\w)⁺(?![⁰¹²³⁴-⁹])"), " più"),
-    ("⁻", re.compile(r"(?<=[A-Za-z])([²³])⁻(?![⁰¹²³⁴-⁹])"), r" \1 meno"),
-    ("⁻", re.compile(r"(?<=[A-Za-z\d])⁻(?![⁰¹²³⁴-⁹])"), " meno"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/USD(?!\w)"), "euro dollaro"),
-    ("/JPY", re.compile(r"(?<!\w)USD/JPY(?!\w)"), "dollaro yen"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/GBP(?!\w)"), "euro sterlina"),
-    ("EUR/", re.compile(r"(?<!\w)EUR/CHF(?!\w)"), "euro franco svizzero"),
+    *charges("più", "meno"),
+    *exchange_rates("dollaro", "sterlina", "franco svizzero"),
     ("†", re.compile(r"† ?(?=\d{3,4}(?!\d))"), "morto nel "),
     ("/sem", re.compile(r"(?<=[€\d])/sem\.?(?!\w)"), "/semestre"),
     (">", re.compile(r"(?<=[a-zà0-9”»\"])(?<![\d ]\d) ?> ?(?=[“«\"] ?[A-Za-z0-9]|[A-Z][a-zà]{2})"), ", "),
@@ -344,13 +336,8 @@ BY_SIGN: Final = (
     ("/i", re.compile(r"(?<=\d )([a-zà-ÿ]+)o/i(?!\w)"), r"\1i"),
     ("/e", re.compile(r"(?<=\d )([a-zà-ÿ]+)a/e(?!\w)"), r"\1e"),
     ("/100", re.compile(r"(?<= a )(\d{1,2})/100(?=[,.;)]|$)"), r"\1 centesimi"),
-    *((f"{name} -", re.compile(rf"(?<!\w){name} -(?=\d)"), f"{name} trattino ") for name in _COMMANDS),
-    ("SELECT *", re.compile(r"(?<=SELECT )\*(?= )"), "asterisco"),
-    (" J", re.compile(r" J(?<=[⁰¹²³⁴-⁹] J)(?![\w·/])"), " joule"),
-    (" N", re.compile(r" N(?<=[⁰¹²³⁴-⁹] N)(?![\w·/])"), " newton"),
-    (" C", re.compile(r" C(?<=[⁰¹²³⁴-⁹] C)(?![\w·/])"), " coulomb"),
-    (" F", re.compile(r" F(?<=[⁰¹²³⁴-⁹] F)(?![\w·/])"), " farad"),
-    (" T", re.compile(r" T(?<=[⁰¹²³⁴-⁹] T)(?![\w·/])"), " tesla"),
+    *options("trattino", "asterisco"),
+    *units_of_powers({"J": "joule", "N": "newton", "C": "coulomb", "F": "farad", "T": "tesla"}),
     ("/", re.compile(r"/(?:(?<=[.,]\d/)|(?<=[.,]\d\d/))(?=\d+(?:[.,]\d+)? ?(?:[GMT]B|kg|km|[lL]|h)(?!\w))"), " su "),
     ('"', re.compile(
         r"(?<![\w'’′])(\d{1,2})[\"″](?= (?:di (?:vantaggio|ritardo|distacco)|su(?:l|lla)? [A-Z]|davanti"
@@ -375,8 +362,7 @@ BY_SIGN: Final = (
     ("/100", re.compile(r"(kWh|litri|l|kg)/100(?= cicli| lavaggi| ore)"), r"\1 per 100"),
     ("+", re.compile(r"(?<!\w)km (?=\d{1,3}\+\d{3})"), "chilometro "),
     ("0", re.compile(r"0(?<![\w.,/].)([1-9]\d{0,2})[.](\d{5,8})(?![\w.,])"), r"0\1 \2"),
-    ("⁻", re.compile(r"[·.](?<=[\w²³⁻¹)].)([a-zA-Zµ]{1,4})⁻¹"), r"/\1"),
-    ("⁻", re.compile(r"[·.](?<=[\w²³⁻¹)].)([a-zA-Zµ]{1,4})⁻([²³])"), r"/\1\2"),
+    *INVERSE_POWERS,
     *(
         (
             f"{day}-",

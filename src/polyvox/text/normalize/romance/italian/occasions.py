@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import TUMOUR_STAGES
+
 BY_OCCASION: Final = (
     *(
         (receptor, re.compile(rf"{receptor}-(?<!\w{receptor}-)(?=[,;.) /]|$)"), f"{receptor} meno")
@@ -195,13 +197,5 @@ IN_OCCASION: Final = (
     ),
     ("° e", re.compile(r"(?<![\w.,])(\d{1,2})°(?= e (?:ult\.|ultimo|penultimo))"), r"\1º"),
     ("lassifica", re.compile(r"([A-Z][a-zà-ÿ]+,?) p\. ?(?=\d)"), r"\1 punti "),
-    *(
-        (
-            f"N{node}",
-            re.compile(rf"T(?:(?<!\w.)|(?<=\b[cp].))(is|[0-4xX])([a-d]?)N{node}([a-c]?){behind}(?!\w)"),
-            rf" T \1 \2 N {node} \3{words}",
-        )
-        for node in "0123x"
-        for behind, words in (("", ""), ("M([01xX])", r" M \4"))
-    ),
+    *TUMOUR_STAGES,
 )

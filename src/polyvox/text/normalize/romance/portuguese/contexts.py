@@ -3,6 +3,18 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import (
+    EXTREMES,
+    GEARS,
+    OPUS,
+    THOUSANDS,
+    chapters,
+    months_until_visit,
+    routes,
+    stars,
+    weekdays,
+)
+
 _ARTICLE: Final = r"(?<!\w)[Aa]rt(?:s?\.|igos?) ?\d[\d.]*(?:º|°)?(?:-[A-Z])?(?:, §§? ?\d+(?:º|°)?(?:-[A-Z])?)?, "
 _NUMERAL: Final = r"[IVXLC]+(?![\w'-])"
 # Streets that are named by a day: "R. 7 de Setembro".
@@ -15,13 +27,8 @@ _TOLD: Final = (
 )
 _DOSED: Final = r" de \d+ ?(?:mg|g|mcg|µg|UI)(?!\w)| ao dia| por dia| a cada | de \d+/\d+| di[áa]ri|/dia"
 CONTEXT_RULES: Final = (
-    ("caps.", re.compile(rf"((?<!\w)(?i:{_TOLD})(?!\w)[^;\n]{{0,90}}?\d )caps\.(?!\w|{_DOSED})"), r"\1capítulos"),
-    (
-        "caps.",
-        re.compile(rf"(?<=\d )caps\.(?= de \d{{1,3}} ?min|[^.;\n]{{0,50}}(?<!\w)(?i:{_TOLD})(?!\w))"),
-        "capítulos",
-    ),
-    ("op. Op. opp. Opp.", re.compile(r"(?<![\w./-])(?<!\bde )[Oo]pp?\. ?(?=\d{1,3}(?![\d/]| ?%|[.,]\d))"), "opus "),
+    *chapters(_TOLD, _DOSED),
+    OPUS,
     ("sat.", re.compile(r"((?<!\w)gord(?:uras|\.) \(?)sat\.(?!\w)"), r"\1saturadas"),
     ("part.", re.compile(r"((?<!\w)[Aa]ulas )part\.(?!\w)"), r"\1particulares"),
     ("Rec. rec.", re.compile(r"(?<!\w)[Rr]ec\.(?= (?:de revista|[Ee]sp|[Ee]xtr|ord|inom|em sent))"), "recurso"),
@@ -215,46 +222,20 @@ CONTEXT_RULES: Final = (
     ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
     ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
     ("v.", re.compile(r"(?<!\w)v\.(?= (?:branco|tinto|rosé|seco|do Porto))"), "vinho"),
-    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutânea"),
-    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
-    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
-    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "via oral"),
+    *routes("subcutânea", "via oral"),
     ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " portas"),
     ("n", re.compile(r"(?<=\w\w e )n(?= [a-zà-ÿ]{2})"), "não"),
-    (
-        "seg Seg",
-        re.compile(r"(?<!\w)[sS]eg(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "segunda",
-    ),
-    (
-        "qua Qua",
-        re.compile(r"(?<!\w)[qQ]ua(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "quarta",
-    ),
-    (
-        "qui Qui",
-        re.compile(r"(?<!\w)[qQ]ui(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "quinta",
-    ),
-    (
-        "sex Sex",
-        re.compile(r"(?<!\w)[sS]ex(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "sexta",
-    ),
-    (
-        "sáb Sáb",
-        re.compile(r"(?<!\w)[sS]áb(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "sábado",
-    ),
-    (
-        "sab Sab",
-        re.compile(r"(?<!\w)[sS]ab(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "sábado",
-    ),
-    (
-        "dom Dom",
-        re.compile(r"(?<!\w)[dD]om(?= (?:às(?! vezes)|à noite|à tarde|de manhã|que vem|\d{1,2}[:h]\d?))"),
-        "domingo",
+    *weekdays(
+        {
+            "seg": "segunda",
+            "qua": "quarta",
+            "qui": "quinta",
+            "sex": "sexta",
+            "sáb": "sábado",
+            "sab": "sábado",
+            "dom": "domingo",
+        },
+        "às(?! vezes)|à noite|à tarde|de manhã|que vem",
     ),
     (
         "V",
@@ -271,14 +252,7 @@ CONTEXT_RULES: Final = (
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2})h(\d\d)(?!\w| ?min)"), r"\1\2h\3min"),
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " vezes"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 dias, \2 noites"),
-    (
-        "K k",
-        re.compile(
-            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
-            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
-        ),
-        " mil",
-    ),
+    THOUSANDS,
     (
         "m.",
         re.compile(
@@ -293,11 +267,7 @@ CONTEXT_RULES: Final = (
     ("n/", re.compile(r"(?<!\w)n/ ?(?=incl|disp|aceit|tem|há|fum)"), "não "),
     ("v. V.", re.compile(r"(?<!\w)[Vv]\.(?= (?:Súm|Lei|HC|RE|REsp|ADI|Acórdão|inf|supra))"), "ver"),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1º semestre de 20\2"),
-    (
-        "v.",
-        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
-        r"\1 velocidades",
-    ),
+    GEARS,
     ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
     (
         "temp. Temp.",
@@ -320,14 +290,7 @@ CONTEXT_RULES: Final = (
     ("corr.", re.compile(r"(?<!\w)corr\.(?= (?:pel[oa]|p/))"), "corrigido"),
     ("corr.", re.compile(r"(?<!\w)corr\.(?= mon)"), "correção"),
     ("parc. Parc.", re.compile(r"(?<!\w)[Pp]arc\.(?= (?:inic|mens|fixa|de R\$))"), "parcela"),
-    (
-        "m.",
-        re.compile(
-            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
-            r"|[Rr]evisão)(?: em)?:? \d{1,2}) m\.(?!\w)"
-        ),
-        r"\1 meses",
-    ),
+    months_until_visit("em"),
     (
         "próx. Próx.",
         re.compile(
@@ -349,28 +312,11 @@ IN_CONTEXT: Final = (
     ),
     ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"final \1 \2 \3 \4"),
     ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
-    (
-        "ín",
-        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
-        r"máxima \1\2, mínima \3\4",
-    ),
-    (
-        "ín",
-        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
-        r"mínima \1\2, máxima \3\4",
-    ),
+    *EXTREMES,
     ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " e "),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Ff][ae]z) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [ea] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
-    (
-        "*",
-        re.compile(
-            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
-            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
-            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
-        ),
-        r"\1 estrelas",
-    ),
+    stars("estrelas"),
     ("½", re.compile(r"(?<!\d)½(?= d[aeo]s?(?!\w)(?<!de))"), "metade"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )1/2(?= d[ao]s?(?!\w))"), "metade"),
     ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),

@@ -8,7 +8,7 @@ from typing import Final
 
 from polyvox.text.normalize.romance.chat_letters import ChatLetters
 from polyvox.text.normalize.romance.compass import Compass
-from polyvox.text.normalize.romance.language import Noun, RomanceLanguage
+from polyvox.text.normalize.romance.language import Noun, RomanceLanguage, Rule
 from polyvox.text.tracked import TrackedText
 
 _FIGURE = r"(?= ?\d| (?:[IVXLC]+\b|[A-Z](?!\w))(?!['’])| [A-Z]{1,4}-?\d| [a-z]\))"
@@ -88,8 +88,8 @@ class AbbreviationRules:
     by_word: tuple[tuple[re.Pattern[str], str], ...]
     by_index: Mapping[str, tuple[int, ...]]  # of the rules for words
     context_words: frozenset[str]
-    contexts: tuple[tuple[str, re.Pattern[str], str], ...]
-    contexts_of_words: tuple[tuple[str, re.Pattern[str], str], ...]  # those that a text without figures may hold
+    contexts: tuple[Rule, ...]
+    contexts_of_words: tuple[Rule, ...]  # those that a text without figures may hold
     letters: ChatLetters | None
     several: Mapping[str, str]
 

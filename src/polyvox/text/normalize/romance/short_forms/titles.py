@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.text.normalize.romance.language import Rule
 from polyvox.text.normalize.romance.short_forms.lists import short_forms
 
 _BEGINNING: Final = r"(?<![\w./-])(?<!\d )"
@@ -21,7 +22,7 @@ class WomensTitles:
     also_surnames: str  # which count only with a surname behind them: "Dr. Rosa" may be a man
     before_men: str  # articles behind which a title is a man's
 
-    def rules(self) -> Iterator[tuple[str, re.Pattern[str], str]]:
+    def rules(self) -> Iterator[Rule]:
         before = _BEGINNING + "".join(map(_not_behind, self.before_men.split()))
         behind = rf"(?= {_SECOND_TITLE}(?:{_any_of(self.names)}|{_any_of(self.also_surnames)}{_SURNAME}))"
         for forms, feminine in short_forms(self.titles).items():

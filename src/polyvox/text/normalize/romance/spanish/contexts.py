@@ -3,6 +3,18 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.romance.short_forms.common_rules import (
+    EXTREMES,
+    GEARS,
+    OPUS,
+    THOUSANDS,
+    chapters,
+    months_until_visit,
+    routes,
+    stars,
+    weekdays,
+)
+
 _PATIENT_AGE: Final = r"\d{1,3} ?a(?:\.|ños)"
 _KITCHEN: Final = (
     "azúcar|harina|leche|agua|aceite|arroz|avena|maicena|nata|caldo|miel|nueces|café|té|queso|yogur|coco|avellanas"
@@ -171,13 +183,8 @@ CONTEXT_RULES: Final = (
         "conservar",
     ),
     ("T S", re.compile(r"(?<!\w)[TS]0?(\d{1,2}):? ?[Ee][Pp]?0?(\d{1,2})(?!\w)"), r"temporada \1, episodio \2"),
-    ("caps.", re.compile(rf"((?<!\w)(?i:{_TOLD})(?!\w)[^;\n]{{0,90}}?\d )caps\.(?!\w|{_DOSED})"), r"\1capítulos"),
-    (
-        "caps.",
-        re.compile(rf"(?<=\d )caps\.(?= de \d{{1,3}} ?min|[^.;\n]{{0,50}}(?<!\w)(?i:{_TOLD})(?!\w))"),
-        "capítulos",
-    ),
-    ("op. Op. opp. Opp.", re.compile(r"(?<![\w./-])(?<!\bde )[Oo]pp?\. ?(?=\d{1,3}(?![\d/]| ?%|[.,]\d))"), "opus "),
+    *chapters(_TOLD, _DOSED),
+    OPUS,
     ("plz plz.", re.compile(r"(?<=[2-9] )plz\.?(?!\w)"), "plazas"),
     ("plz plz. Plz Plz.", re.compile(r"(?<!\w)[Pp]lz\.?(?= ?\d)"), "plaza"),
     ("a.", re.compile(r"(?<=\d )a\.(?= (?!m\.|c\.|l\.)[a-zà-ÿ(])"), "años"),
@@ -236,21 +243,23 @@ CONTEXT_RULES: Final = (
     ("x", re.compile(r"(?<=\d)x ?['’′](?!\w)"), " por minuto"),
     ("x", re.compile(r"((?<!\w)(?:[Mm]ultipli|[Dd]ivi)[a-zà-ÿ]+ )x(?=\d{1,4}(?![\w/]|[.,]\d))"), r"\1por "),
     ("h h.", re.compile(r"(?<=\d de )h(?=[,;.)]|$| )"), "hora"),
-    ("sc sc.", re.compile(r"(?<=(?:g|l|h|I) )sc\.?(?=[ ,;.)]|$)(?<!\d sc)"), "subcutánea"),
-    ("im im.", re.compile(r"(?<=m[gl] )im\.?(?=[ ,;.)]|$)"), "intramuscular"),
-    ("iv iv. ev ev.", re.compile(r"(?<=m[gl] )[ie]v\.?(?=[ ,;.)]|$)"), "intravenosa"),
-    ("vo vo.", re.compile(r"(?<=m[gl] )vo\.?(?=[ ,;.)]|$)"), "vía oral"),
+    *routes("subcutánea", "vía oral"),
     ("p p.", re.compile(r"(?<=[ ,][2-5])p\.?(?=[,;])"), " puertas"),
     ("dist. Dist.", re.compile(r"(?<!\w)[Dd]ist\.(?= (?:reciente|nueva|cambiada|hecha|recién|a \d))"), "distribución"),
     ("g.", re.compile(r"(?<!\w)g\. (?:de )?(?=envío)"), "gastos de "),
-    ("lun Lun", re.compile(r"(?<!\w)[lL]un(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "lunes"),
-    ("mié Mié", re.compile(r"(?<!\w)[mM]ié(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
-    ("mie Mie", re.compile(r"(?<!\w)[mM]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "miércoles"),
-    ("jue Jue", re.compile(r"(?<!\w)[jJ]ue(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "jueves"),
-    ("vie Vie", re.compile(r"(?<!\w)[vV]ie(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "viernes"),
-    ("sáb Sáb", re.compile(r"(?<!\w)[sS]áb(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
-    ("sab Sab", re.compile(r"(?<!\w)[sS]ab(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "sábado"),
-    ("dom Dom", re.compile(r"(?<!\w)[dD]om(?= (?:a las|por la|\d{1,2}[:h]\d?))"), "domingo"),
+    *weekdays(
+        {
+            "lun": "lunes",
+            "mié": "miércoles",
+            "mie": "miércoles",
+            "jue": "jueves",
+            "vie": "viernes",
+            "sáb": "sábado",
+            "sab": "sábado",
+            "dom": "domingo",
+        },
+        "a las|por la",
+    ),
     ("d", re.compile(r"(?<=[a-zà-ÿ]{2} )(?<!vitamina )d(?= [A-ZÀ-Ý][a-zà-ÿ])"), "de"),
     ("m.", re.compile(r"(?<=años y \d )m\.(?!\w)|(?<=años y \d\d )m\.(?!\w)"), "meses"),
     ("a.", re.compile(r"(?<=\d)a\.(?=,| (?:al?|y|de|con|en) )(?<=[ (]\da\.|\d\da\.)"), " años"),
@@ -267,14 +276,7 @@ CONTEXT_RULES: Final = (
     ("cada", re.compile(r"((?<!\w)cada )(\d{1,2}) ?h ?(\d\d)(?!\w| ?min|['’′])"), r"\1\2 h \3 min"),
     ("x", re.compile(r"(?<=\d[.,]\d)x(?=[ ,.;)]|$)"), " veces"),
     ("D", re.compile(r"(?<![\w.,])(\d{1,2}) ?D ?[/-] ?(\d{1,2}) ?N(?!\w)"), r"\1 días, \2 noches"),
-    (
-        "K k",
-        re.compile(
-            r"(?<=\d)(?<! [2458])[kK](?= (?:de )?(?!m[aá]i?s|tras|pues|menos|depois|antes|gracias"
-            r"|seus)[a-zà-ÿ]{4,}s(?!\w))"
-        ),
-        " mil",
-    ),
+    THOUSANDS,
     (
         "alq. Alq.",
         re.compile(
@@ -304,11 +306,7 @@ CONTEXT_RULES: Final = (
     ),
     ("S", re.compile(r"([12](?<![\w.,].))S ?(?:de )?(?:20)?(\d\d)(?!\w)"), r"\1er semestre de 20\2"),
     ("m.", re.compile(r"(?<=\d )m\.(?= (?:y \d{1,2} d|a \d{1,2} a(?:\.|ños)))"), "meses"),
-    (
-        "v.",
-        re.compile(r"((?:[Bb]ici|[Bb]ike|MTB|Shimano|[Aa]ro \d|[Cc]uadro).{0,80}?\d{1,2}) ?v\.(?=[,;)]| \w)"),
-        r"\1 velocidades",
-    ),
+    GEARS,
     ("h", re.compile(r"\(([1-5]) ?h ?([0-5]\d)\)"), r"(\1 h \2 min)"),
     ("perm. Perm.", re.compile(r"(?<!\w)[Pp]erm\.(?= (?:mín\. )?(?:de )?\d+ ?m)"), "permanencia"),
     ("J.", re.compile(r"(?<![\w.])J\. ?(?=\d{1,2}(?!\d|[.,/]\d))"), "jornada "),
@@ -329,14 +327,7 @@ CONTEXT_RULES: Final = (
     ("c/", re.compile(r"(?<=\d )c/s(?!\w)"), "cucharadas"),
     ("an.", re.compile(r"(?<!\w)an\. ?(?:x|por) ?al\. ?(?:x|por) ?(?:f|prof)\.(?!\w)"), "ancho por alto por fondo"),
     ("c/", re.compile(r"(?<!\w)c/s(?!\w)"), "cantidad suficiente"),
-    (
-        "m.",
-        re.compile(
-            r"((?<!\w)(?:[Cc]onsulta|[Rr]ev\.|[Rr]evisión|[Cc]ontrol|[Rr]etorno|[Cc]ita"
-            r"|[Rr]evisão)(?: en)?:? \d{1,2}) m\.(?!\w)"
-        ),
-        r"\1 meses",
-    ),
+    months_until_visit("en"),
     ("gob. Gob.", re.compile(r"(?<!\w)[Gg]ob\.(?= (?:del?|[Ff]ederal|[Vv]asco|[Ff]ed\.) )"), "gobierno"),
     (
         "próx. Próx.",
@@ -357,28 +348,11 @@ CONTEXT_RULES: Final = (
 IN_CONTEXT: Final = (
     ("***", re.compile(r"\*{3,}[ -]?(\d)(\d)(\d)(\d)(?![\d*])"), r"terminada en \1 \2 \3 \4"),
     ('"', re.compile(r"(?<=\ba )(\d{1,2})\"(?=[;,.)]|$)"), r"\1 segundos"),
-    (
-        "ín",
-        re.compile(r"(?<!\w)[Mm]áx\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]ín\.? ?(-?\d{1,2})([º°]?)"),
-        r"máxima \1\2, mínima \3\4",
-    ),
-    (
-        "ín",
-        re.compile(r"(?<!\w)[Mm]ín\.? ?(-?\d{1,2})([º°]?C?) ?/ ?[Mm]áx\.? ?(-?\d{1,2})([º°]?)"),
-        r"mínima \1\2, máxima \3\4",
-    ),
+    *EXTREMES,
     ("/m", re.compile(r"(?<=\w\.)/(?=m(?:ín|áx)\.)"), " y "),
     ("º", re.compile(r"((?<!\w)(?:[Mm]áxima|[Mm]ínima|[Hh]ace) [-+−]?\d{1,2})º(?=[,.;:)!?/]|$| [yade] )"), r"\1°"),
     ("º", re.compile(r"((?<![\w\d])[+−-]\d{1,2})º(?!\w)"), r"\1°"),
-    (
-        "*",
-        re.compile(
-            r"((?:[Hh]otel|[Hh]ostal|[Hh]ostel|[Pp]ousada|[Rr]esort|[Aa]part|[Cc]amping|[Pp]arador"
-            r"|[Aa]lojamiento|[Pp]osada|[Ll]odge|[Hh]ospeda|[Rr]estaurante"
-            r"|[Ff]lat)[^*]{0,60}?(?<![\w.,*])[1-5])\*(?![\w*])"
-        ),
-        r"\1 estrellas",
-    ),
+    stars("estrellas"),
     ("½", re.compile(r"(?<!\d)(?<!\b[Ee]l )(?<!\b[Uu]n )½(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("1/2", re.compile(r"(?<![\w.,/])(?<!\d )(?<!\b[Ee]l )(?<!\b[Uu]n )1/2(?= (?:del|de l[ao]s?)(?!\w))"), "la mitad"),
     ("/", re.compile(r"(\d(?<![\w.,/].)\d?)/([-−]?\d{1,2}) ?[º°]C(?!\w)"), r"\1, \2 °C"),

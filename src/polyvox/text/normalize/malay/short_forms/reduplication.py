@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.acronyms import ACRONYMS
 from polyvox.text.normalize.malay.context import capitalised_like
-from polyvox.text.normalize.malay.shortforms import expanded
+from polyvox.text.normalize.malay.short_forms.acronyms import ACRONYMS
+from polyvox.text.normalize.malay.short_forms.chat import expanded
 from polyvox.text.tracked import TrackedText
 
 _DOUBLED: Final = re.compile(
