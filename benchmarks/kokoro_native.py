@@ -354,7 +354,7 @@ def _speak(
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
         frames = graph_frames(load_settings().section(KokoroSettings).graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, GraphShapes(launched, launched, frames))
+        boxed = NativeKokoro(native.network, native.batch, GraphShapes((launched,), launched, frames))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)

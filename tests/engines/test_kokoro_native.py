@@ -84,7 +84,7 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
-    shapes = None if lengths is None else GraphShapes(replay, replay, lengths, TOKENS)
+    shapes = None if lengths is None else GraphShapes((replay,), replay, lengths, TOKENS)
     network = GatedKokoro(tiny_kokoro(), batch, shapes)
     network.capture()
     synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
@@ -192,6 +192,25 @@ async def test_a_chunk_is_trimmed_while_texts_wait_to_be_read():
         gate.set()
         assert len(await reads) == _READ_BATCH + 1
         await synthesis.close()
+
+
+def test_lanes_take_turns_and_sound_alike():
+    class Counted(Fixed):
+        decoded = 0
+
+        def __call__(self, *given):
+            self.decoded += 1
+            return super().__call__(*given)
+
+    lanes = Counted(), Counted()
+    network = NativeKokoro(tiny_kokoro(), 1, GraphShapes(lanes, Fixed(), (32,), TOKENS))
+    network.capture()
+    captured = [lane.decoded for lane in lanes]
+    assert captured[0] == captured[1]
+    timed = network.predict_durations([request_of("nˈO.").input])
+    first, *others = [network.decode(timed)[0] for _ in range(4)]
+    assert [lane.decoded for lane in lanes] == [2 + count for count in captured]
+    assert all(np.array_equal(first, other) for other in others)
 
 
 async def test_a_text_that_cannot_be_read_fails_alone():

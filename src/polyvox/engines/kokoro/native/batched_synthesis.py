@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ class BatchedSynthesis:
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._network = network
-        self._ahead: Event | None = None
+        self._under_way: deque[Event] = deque()
         self.on_gpu = network.device.type == "cuda"
         device = DeviceExecutor("kokoro", 1)
         planner = DeviceExecutor("kokoro-planner", 1) if self.on_gpu else device
@@ -122,12 +123,13 @@ class BatchedSynthesis:
         return [_Planned(each, share) for each in timed]
 
     def _launch_all(self, timed: list[TimedInput]) -> list[_Launched]:
-        """Launch a batch, and wait for the one before it: the device always has the next, and no more than that."""
+        """Launch a batch, and wait until no more than one a lane is under way: the device always has the next."""
         began = time.perf_counter()
         batch = self._network.launch(timed)
-        ahead, self._ahead = self._ahead, batch.arrived
-        if ahead is not None:
-            ahead.synchronize()
+        if batch.arrived is not None:
+            self._under_way.append(batch.arrived)
+        if len(self._under_way) > self._network.lanes:
+            self._under_way.popleft().synchronize()
             began = time.perf_counter()
         return [_Launched(batch, row, began) for row in range(len(timed))]
 

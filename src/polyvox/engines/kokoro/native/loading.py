@@ -28,6 +28,7 @@ from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
 
 FRAMES_PER_SECOND = 24_000 // FRAME
+LANES = 2
 LEAST_SNR = 12.0
 """Least signal-to-noise ratio of a device's samples against the CPU's, in decibels. 16-bit floats reach 30 and more; a
 device that computes something else stays around 0."""
@@ -114,7 +115,7 @@ def captured(
     """The same network with all its shapes captured; `eager` itself where that fails or changes the samples."""
 
     def capture() -> NativeKokoro:
-        native = eager.with_shapes(GraphShapes(recorder(), recorder(), frames))
+        native = eager.with_shapes(GraphShapes(tuple(recorder() for _ in range(LANES)), recorder(), frames))
         native.capture()
         check_close(_probe_native(native, item), _probe_native(eager, item))
         return native

@@ -33,9 +33,13 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class GraphShapes:
-    """The padded numbers of frames and of tokens for which decoding and encoding are captured, each by its own."""
+    """The padded numbers of frames and of tokens for which decoding and encoding are captured, each by its own.
 
-    decode: Replay
+    Each further `decode` is a lane: another stream of the GPU, with graphs of its own. While the recurrent layers of
+    one batch, which are small and many, take their turns, convolutions of another fill the GPU.
+    """
+
+    decode: tuple[Replay, ...]
     encode: Replay
     frames: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
@@ -71,7 +75,7 @@ class LaunchedBatch:
 class NativeKokoro:
     """The network as an engine calls it: one thread may predict durations while another one decodes.
 
-    On a GPU both have a stream of their own. Inputs longer than any captured shape, and all inputs where nothing is
+    On a GPU both have streams of their own. Inputs longer than any captured shape, and all inputs where nothing is
     captured, run eagerly.
     """
 
@@ -85,16 +89,23 @@ class NativeKokoro:
         self.batch = batch
         self._shapes = shapes
         self._generator = torch.Generator(self.device)
-        self._encoder_stream = self._decoder_stream = None
+        self._lane = 0
+        self._encoder_stream: torch.cuda.Stream | None = None
+        self._decoder_streams: list[torch.cuda.Stream | None] = [None] * self.lanes
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)  # weights may still be on their way
             self._encoder_stream = torch.cuda.Stream(self.device, priority=-1)  # type: ignore[no-untyped-call]
-            self._decoder_stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            self._decoder_streams = [torch.cuda.Stream(self.device) for _ in range(self.lanes)]  # type: ignore[no-untyped-call]
 
     @property
     def runs_on(self) -> str:
         """The device that it runs on, in words."""
         return f"{self.prefix}PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
+
+    @property
+    def lanes(self) -> int:
+        """Batches that a GPU decodes side by side."""
+        return 1 if self._shapes is None else len(self._shapes.decode)
 
     def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":
         """The same network, with shapes to capture."""
@@ -123,8 +134,9 @@ class NativeKokoro:
         return self.launch(timed).rows()
 
     def launch(self, timed: Sequence[TimedInput]) -> LaunchedBatch:
-        """`decode`, without waiting for a GPU."""
-        with self._on(self._decoder_stream):
+        """`decode`, without waiting for a GPU: the lanes take turns."""
+        self._lane = (self._lane + 1) % self.lanes
+        with self._on(self._decoder_streams[self._lane]):
             samples = self._samples(timed)
             if self.device.type != "cuda":
                 return LaunchedBatch(samples.clone(), timed)  # the next replay will overwrite it
@@ -142,10 +154,12 @@ class NativeKokoro:
             for count in self._shapes.tokens:
                 for rows in buckets(self.batch):
                     self._replay_encoder(self._shapes, self._token_batch(rows, count))
-        with self._on(self._decoder_stream):
-            for length in self._shapes.frames:
-                for rows in buckets(self.room(length)):
-                    self._replay_decoder(self._shapes, self._frame_batch(rows, length))
+        for lane, stream in enumerate(self._decoder_streams):
+            self._lane = lane
+            with self._on(stream):
+                for length in self._shapes.frames:
+                    for rows in buckets(self.room(length)):
+                        self._replay_decoder(self._shapes, self._frame_batch(rows, length))
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
@@ -189,7 +203,7 @@ class NativeKokoro:
         return shapes.encode(("encode", *batch.ids.shape), self._encode_batch, batch.tensors)
 
     def _replay_decoder(self, shapes: GraphShapes, batch: "_FrameBatch") -> Tensor:
-        return shapes.decode(("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
+        return shapes.decode[self._lane](("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
 
     def _encode_batch(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
         """The first captured graph: ids to encoded tokens."""
