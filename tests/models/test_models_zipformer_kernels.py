@@ -8,9 +8,10 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
+from helpers import interpreted_triton  # noqa: E402
 from polyvox.engines.zipvoice import fused_kernels  # noqa: E402
-from polyvox.engines.zipvoice.fused_kernels import use_conv_kernel, use_kernels  # noqa: E402
-from polyvox.models.zipvoice import zipformer_kernels  # noqa: E402
+from polyvox.engines.zipvoice.fused_kernels import use_conv_kernel, use_kernels, use_products  # noqa: E402
+from polyvox.models.zipvoice import vocos_kernels, zipformer_kernels  # noqa: E402
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig  # noqa: E402
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig  # noqa: E402
 from polyvox.models.zipvoice.zipformer import (  # noqa: E402
@@ -33,6 +34,7 @@ def small_blocks(monkeypatch):
     """Several blocks of queries, keys, frames and channels, all but one of them whole."""
     for name in ("_QUERIES", "_KEYS", "_FRAMES", "_CHANNELS"):
         monkeypatch.setattr(zipformer_kernels, name, 16)
+    interpreted_triton.mend(monkeypatch)
 
 
 def network(dtype=torch.float32):
@@ -80,14 +82,64 @@ def test_padding_does_not_reach_a_row_through_the_kernels():
 
 
 @pytest.mark.long
-def test_attention_weights_sum_to_one_and_leave_padding_out():
+def test_attention_weights_are_those_of_the_layer_and_leave_padding_out():
     layer = network().stacks[0].layers[0].self_attn_weights
-    layer.kernels = zipformer_kernels
-    rows = torch.randn(2, 20, 24, generator=torch.Generator().manual_seed(2)) * 20
-    padding = PaddingMask.static(torch.tensor([20, 9]), 20)
-    weights = layer(rows, relative_positions(20, 8, CPU), padding.mask)
-    assert torch.allclose(weights.sum(dim=-1), torch.ones(2, 2, 20), atol=1e-5)
+    rows = torch.randn(2, 40, 24, generator=torch.Generator().manual_seed(2)) * 20
+    padding, positions = PaddingMask.static(torch.tensor([40, 9]), 40), relative_positions(40, 8, CPU)
+    table = zipformer_kernels.relative_table(positions, layer.linear_pos.weight, layer.heads)
+    given = (layer.in_proj(rows), table, padding.lengths, layer.heads, layer.sizes)
+    weights = zipformer_kernels.attention_weights(*given, 1)
+    exact = layer(rows, positions, padding.mask)[:, :1]
+    assert weights.shape == (2, 1, 40, 40)
+    for row, length in ((0, 40), (1, 9)):
+        assert torch.allclose(weights[row, :, :length], exact[row, :, :length], atol=1e-5)
+    assert torch.allclose(weights[1, :, :9].sum(dim=-1), torch.ones(1, 9), atol=1e-5)
     assert not weights[1, :, :, 9:].any()
+    assert weights.isfinite().all(), "padding's own weights meet others in a product"
+
+
+@pytest.mark.long
+def test_attention_of_a_row_is_the_same_alone_and_beside_a_longer_one():
+    layer = network().stacks[0].layers[0].self_attn_weights
+    generator = torch.Generator().manual_seed(5)
+    rows, values = (torch.randn(2, 40, width, generator=generator) for width in (24, 8))
+
+    def attended(batch, frames, lengths):
+        positions = relative_positions(frames, 8, CPU)
+        table = zipformer_kernels.relative_table(positions, layer.linear_pos.weight, layer.heads)
+        given = (layer.in_proj(rows[:batch, :frames]), table, values[:batch, :frames], torch.tensor(lengths))
+        return zipformer_kernels.attention(*given, layer.heads, layer.sizes)
+
+    together, alone = attended(2, 40, (18, 40)), attended(1, 18, (18,))
+    assert torch.allclose(together[0, :18], alone[0], atol=1e-6)
+    assert not together[0, 18:].any()
+    exact = layer(rows, relative_positions(40, 8, CPU), PaddingMask.static(torch.tensor([18, 40]), 40).mask)
+    plain = (exact @ values.view(2, 40, 2, 4).transpose(1, 2)).transpose(1, 2).flatten(2)
+    assert torch.allclose(together[1], plain[1], atol=1e-5)
+    assert torch.allclose(together[0, :18], plain[0, :18], atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [24, 21])
+def test_what_stands_between_the_products_is_computed_as_by_pytorch(width):
+    generator = torch.Generator().manual_seed(7)
+    rows, out, more = (torch.randn(2, 13, width, generator=generator) * 4 for _ in range(3))
+    time, bypass = torch.randn(2, 1, width, generator=generator), torch.rand(width, generator=generator)
+    assert torch.allclose(zipformer_kernels.add_time(rows, None, time), rows + time, atol=1e-6)
+    assert torch.allclose(zipformer_kernels.add_time(rows, more, time), rows + more + time, atol=1e-6)
+    moved = zipformer_kernels.add_bypass(rows, out, more, bypass)
+    assert torch.allclose(moved, rows.lerp(out + more, bypass), atol=1e-5)
+    soft = torch.nn.functional.softplus(rows) - 0.08 * rows
+    assert torch.allclose(zipformer_kernels.swoosh(rows.clone(), 0.08), soft, rtol=1e-6, atol=1e-6)
+
+
+def test_the_gates_of_attention_are_exact_near_zero_and_far_from_it():
+    steps = torch.cat((torch.logspace(-6, 1.7, 60), torch.tensor([0.0, 200.0])))
+    gate = torch.cat((steps, -steps)).view(1, 4, 31)
+    values, after = torch.randn(2, 1, 4, 31, generator=torch.Generator().manual_seed(8))
+    projected = torch.cat((gate, values, after), dim=2)
+    gated = zipformer_kernels.gated_values(projected)
+    assert torch.allclose(gated, values * gate.tanh(), rtol=1e-6, atol=0)
+    assert torch.equal(zipformer_kernels.gated_output(values, projected), values * after)
 
 
 @pytest.mark.long
@@ -105,10 +157,10 @@ def test_kernels_that_err_or_do_not_build_are_not_used(monkeypatch):
     def wrong(rows, slope):
         return rows
 
-    right = {name: getattr(zipformer_kernels, name) for name in ("attention_weights", "gated_conv", "norm_bypass")}
-    use_kernels(model, SimpleNamespace(swoosh=broken, **right))
+    right = {name: each for name, each in vars(zipformer_kernels).items() if not name.startswith("_")}
+    use_kernels(model, SimpleNamespace(**right | {"swoosh": broken}))
     assert layer.kernels is None
-    use_kernels(model, SimpleNamespace(swoosh=wrong, **right))
+    use_kernels(model, SimpleNamespace(**right | {"swoosh": wrong}))
     assert layer.kernels is None
     use_kernels(model, zipformer_kernels)
     assert layer.kernels is layer.feed_forward2.kernels is zipformer_kernels
@@ -129,3 +181,26 @@ def test_the_vocoder_s_convolutions_are_tried_first(monkeypatch):
     fused = block(rows)
     block.kernel = None
     assert torch.allclose(fused, block(rows), atol=1e-5)
+
+
+def test_the_vocoder_s_products_are_tried_first_and_keep_single_precision(monkeypatch):
+    monkeypatch.setattr(fused_kernels, "_PROBE_LENGTHS", (9, 5))
+    for name in ("_ROWS", "_COLUMNS", "_INNER"):
+        monkeypatch.setattr(vocos_kernels, name, 16)
+    vocos = Vocos(VocosConfig(bins=3, width=24, hidden=40, blocks=2, fft=16, hop=4))
+    for parameter in vocos.requires_grad_(False).parameters():
+        parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(1))
+    block = vocos.blocks[1]
+
+    def rounded(rows, weight, bias, *, gelu=False):
+        return vocos_kernels.dense(rows.half().float(), weight, bias, gelu=gelu)
+
+    use_products(vocos, SimpleNamespace(dense=rounded, scaled_onto=vocos_kernels.scaled_onto))
+    assert block.products is None, "half precision is not enough"
+    use_products(vocos, vocos_kernels)
+    assert block.products is vocos_kernels
+    rows = torch.randn(2, 21, 24, generator=torch.Generator().manual_seed(2))
+    fused, alone = block(rows, None), block(rows[1:, :20], None)
+    assert torch.allclose(fused[1:, :17], alone[:, :17], atol=1e-5)
+    block.products = None
+    assert torch.allclose(fused, block(rows, None), rtol=1e-5, atol=1e-5)

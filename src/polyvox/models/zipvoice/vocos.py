@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,14 @@ class VocosConfig:
     hop: int = 256
 
 
+class ProductKernels(Protocol):
+    """Kernels for a block's products and what follows each of them, as in `vocos_kernels`."""
+
+    def dense(self, rows: Tensor, weight: Tensor, bias: Tensor, *, gelu: bool = False) -> Tensor: ...
+
+    def scaled_onto(self, origin: Tensor, rows: Tensor, weight: Tensor, bias: Tensor, scale: Tensor) -> Tensor: ...
+
+
 class Vocos(nn.Module):
     """A ConvNeXt backbone that predicts a spectrum for each mel frame, and an inverse STFT."""
 
@@ -56,6 +65,12 @@ class Vocos(nn.Module):
         for module in self.modules():
             if isinstance(module, DepthwiseConv):
                 module.kernel = kernel
+
+    def use_products(self, products: ProductKernels | None) -> None:
+        """Let all blocks use kernels for their products, or PyTorch's."""
+        for module in self.modules():
+            if isinstance(module, _ConvNeXtBlock):
+                module.products = products
 
     def vocode_padded(self, mels: Tensor, lengths: Tensor) -> Tensor:
         """Mels [batch, frames, bins], anything behind `lengths` [batch], as samples [batch, (frames - 1) * hop]."""
@@ -91,6 +106,8 @@ class Vocos(nn.Module):
 
 
 class _ConvNeXtBlock(nn.Module):
+    products: ProductKernels | None = None
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.dwconv = DepthwiseConv(width, _KERNEL)
@@ -103,6 +120,9 @@ class _ConvNeXtBlock(nn.Module):
         if mask is not None:
             rows = rows.masked_fill(mask[:, :, None], 0.0)
         out = self.norm(self.dwconv(rows))
+        if self.products is not None:
+            hidden = self.products.dense(out, self.pwconv1.weight, self.pwconv1.bias, gelu=True)
+            return self.products.scaled_onto(rows, hidden, self.pwconv2.weight, self.pwconv2.bias, self.gamma)
         return torch.addcmul(rows, self.gamma, self.pwconv2(functional.gelu(self.pwconv1(out))))
 
 

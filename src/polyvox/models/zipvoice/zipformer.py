@@ -85,15 +85,43 @@ class ZipformerKernels(Protocol):
 
     def swoosh(self, rows: Tensor, slope: float) -> Tensor: ...
 
-    def attention_weights(
-        self, projected: Tensor, relative: Tensor, mask: Tensor | None, heads: int, sizes: tuple[int, int, int]
+    def relative_table(self, positions: Tensor, weight: Tensor, heads: int) -> Tensor: ...
+
+    def attention(
+        self,
+        projected: Tensor,
+        table: Tensor,
+        values: Tensor,
+        lengths: Tensor,
+        heads: int,
+        sizes: tuple[int, int, int],
     ) -> Tensor: ...
+
+    def attention_weights(
+        self,
+        projected: Tensor,
+        table: Tensor,
+        lengths: Tensor,
+        heads: int,
+        sizes: tuple[int, int, int],
+        count: int,
+    ) -> Tensor: ...
+
+    def gated_values(self, projected: Tensor) -> Tensor: ...
+
+    def gated_output(self, attended: Tensor, projected: Tensor) -> Tensor: ...
 
     def gated_conv(
         self, projected: Tensor, weight: Tensor, bias: Tensor, mask: Tensor | None, slope: float
     ) -> Tensor: ...
 
-    def norm_bypass(self, rows: Tensor, out: Tensor, bias: Tensor, log_scale: Tensor, bypass: Tensor) -> Tensor: ...
+    def add_time(self, rows: Tensor, more: Tensor | None, time_bias: Tensor) -> Tensor: ...
+
+    def add_bypass(self, rows: Tensor, out: Tensor, more: Tensor, bypass: Tensor) -> Tensor: ...
+
+    def norm_bypass(
+        self, rows: Tensor, out: Tensor, more: Tensor, bias: Tensor, log_scale: Tensor, bypass: Tensor
+    ) -> Tensor: ...
 
 
 class Zipformer(nn.Module):
@@ -126,7 +154,7 @@ class Zipformer(nn.Module):
     def use_kernels(self, kernels: ZipformerKernels | None) -> None:
         """Let all layers use fused kernels, or none."""
         for module in self.modules():
-            if isinstance(module, ZipformerLayer | AttentionWeights | FeedForward | Convolution):
+            if isinstance(module, ZipformerLayer | FeedForward | Convolution):
                 module.kernels = kernels
 
     def position_table(self, frames: int) -> dict[int, Tensor]:
@@ -179,7 +207,7 @@ class ZipformerStack(nn.Module):
         if relative is None:
             relative = relative_positions(padding.frames, self.position, rows.device).to(rows.dtype)
         for layer in self.layers:
-            rows = layer(rows, relative, padding.mask, time_bias)
+            rows = layer(rows, relative, padding, time_bias)
         return rows
 
 
@@ -204,7 +232,10 @@ class ZipformerLayer(nn.Module):
         self.norm = BiasNorm(width)
         self.bypass = nn.Parameter(torch.empty(width))
 
-    def forward(self, rows: Tensor, positions: Tensor, mask: Tensor | None, time_bias: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, positions: Tensor, padding: PaddingMask, time_bias: Tensor | None) -> Tensor:
+        if self.kernels is not None:
+            return self._fused(self.kernels, rows, positions, padding, time_bias)
+        mask = padding.mask
         weights = self.self_attn_weights(rows, positions, mask)
         out = self.add_time(rows, time_bias)
         out = out + self.feed_forward1(out)
@@ -218,9 +249,38 @@ class ZipformerLayer(nn.Module):
         out = self.add_time(out, time_bias)
         out = out + self.conv_module2(out, mask)
         out = out + self.feed_forward3(out)
-        if self.kernels is not None:
-            return self.kernels.norm_bypass(rows, out, self.norm.bias, self.norm.log_scale, self.bypass)
         return rows.lerp(self.norm(out), self.bypass)
+
+    def _fused(
+        self,
+        kernels: ZipformerKernels,
+        rows: Tensor,
+        positions: Tensor,
+        padding: PaddingMask,
+        time_bias: Tensor | None,
+    ) -> Tensor:
+        """The same by kernels. The first head's weights alone are kept; those of all are computed at each use."""
+        scores = self.self_attn_weights
+        projected = scores.in_proj(rows)
+        table = kernels.relative_table(positions, scores.linear_pos.weight, scores.heads)
+        given = (padding.lengths, scores.heads, scores.sizes)
+
+        def attend(module: Attention, out: Tensor) -> Tensor:
+            """The rows with the attention's output and the time bias added."""
+            attended = module.out_proj(kernels.attention(projected, table, module.in_proj(out), *given))
+            return out + attended if time_bias is None else kernels.add_time(out, attended, time_bias)
+
+        out = rows if time_bias is None else kernels.add_time(rows, None, time_bias)
+        out = out + self.feed_forward1(out)
+        weights = kernels.attention_weights(projected, table, *given, 1)
+        out = out + self.nonlin_attention.fused(kernels, out, weights[:, 0])
+        out = attend(self.self_attn1, out)
+        out = out + self.conv_module1(out, padding.mask)
+        out = kernels.add_bypass(rows, out, self.feed_forward2(out), self.bypass_mid)
+        out = attend(self.self_attn2, out)
+        out = out + self.conv_module2(out, padding.mask)
+        more = self.feed_forward3(out)
+        return kernels.norm_bypass(rows, out, more, self.norm.bias, self.norm.log_scale, self.bypass)
 
     @staticmethod
     def add_time(rows: Tensor, time_bias: Tensor | None) -> Tensor:
@@ -230,8 +290,6 @@ class ZipformerLayer(nn.Module):
 
 class AttentionWeights(nn.Module):
     """Attention weights from query-key scores plus scores of the query with the relative position."""
-
-    kernels: ZipformerKernels | None = None
 
     def __init__(self, config: ZipformerConfig) -> None:
         super().__init__()
@@ -243,9 +301,6 @@ class AttentionWeights(nn.Module):
     def forward(self, rows: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
         """[batch, heads, frames, frames], a softmax over the last axis."""
         batch, frames, _ = rows.shape
-        if self.kernels is not None:
-            relative = self.linear_pos(positions)
-            return self.kernels.attention_weights(self.in_proj(rows), relative, mask, self.heads, self.sizes)
         parts = self.in_proj(rows).split([self.heads * size for size in self.sizes], dim=2)
         query, key, position = (part.view(batch, frames, self.heads, -1).transpose(1, 2) for part in parts)
         relative = self.linear_pos(positions).view(2 * frames - 1, self.heads, -1).permute(1, 2, 0)
@@ -296,6 +351,12 @@ class GatedAttention(nn.Module):
     def forward(self, rows: Tensor, weights: Tensor) -> Tensor:
         gate, values, after = self.in_proj(rows).chunk(3, dim=2)
         out: Tensor = self.out_proj(weights @ (values * gate.tanh()) * after)
+        return out
+
+    def fused(self, kernels: ZipformerKernels, rows: Tensor, weights: Tensor) -> Tensor:
+        """The same by kernels."""
+        projected = self.in_proj(rows)
+        out: Tensor = self.out_proj(kernels.gated_output(weights @ kernels.gated_values(projected), projected))
         return out
 
 
