@@ -34,7 +34,7 @@ def add_and_norm(rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor
         eps,
         GATED=gate is not None,
         BLOCK=block,
-        num_warps=4,
+        num_warps=_warps(block),
     )
     return normed
 
