@@ -1,17 +1,24 @@
 """The kernels of CosyVoice's velocity estimators, interpreted, against plain PyTorch."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
 from helpers import plain_kernels  # noqa: E402
+from polyvox.models.attention import BlockCausalMask  # noqa: E402
 from polyvox.models.cosyvoice import estimator_kernels  # noqa: E402
+from polyvox.models.cosyvoice.fused_unet import FusedUNet  # noqa: E402
+from polyvox.models.cosyvoice.ode_solver import FlowPoint  # noqa: E402
+from polyvox.models.cosyvoice.unet import UNet, UNetConfig  # noqa: E402
 from polyvox.models.paged_attention import BlockTable, paged_attention  # noqa: E402
 from polyvox.models.paged_cache import (  # noqa: E402
     SPARE_BLOCK,
     ZERO_BLOCK,
     BlockLayout,
+    LayoutTrace,
     PagedCache,
     PagedLayerCache,
 )
@@ -136,3 +143,39 @@ def test_a_convolution_is_given_what_it_sees(dtype, kind, length, before, width)
         made.append((seen[..., offset:], context.held[[0, *table.blocks[:4]], ..., offset:]))
     for ours, theirs in zip(*made, strict=True):
         assert_close(ours, theirs)
+
+
+def small_unet():
+    network = UNet(UNetConfig(inputs=16, outputs=4, channels=8, heads=2, head_width=4, transformers=1, mid_blocks=1))
+    generator = torch.Generator().manual_seed(3)
+    for parameter in network.requires_grad_(requires_grad=False).parameters():
+        parameter.copy_(torch.randn(parameter.shape, generator=generator) / parameter[0].numel() ** 0.5)
+    return network
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kernels", [estimator_kernels, plain_kernels])
+def test_an_estimator_on_kernels_is_the_plain_one(kernels):
+    network, length = small_unet(), 3
+    mel, mu, condition = draws(*[(10, 4, length)] * 3)
+    point, time = FlowPoint(mel, mu, mu[..., 0], condition), draws((3, 8))[0]
+    trace = LayoutTrace()
+    network(
+        FlowPoint(*(each[:2] for each in (mel, mu, mu[..., 0], condition))),
+        time,
+        trace,
+        BlockCausalMask(length, length),
+    )
+    made = []
+    for fused in (False, True):
+        cache = PagedCache(trace.layout, 9, paged_attention, torch.device("cpu"))
+        for memory in cache.contexts:
+            memory[1:] = 0.5
+        for memory in (each for pair in cache.kv for each in pair):
+            memory.fill_(0.5)
+        counts = torch.tensor([2, 3, 2, 1, 1])
+        history = torch.tensor([[3, 4, 0], [3, 4, 5], [6, 7, 0], [8, 0, 0], [SPARE_BLOCK, 0, 0]])
+        table = replace(chain(), counts=counts, history=history, valid=torch.ones(5, dtype=torch.long))
+        layers = PagedLayerCache(cache, table, 3)
+        made.append(FusedUNet(network, kernels)(point, time, layers) if fused else network(point, time, layers, None))
+    torch.testing.assert_close(made[1], made[0], rtol=1e-4, atol=1e-4)
