@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -35,6 +36,22 @@ class BlockLayout:
     def nbytes(self) -> int:
         elements = sum(math.prod(shape) for shape in self.contexts) + 2 * sum(math.prod(shape) for shape in self.kv)
         return elements * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRows:
+    """The left context of one convolution, for a kernel that fills and reads it while rows of the call follow others.
+
+    What a row leaves to the next one of its stream cannot be read from the cache by the kernel that writes it there.
+    """
+
+    held: Tensor
+    """[blocks, branches, length, channels], a view of the cache."""
+    table: BlockTable
+    followers: Tensor
+    """The row of the call with the next block of the same stream, or -1, [n]."""
+    leads: Tensor
+    """True for rows whose block before is in the cache already, and not a row of the call, [n]."""
 
 
 class PagedCache:
@@ -78,13 +95,27 @@ class PagedLayerCache(LayerCache):
 
     def left_rows(self, new: Tensor, length: int) -> Tensor:
         """As `left_context`, over [batch, time, channels]. A cache is used by one of the two only."""
-        held = self._cache.contexts[self._context]
-        held = held.view(*held.shape[:2], length, -1)
-        self._context += 1
+        held = self._next_rows(length)
         tail = new[:, new.shape[1] - length :].view(-1, len(self._table.blocks), length, new.shape[2])
         held[self._table.blocks] = tail.transpose(0, 1)
         before = held[self._table.previous].transpose(0, 1).flatten(0, 1)
         return torch.cat((before, new), dim=1)
+
+    def context_rows(self, length: int) -> ContextRows:
+        """The next left context, of so many rows, for a kernel that does what `left_rows` does."""
+        return ContextRows(self._next_rows(length), self._table, *self._neighbours)
+
+    def _next_rows(self, length: int) -> Tensor:
+        held = self._cache.contexts[self._context]
+        self._context += 1
+        return held.view(*held.shape[:2], length, -1)
+
+    @cached_property
+    def _neighbours(self) -> tuple[Tensor, Tensor]:
+        """The followers of the call's rows, and which rows lead."""
+        follows = self._table.blocks[:, None] == self._table.previous
+        followers = torch.where(follows.any(dim=1), follows.int().argmax(dim=1), -1)
+        return followers.int(), ~follows.any(dim=0)
 
     def mask_padding(self, new: Tensor) -> Tensor:
         """`new`, at one position for each token of the block and its lookahead, with zeros behind the last one."""

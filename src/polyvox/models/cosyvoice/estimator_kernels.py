@@ -7,18 +7,26 @@ wherever torch was built for a GPU; only executors of a GPU import this file.
 import torch
 import triton
 import triton.language as tl
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from polyvox.models.paged_attention import BlockTable
+from polyvox.models.paged_cache import ContextRows
 
 _MIN_TILE = 16
 _CONV_WARPS = 4
+_PRODUCT_TILE = (128, 128, 64)
+"""Rows, outputs and inputs of one step of a product."""
+_PRODUCT_WARPS, _PRODUCT_STAGES = 8, 3
+_MOST_WARPS = 4
+_WARP_WIDTH = 256
+"""Channels of a row that one warp takes, eight for each of its threads."""
 
 
 def add_and_norm(rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
     """Add `gate * added` to `rows` [n, width] in place, and return their layer norm with this scale and shift."""
     count, width = rows.shape
-    normed = torch.empty_like(rows)
+    normed, block = torch.empty_like(rows), triton.next_power_of_2(width)
     _add_and_norm[(count,)](
         rows,
         added,
@@ -29,10 +37,15 @@ def add_and_norm(rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor
         width,
         eps,
         GATED=gate is not None,
-        BLOCK=triton.next_power_of_2(width),
-        num_warps=4,
+        BLOCK=block,
+        num_warps=_warps(block),
     )
     return normed
+
+
+def _warps(block: int) -> int:
+    """The warps of a kernel that takes one row of so many channels."""
+    return max(1, min(_MOST_WARPS, block // _WARP_WIDTH))
 
 
 @triton.jit
@@ -45,14 +58,173 @@ def _add_and_norm(rows, added, gate, scale, shift, normed, width, eps, GATED: tl
         new *= tl.load(gate + columns, mask=inside, other=0.0).to(tl.float32)
     row = (tl.load(rows + start + columns, mask=inside, other=0.0).to(tl.float32) + new).to(rows.dtype.element_ty)
     tl.store(rows + start + columns, row, mask=inside)
-    row = row.to(tl.float32)
+    out = _normed(row.to(tl.float32), scale, shift, columns, width, eps)
+    tl.store(normed + start + columns, out.to(normed.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def _normed(row, scale, shift, columns, width, eps):
+    """The layer norm of a row, whose columns from `width` on are zeros."""
+    inside = columns < width
     mean = tl.sum(row, axis=0) / width
     centered = tl.where(inside, row - mean, 0.0)
     deviation = tl.sqrt(tl.sum(centered * centered, axis=0) / width + eps)
     weight = tl.load(scale + columns, mask=inside, other=0.0).to(tl.float32)
     bias = tl.load(shift + columns, mask=inside, other=0.0).to(tl.float32)
-    out = centered / deviation * weight + bias
-    tl.store(normed + start + columns, out.to(normed.dtype.element_ty), mask=inside)
+    return centered / deviation * weight + bias
+
+
+@triton.jit
+def _mish(value):
+    """The activation x * tanh(log(1 + e^x)); for large x the tangent is one."""
+    grown = tl.exp(tl.minimum(value, 20.0))
+    lifted = grown * (grown + 2.0)
+    return value * (lifted / (lifted + 2.0))
+
+
+def mish_and_norm(rows: Tensor, norm: nn.LayerNorm, added: Tensor, next_norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
+    """The normed and activated rows [n, width] with `added`, and the next layer norm of them."""
+    count, width = rows.shape
+    out, normed, block = torch.empty_like(rows), torch.empty_like(rows), triton.next_power_of_2(width)
+    _mish_and_norm[(count,)](
+        rows,
+        added,
+        norm.weight,
+        norm.bias,
+        next_norm.weight,
+        next_norm.bias,
+        out,
+        normed,
+        width,
+        norm.eps,
+        next_norm.eps,
+        BLOCK=block,
+        num_warps=_warps(block),
+    )
+    return out, normed
+
+
+@triton.jit
+def _mish_and_norm(
+    rows, added, scale, shift, next_scale, next_shift, out, normed, width, eps, next_eps, BLOCK: tl.constexpr
+):
+    start = tl.program_id(0).to(tl.int64) * width
+    columns = tl.arange(0, BLOCK)
+    inside = columns < width
+    kind = out.dtype.element_ty
+    row = tl.load(rows + start + columns, mask=inside, other=0.0).to(tl.float32)
+    row = _normed(row, scale, shift, columns, width, eps).to(kind).to(tl.float32)
+    active = _mish(row).to(kind).to(tl.float32)
+    total = (active + tl.load(added + start + columns, mask=inside, other=0.0).to(tl.float32)).to(kind)
+    tl.store(out + start + columns, total, mask=inside)
+    made = _normed(total.to(tl.float32), next_scale, next_shift, columns, width, next_eps)
+    tl.store(normed + start + columns, made.to(kind), mask=inside)
+
+
+def conv_inputs(
+    rows: Tensor,
+    norm: nn.LayerNorm | None,
+    added: Tensor | None,
+    context: ContextRows,
+    inputs: Tensor,
+    offset: int,
+) -> None:
+    """Write rows [n * length, width] as the input of a causal convolution that is one matrix product.
+
+    Each row of `inputs` [n * length, taps, channels] gets, from channel `offset` on, what the convolution sees at its
+    position, the oldest first. The rows are normed and activated before, if there is a norm, and `added` to. They may
+    be strided, and so may what is added. The context of the stream's next block is kept.
+    """
+    width, (_, branches, before, channels) = rows.shape[1], context.held.shape
+    count, block = len(context.table.blocks), triton.next_power_of_2(width)
+    length = len(rows) // (branches * count)
+    assert length >= before
+    scale, shift, eps = (rows, rows, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
+    other = rows if added is None else added
+    _conv_inputs[(len(rows),)](
+        rows,
+        other,
+        scale,
+        shift,
+        inputs,
+        context.held,
+        context.table.blocks,
+        context.table.previous,
+        context.followers,
+        context.leads,
+        rows.stride(0),
+        other.stride(0),
+        count,
+        branches,
+        length,
+        width,
+        channels,
+        offset,
+        eps,
+        BEFORE=before,
+        NORMED=norm is not None,
+        ADDED=added is not None,
+        BLOCK=block,
+        num_warps=_warps(block),
+    )
+
+
+@triton.jit
+def _conv_inputs(
+    rows,
+    added,
+    scale,
+    shift,
+    inputs,
+    held,
+    blocks,
+    previous,
+    followers,
+    leads,
+    row_stride,
+    added_stride,
+    rows_of_branch,
+    branches,
+    length,
+    width,
+    channels,
+    offset,
+    eps,
+    BEFORE: tl.constexpr,
+    NORMED: tl.constexpr,
+    ADDED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    position = tl.program_id(0).to(tl.int64)
+    row, time = position // length, position % length
+    of_branch, branch = row % rows_of_branch, row // rows_of_branch
+    columns = tl.arange(0, BLOCK)
+    inside = columns < width
+    kind = inputs.dtype.element_ty
+    value = tl.load(rows + position * row_stride + columns, mask=inside, other=0.0).to(tl.float32)
+    if NORMED:
+        value = _normed(value, scale, shift, columns, width, eps).to(kind).to(tl.float32)
+        value = _mish(value).to(kind).to(tl.float32)
+    if ADDED:
+        value += tl.load(added + position * added_stride + columns, mask=inside, other=0.0).to(tl.float32)
+    kept = value.to(kind)
+    taps: tl.constexpr = BEFORE + 1
+    place = offset + columns
+    tl.store(inputs + (position * taps + BEFORE) * channels + place, kept, mask=inside)
+    follower = tl.load(followers + of_branch).to(tl.int64)
+    for later in tl.static_range(1, taps):
+        past = time + later - length
+        target = tl.where(past < 0, position + later, (branch * rows_of_branch + follower) * length + past)
+        seen = inside & ((past < 0) | (follower >= 0))
+        tl.store(inputs + (target * taps + BEFORE - later) * channels + place, kept, mask=seen)
+    own = (tl.load(blocks + of_branch).to(tl.int64) * branches + branch) * BEFORE + time - (length - BEFORE)
+    tl.store(held + own * channels + place, kept, mask=inside & (time >= length - BEFORE))
+    leading = tl.load(leads + of_branch) != 0
+    older = (tl.load(previous + of_branch).to(tl.int64) * branches + branch) * BEFORE
+    for tap in tl.static_range(BEFORE):
+        missing = inside & leading & (time + tap < BEFORE)
+        context = tl.load(held + (older + time + tap) * channels + place, mask=missing, other=0.0)
+        tl.store(inputs + (position * taps + tap) * channels + place, context, mask=missing)
 
 
 def store_keys(
@@ -187,10 +359,63 @@ def _grouped_conv_mish(
         )
         summed += tl.dot(frames, matrix, input_precision=precision)
     summed += tl.load(bias + group * OUTPUTS + outs, mask=outs < OUTPUTS, other=0.0).to(tl.float32)[None, :]
-    # mish(x) = x * tanh(log(1 + e^x)); for large x the tangent is one.
-    grown = tl.exp(tl.minimum(summed, 20.0))
-    squared = (1.0 + grown) * (1.0 + grown)
-    active = summed * tl.where(summed > 20.0, 1.0, (squared - 1.0) / (squared + 1.0))
+    active = _mish(summed)
     written = (times < length)[:, None] & (outs < OUTPUTS)[None, :]
     target = out + (row * length + times[:, None]) * (groups * OUTPUTS) + group * OUTPUTS + outs[None, :]
     tl.store(target, active.to(out.dtype.element_ty), mask=written)
+
+
+def linear_gelu(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Rows [n, inputs] by a weight [outputs, inputs], with the exact GELU activation behind the bias."""
+    if rows.dtype == torch.float32:
+        # The libraries' product in full single precision is faster than one of Triton.
+        return functional.gelu(functional.linear(rows, weight, bias))
+    (count, inputs), outputs = rows.shape, len(weight)
+    out = rows.new_empty(count, outputs)
+    tile, tile_out, tile_in = _PRODUCT_TILE
+    _linear_gelu[(triton.cdiv(outputs, tile_out), triton.cdiv(count, tile))](
+        rows,
+        weight,
+        bias,
+        out,
+        count,
+        inputs,
+        outputs,
+        TILE=tile,
+        TILE_IN=tile_in,
+        TILE_OUT=tile_out,
+        num_warps=_PRODUCT_WARPS,
+        num_stages=_PRODUCT_STAGES,
+    )
+    return out
+
+
+@triton.jit
+def _linear_gelu(
+    rows,
+    weight,
+    bias,
+    out,
+    count,
+    inputs,
+    outputs,
+    TILE: tl.constexpr,
+    TILE_IN: tl.constexpr,
+    TILE_OUT: tl.constexpr,
+):
+    places = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    outs = tl.program_id(0) * TILE_OUT + tl.arange(0, TILE_OUT)
+    ins = tl.arange(0, TILE_IN)
+    from_rows = rows + places[:, None].to(tl.int64) * inputs + ins[None, :]
+    from_weight = weight + outs[None, :] * inputs + ins[:, None]
+    summed = tl.zeros((TILE, TILE_OUT), tl.float32)
+    for first in range(0, inputs, TILE_IN):
+        left = ins < inputs - first
+        row = tl.load(from_rows + first, mask=(places < count)[:, None] & left[None, :], other=0.0)
+        matrix = tl.load(from_weight + first, mask=(outs < outputs)[None, :] & left[:, None], other=0.0)
+        summed += tl.dot(row, matrix)
+    summed += tl.load(bias + outs, mask=outs < outputs, other=0.0).to(tl.float32)[None, :]
+    value = summed.to(out.dtype.element_ty).to(tl.float32)
+    active = 0.5 * value * (1.0 + tl.erf(value * 0.7071067811865476))
+    target = out + places[:, None].to(tl.int64) * outputs + outs[None, :]
+    tl.store(target, active.to(out.dtype.element_ty), mask=(places < count)[:, None] & (outs < outputs)[None, :])

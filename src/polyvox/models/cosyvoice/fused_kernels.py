@@ -2,9 +2,10 @@
 
 from typing import Protocol
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from polyvox.models.paged_attention import BlockTable
+from polyvox.models.paged_cache import ContextRows
 
 
 class EstimatorKernels(Protocol):
@@ -19,3 +20,19 @@ class EstimatorKernels(Protocol):
     ) -> Tensor: ...
 
     def grouped_conv_mish(self, padded: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+
+    def mish_and_norm(
+        self, rows: Tensor, norm: nn.LayerNorm, added: Tensor, next_norm: nn.LayerNorm
+    ) -> tuple[Tensor, Tensor]: ...
+
+    def conv_inputs(
+        self,
+        rows: Tensor,
+        norm: nn.LayerNorm | None,
+        added: Tensor | None,
+        context: ContextRows,
+        inputs: Tensor,
+        offset: int,
+    ) -> None: ...
+
+    def linear_gelu(self, rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
