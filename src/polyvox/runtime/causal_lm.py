@@ -1,7 +1,7 @@
 """Protocols of networks that the scheduler runs: a causal language model and its backbone, plain or fused."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -55,6 +55,16 @@ class FusedBackbone(Protocol):
         self, rows: Tensor, slots: Tensor, write_slots: Tensor, positions: Tensor, extent: int, mask: Tensor
     ) -> Tensor:
         """Hidden states for chunks, `rows` [n, m, hidden], mapped as `SlotMapping` says."""
+
+
+@runtime_checkable
+class SupportsSharedPrefixes(Protocol):
+    """A fused backbone that reads keys and values once for several rows where their slots begin with the same."""
+
+    def decode_shared(
+        self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int, prefixes: Tensor | None
+    ) -> Tensor:
+        """As `FusedBackbone.decode`; `prefixes` [3, n] is what `prefix_table` says, on the device."""
 
 
 class FrameSteps(Protocol):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polyvox.errors import InvalidRequestError
 from polyvox.models.cache import LayerCache
+from polyvox.runtime.shared_prefixes import SavedPrefix
 
 
 class CacheSizes(Protocol):
@@ -127,7 +128,7 @@ class PrefixCache:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._entries: OrderedDict[Hashable, Tensor] = OrderedDict()
+        self._entries: OrderedDict[Hashable, SavedPrefix] = OrderedDict()
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -137,20 +138,21 @@ class PrefixCache:
     def nbytes(self) -> int:
         return self._bytes
 
-    def get(self, key: Hashable) -> Tensor | None:
+    def get(self, key: Hashable) -> SavedPrefix | None:
         """The entry, now the most recently used."""
         if key not in self._entries:
             return None
         self._entries.move_to_end(key)
         return self._entries[key]
 
-    def put(self, key: Hashable, prefix: Tensor) -> None:
+    def put(self, key: Hashable, prefix: SavedPrefix) -> None:
         """Add an entry and evict others for it; one that is larger than the whole cache is not added."""
-        if prefix.nbytes > self._max_bytes:
+        size = prefix.values.nbytes
+        if size > self._max_bytes:
             return
         before = self._entries.pop(key, None)
-        self._bytes += prefix.nbytes - (0 if before is None else before.nbytes)
+        self._bytes += size - (0 if before is None else before.values.nbytes)
         self._entries[key] = prefix
         while self._bytes > self._max_bytes:
             _, oldest = self._entries.popitem(last=False)
-            self._bytes -= oldest.nbytes
+            self._bytes -= oldest.values.nbytes

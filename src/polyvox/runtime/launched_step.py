@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from polyvox.runtime.lm_step import StepOutput
+from polyvox.runtime.shared_prefixes import SavedPrefix
 
 _LEFT = 2
 """Decode steps that are left when a step of several is nearly done: as long as the host takes to prepare the next."""
@@ -61,7 +62,8 @@ def _seconds(before: "torch.cuda.Event | float", after: "torch.cuda.Event | floa
 class LaunchedStep:
     """See `RunningStep`. `first` [n] and `following` [rows, tokens] are tokens on the device, or None.
 
-    Of `following`, the first `decoding` rows are sequences; of `first`, those in `sampled` are ends of prompts.
+    `decoding` are the sequences' rows of `following`, in the sequences' order; of `first`, those in `sampled` are ends
+    of prompts.
     """
 
     def __init__(
@@ -70,8 +72,8 @@ class LaunchedStep:
         first: Tensor | None,
         sampled: Sequence[int],
         following: Tensor | None,
-        decoding: int,
-        prefixes: list[tuple[Hashable, Tensor]],
+        decoding: Sequence[int],
+        prefixes: list[tuple[Hashable, SavedPrefix]],
         prefill_error: Exception | None,
     ) -> None:
         self._first, self._following = _to_host(first), _to_host(following)
@@ -87,8 +89,10 @@ class LaunchedStep:
     def output(self) -> StepOutput:
         prefill, decode = self._marks.wait()
         first = [] if self._first is None else self._first.tolist()
-        following = [] if self._following is None else self._following.tolist()[: self._decoding]
-        return StepOutput([first[index] for index in self._sampled], following, prefill, decode)
+        following = [] if self._following is None else self._following.tolist()
+        return StepOutput(
+            [first[index] for index in self._sampled], [following[row] for row in self._decoding], prefill, decode
+        )
 
 
 def _to_host(tokens: Tensor | None) -> Tensor | None:

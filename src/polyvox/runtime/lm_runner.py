@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.runtime.causal_lm import CausalLm, FrameSteps, FusedBackbone
+from polyvox.runtime.causal_lm import CausalLm, FrameSteps, FusedBackbone, SupportsSharedPrefixes
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
 from polyvox.runtime.launched_step import LaunchedStep, StepMarks
 from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepPlan
 from polyvox.runtime.pinned_output import upload
 from polyvox.runtime.sampling.sampler import Sampler, SamplingPlan
+from polyvox.runtime.shared_prefixes import SavedPrefix, SlotPrefixes, prefix_table
 
 _FRAME_ROWS = 8
 """Rows of a step in which several sequences generate frames: products of fewer take longer, and a frame has many."""
@@ -28,7 +29,8 @@ class LmRunner:
     """The device's side of the runtime. Only its thread may call it.
 
     With `replay`, shapes are few: rows, positions and extents are rounded up to buckets, and padding rows belong to the
-    spare slot. At most `prefill_rows` positions are prefilled at once.
+    spare slot. At most `prefill_rows` positions are prefilled at once. With `prefixes`, attention reads a prefix once
+    for the rows that share it, where `fused` can.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class LmRunner:
         replay: Replay | None = None,
         fused: FusedBackbone | None = None,
         frames: FrameSteps | None = None,
+        prefixes: bool = False,
     ) -> None:
         self._frames = frames
         self._model = model
@@ -48,6 +51,8 @@ class LmRunner:
         self._sampler = sampler
         self._replay = replay
         self._fused = fused
+        self._sharing = fused if prefixes and isinstance(fused, SupportsSharedPrefixes) else None
+        self._prefixes = SlotPrefixes()
         self._batch_sizes = buckets(cache.slots)
         fewest = 1 if frames is None else min(_FRAME_ROWS, cache.slots)
         self._decode_sizes = sorted({1, *buckets(cache.slots, start=fewest)})
@@ -60,10 +65,23 @@ class LmRunner:
         self._row_width = model.embed_tokens(torch.zeros(1, dtype=torch.long, device=weight.device)).shape[-1]
         self._idle = {rows: self._padding(rows) for rows in self._decode_sizes}
 
-    def _padding(self, rows: int) -> tuple[Tensor, Tensor]:
-        """Slots and positions of padding rows."""
+    def _padding(self, rows: int) -> tuple[Tensor, ...]:
+        """What `_decode_and_sample` is given of padding rows."""
         slots = torch.full((rows,), self._cache.spare, device=self._device)
-        return slots, torch.zeros_like(slots)
+        given = slots, torch.zeros_like(slots)
+        table = self._prefix_table(slots.tolist())
+        return (*given, torch.tensor(table).to(self._device)) if table else given
+
+    def _prefix_table(self, slots: Sequence[int]) -> list[list[int]]:
+        """The prefixes of a batch's rows, or nothing where attention does not read them together."""
+        return [] if self._sharing is None else prefix_table(slots, self._prefixes.of(slots))
+
+    def _neighbours(self, slots: Sequence[int]) -> list[int]:
+        """The order in which these slots are decoded: those of one prefix side by side."""
+        if self._sharing is None:
+            return list(range(len(slots)))
+        prefixes = self._prefixes.of(slots)
+        return sorted(range(len(slots)), key=prefixes.__getitem__)
 
     @torch.inference_mode()
     def warm(self, sampling: Sequence[SamplingPlan]) -> None:
@@ -76,7 +94,7 @@ class LmRunner:
         for plan in sampling:
             for rows in self._decode_sizes:
                 for extent in self._extents:
-                    self._decode_token(self._replay, *self._idle[rows], extent, plan)
+                    self._decode_token(self._replay, self._idle[rows], extent, plan)
             for shape in self._prompt_shapes():
                 self._prefill_replayed(self._replay, (), shape, plan, embeds=self._frames is not None)
 
@@ -97,25 +115,27 @@ class LmRunner:
         marks = StepMarks(self._device, plan.tokens if plan.decoding else 0)
         first: Tensor | None = None
         sampled: list[int] = []
-        prefixes: list[tuple[Hashable, Tensor]] = []
+        prefixes: list[tuple[Hashable, SavedPrefix]] = []
         failure: Exception | None = None
         try:
             self._start(plan)
             if plan.chunks:
                 first, sampled = self._prefill(plan.chunks, plan.sampling)
-            prefixes = [
-                (chunk.save_prefix[0], self._cache.read_prefix(chunk.slot, chunk.save_prefix[1]))
-                for chunk in plan.chunks
-                if chunk.save_prefix
-            ]
+            prefixes = [self._saved(chunk.slot, *chunk.save_prefix) for chunk in plan.chunks if chunk.save_prefix]
         except Exception as error:  # noqa: BLE001 - whatever a prompt meets, the others go on decoding
             first, sampled, failure = None, [], error
         marks.mark()
-        following = self._decode(plan, marks) if plan.decoding else None
-        step = LaunchedStep(marks, first, sampled, following, len(plan.decoding), prefixes, failure)
+        order = self._neighbours(plan.decoding)
+        following = self._decode(plan, order, marks) if plan.decoding else None
+        rows = sorted(range(len(order)), key=order.__getitem__)
+        step = LaunchedStep(marks, first, sampled, following, rows, prefixes, failure)
         if wait:
             step.output()
         return step
+
+    def _saved(self, slot: int, key: Hashable, length: int) -> tuple[Hashable, SavedPrefix]:
+        """A slot's prefix, to be saved under its key."""
+        return key, self._prefixes.save(slot, self._cache.read_prefix(slot, length))
 
     def _start(self, plan: StepPlan) -> None:
         """Make slots ready for new sequences and new limits."""
@@ -125,7 +145,8 @@ class LmRunner:
             if start.clear:
                 self._cache.clear(start.slot)
             if start.prefix is not None:
-                self._cache.write_prefix(start.slot, start.prefix)
+                self._cache.write_prefix(start.slot, start.prefix.values)
+            self._prefixes.start(start.slot, start.shared, start.prefix)
         if self._frames is not None:
             self._frames.start(plan.starts)
             self._frames.feed(plan.texts)
@@ -225,42 +246,54 @@ class LmRunner:
             return self._fused.prefill(rows, table.slots, write_slots, positions, extent, mapping.mask)
         return self._model.backbone.decode(rows, self._cache.memory(mapping), mapping.positions, mapping.mask)
 
-    def _decode(self, plan: StepPlan, marks: StepMarks) -> Tensor:
-        """`plan.tokens` tokens for each row. A slot that ends writes and samples for the spare slot from then on."""
+    def _decode(self, plan: StepPlan, order: Sequence[int], marks: StepMarks) -> Tensor:
+        """`plan.tokens` tokens for each row, in this order of the slots.
+
+        A slot that ends writes and samples for the spare slot from then on.
+        """
         rows, extent = len(plan.decoding), min(max(plan.lengths) + plan.tokens, self._cache.capacity)
         if self._replay is not None:
             rows, extent = bucket_for(rows, self._decode_sizes), bucket_for(extent, self._extents)
         padding, last = rows - len(plan.decoding), self._cache.capacity - 1
-        slots = [*plan.decoding, *[self._cache.spare] * padding]
+        slots = [*(plan.decoding[index] for index in order), *[self._cache.spare] * padding]
+        lengths = [plan.lengths[index] for index in order]
         positions = [
-            [*(min(length + ahead, last) for length in plan.lengths), *[0] * padding] for ahead in range(plan.tokens)
+            [*(min(length + ahead, last) for length in lengths), *[0] * padding] for ahead in range(plan.tokens)
         ]
-        table = upload(torch.tensor((slots, *positions)), self._device)
+        shared = self._prefix_table(slots)
+        table = upload(torch.tensor((slots, *positions, *shared)), self._device)
+        prefixes = (table[1 + plan.tokens :],) if shared else ()
         tokens = []
         for ahead in range(plan.tokens):
             marks.before_token(ahead)
-            tokens.append(self._decode_token(self._replay, table[0], table[1 + ahead], extent, plan.sampling))
+            given = table[0], table[1 + ahead], *prefixes
+            tokens.append(self._decode_token(self._replay, given, extent, plan.sampling))
         return torch.stack(tokens, dim=1)
 
     def _decode_token(
-        self, replay: Replay | None, slots: Tensor, positions: Tensor, extent: int, sampling: SamplingPlan
+        self, replay: Replay | None, given: tuple[Tensor, ...], extent: int, sampling: SamplingPlan
     ) -> Tensor:
         """The next token of each slot."""
         work = partial(self._decode_and_sample, extent=extent, sampling=sampling)
         if replay is None:
-            return work(slots, positions)
-        key = ("decode", len(slots), extent, sampling)
-        return replay(key, work, (slots, positions), self._idle[len(slots)]).clone()
+            return work(*given)
+        rows = len(given[0])
+        return replay(("decode", rows, extent, sampling), work, given, self._idle[rows]).clone()
 
-    def _decode_and_sample(self, slots: Tensor, positions: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
+    def _decode_and_sample(
+        self, slots: Tensor, positions: Tensor, prefixes: Tensor | None = None, *, extent: int, sampling: SamplingPlan
+    ) -> Tensor:
         """Feed each slot its last token and sample the next one."""
         active = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
         if self._frames is None:
             rows = self._model.embed_tokens(self._sampler.last[active])
         else:
             rows = self._frames.rows(active)
-        decode = self._decode_eager if self._fused is None else self._fused.decode
-        hidden = decode(rows, active, positions, extent)
+        if self._sharing is None:
+            decode = self._decode_eager if self._fused is None else self._fused.decode
+            hidden = decode(rows, active, positions, extent)
+        else:
+            hidden = self._sharing.decode_shared(rows, active, positions, extent, prefixes)
         return self._sampled(hidden, active, sampling)
 
     def _decode_eager(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:

@@ -106,7 +106,14 @@ class LmScheduler:
         sample = fused_sampling(model.vocabulary, weight.device, nested=nested) if fuses else None
         sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample, nested=nested, late_penalty=late)
         self._runner = LmRunner(
-            model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused, frames=frames
+            model,
+            cache,
+            sampler,
+            prefill_rows=config.prefill_rows,
+            replay=replay,
+            fused=fused,
+            frames=frames,
+            prefixes=config.prefix_bytes > 0,
         )
         self._groups = 1 if frames is None else frames.groups
         self._decode_steps = 1 if replay is None else config.decode_steps
@@ -219,7 +226,9 @@ class LmScheduler:
         prefix = None
         shared = min(prompt.shared, len(sequence.pending) - 1)
         key = prompt.ids[:shared] if prompt.embeds is None else prompt.key
-        if shared > 0 and key is not None and self._config.prefix_bytes:
+        if shared <= 0 or key is None or not self._config.prefix_bytes:
+            shared = 0
+        else:
             prefix = self._prefixes.get(key)
             if prefix is None:
                 sequence.save_prefix = (key, shared)
@@ -229,7 +238,7 @@ class LmScheduler:
         seed = secrets.randbits(_SEED_BITS) if given is None else given
         clear = sequence.slot in self._tainted
         self._tainted.discard(sequence.slot)
-        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix, clear, sequence.frame)
+        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix, shared, clear, sequence.frame)
 
     def _finish(self, sequence: LmSequence) -> None:
         """Free all that a sequence holds."""

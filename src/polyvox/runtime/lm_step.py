@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from polyvox.runtime.sampling.sampler import SamplingPlan
+from polyvox.runtime.shared_prefixes import SavedPrefix
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 Token = int | list[int]
@@ -18,6 +19,7 @@ Token = int | list[int]
 class SlotStart:
     """A new sequence takes a slot, with the KV cache of a prompt prefix where one was saved.
 
+    `shared` is that prefix's length, or that of the one which the sequence is to save, or 0.
     `clear` empties the slot first, because the sequence before left values in it that are not finite.
     """
 
@@ -25,7 +27,8 @@ class SlotStart:
     sampling: SamplingParams
     seed: int
     seen: tuple[int, ...]
-    prefix: Tensor | None
+    prefix: SavedPrefix | None
+    shared: int = 0
     clear: bool = False
     frame: SamplingParams | None = None
     """Sampling of the codes behind a frame's first, for models that generate frames."""
@@ -109,7 +112,7 @@ class RunningStep(Protocol):
     """A step that the device has been given, and may not have ended."""
 
     @property
-    def prefixes(self) -> list[tuple[Hashable, Tensor]]:
+    def prefixes(self) -> list[tuple[Hashable, SavedPrefix]]:
         """The prefixes that were to be saved, for later steps."""
 
     @property

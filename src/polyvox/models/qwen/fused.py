@@ -53,6 +53,7 @@ class QwenKernels(Protocol):
         positions: Tensor,
         extent: int,
         dtype: torch.dtype | None = None,
+        prefixes: Tensor | None = None,
     ) -> Tensor: ...
 
     def gate(self, both: Tensor, dtype: torch.dtype | None = None) -> Tensor: ...
@@ -62,7 +63,13 @@ class QwenKernels(Protocol):
     ) -> tuple[Tensor, Tensor]: ...
 
     def attend_split(
-        self, queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+        self,
+        queries: Tensor,
+        cache: tuple[Tensor, Tensor],
+        slots: Tensor,
+        positions: Tensor,
+        extent: int,
+        prefixes: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]: ...
 
     def merge_and_project(self, parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch.dtype) -> Tensor: ...
@@ -119,36 +126,56 @@ class FusedQwen:
 
         All positions lie before `extent`. `rows` is overwritten.
         """
+        return self.decode_shared(rows, slots, positions, extent, None)
+
+    def decode_shared(
+        self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int, prefixes: Tensor | None
+    ) -> Tensor:
+        """The same with a table of the prefixes that rows share; see `qwen_kernels.attend_split`."""
         if len(rows) == 1:
-            return self._decode_single(rows, slots, positions, extent)
+            return self._decode_single(rows, slots, positions, extent, prefixes)
         kernels, eps, kind, rounded = self._kernels, self._config.norm_eps, rows.dtype, self._rounded
         added: Tensor | None = None
         for layer in self._layers:
             normed = kernels.add_and_norm(rows, added, layer.input_norm, eps, rounded)
             projected = project(normed, layer.projection, layer.bias, kind)
-            attended = self._attended(projected, layer, slots, positions, extent)
+            attended = self._attended(projected, layer, slots, positions, extent, prefixes)
             added = project(attended, layer.out, None, kind)
             added = self._feed_forward(rows, added, layer)
         return kernels.add_and_norm(rows, added, self._final_norm, eps)
 
-    def _attended(self, projected: Tensor, layer: _FusedLayer, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+    def _attended(
+        self,
+        projected: Tensor,
+        layer: _FusedLayer,
+        slots: Tensor,
+        positions: Tensor,
+        extent: int,
+        prefixes: Tensor | None,
+    ) -> Tensor:
         """Store the new keys and values, and attend to those of the rows' slots: [n, heads * width]."""
         kernels, eps = self._kernels, self._config.norm_eps
         given = projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
         if self._short:
             return kernels.attend_short(*given, self._rounded).flatten(1)
         queries = kernels.rotate_and_store(*given)
-        return kernels.attend_slots(queries, layer.cache, slots, positions, extent, self._rounded)
+        return kernels.attend_slots(queries, layer.cache, slots, positions, extent, self._rounded, prefixes)
 
     def _attended_parts(
-        self, projected: Tensor, layer: _FusedLayer, slots: Tensor, positions: Tensor, extent: int
+        self,
+        projected: Tensor,
+        layer: _FusedLayer,
+        slots: Tensor,
+        positions: Tensor,
+        extent: int,
+        prefixes: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         """The same for a single row, before its splits are merged."""
         kernels, eps = self._kernels, self._config.norm_eps
         given = projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
         if self._short:
             return kernels.attend_short(*given, torch.float32)[:, :, None], self._whole
-        return kernels.attend_split(kernels.rotate_and_store(*given), layer.cache, slots, positions, extent)
+        return kernels.attend_split(kernels.rotate_and_store(*given), layer.cache, slots, positions, extent, prefixes)
 
     def _feed_forward(self, rows: Tensor, added: Tensor, layer: _FusedLayer) -> Tensor:
         """Add to `rows` in place, and return what the layer's second half adds."""
@@ -182,13 +209,15 @@ class FusedQwen:
             added = self._feed_forward(rows, added, layer)
         return kernels.add_and_norm(rows, added, self._final_norm, eps).view(chunks, width, hidden)
 
-    def _decode_single(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+    def _decode_single(
+        self, row: Tensor, slots: Tensor, positions: Tensor, extent: int, prefixes: Tensor | None
+    ) -> Tensor:
         """One row is bound by the reading of weights, so each product is fused with what comes before it."""
         kernels, eps = self._kernels, self._config.norm_eps
         added: Tensor | None = None
         for layer in self._layers:
             row, projected = kernels.norm_and_project(row, added, layer.input_norm, eps, layer.projection, layer.bias)
-            parts = self._attended_parts(projected, layer, slots, positions, extent)
+            parts = self._attended_parts(projected, layer, slots, positions, extent, prefixes)
             added = kernels.merge_and_project(parts, layer.out, row.dtype)
             row, both = kernels.norm_and_project(row, added, layer.output_norm, eps, layer.gate_and_up, None)
             added = kernels.gate_and_project(both, layer.down)

@@ -153,12 +153,13 @@ def attend_slots(
     positions: Tensor,
     extent: int,
     dtype: torch.dtype | None = None,
+    prefixes: Tensor | None = None,
 ) -> Tensor:
     """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width].
 
-    The result is in `dtype` where it is given.
+    The result is in `dtype` where it is given. For `prefixes`, see `attend_split`.
     """
-    partial, weights = attend_split(queries, cache, slots, positions, extent)
+    partial, weights = attend_split(queries, cache, slots, positions, extent, prefixes)
     count, heads, splits, width = partial.shape
     out = torch.empty_like(queries, dtype=dtype)
     _merge[(count, heads)](
@@ -177,14 +178,25 @@ def attend_slots(
 
 
 def attend_split(
-    queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    queries: Tensor,
+    cache: tuple[Tensor, Tensor],
+    slots: Tensor,
+    positions: Tensor,
+    extent: int,
+    prefixes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `attend_slots` before the splits are merged: sums [n, heads, splits, width], maxima and totals [2, ...]."""
+    """As `attend_slots` before the splits are merged: sums [n, heads, splits, width], maxima and totals [2, ...].
+
+    With `prefixes` (`runtime.shared_prefixes.prefix_table`), rows that begin with the same keys and values read them
+    together. A row is split at its prefix's end whether it has company or not, so company does not change its sums.
+    """
     keys, values = cache
     key_heads, capacity, width = keys.shape[1:]
     count, heads, _ = queries.shape
-    splits = triton.cdiv(extent, SPLIT)
+    # Two parts that are rounded up may take one split more than the whole.
+    splits = triton.cdiv(extent, SPLIT) + (prefixes is not None)
     group = heads // key_heads
+    rows = max(_MIN_GROUP, triton.next_power_of_2(group))
     partial = queries.new_empty(count, heads, splits, width, dtype=torch.float32)
     weights = queries.new_empty(2, count, heads, splits, dtype=torch.float32)
     _attend[(count, key_heads, splits)](
@@ -193,6 +205,7 @@ def attend_split(
         values,
         slots.contiguous(),
         positions.contiguous(),
+        slots if prefixes is None else prefixes.contiguous(),
         partial,
         weights[0],
         weights[1],
@@ -200,8 +213,10 @@ def attend_split(
         heads,
         splits,
         width**-0.5,
+        PREFIXES=prefixes is not None,
         GROUP=group,
-        ROWS=max(_MIN_GROUP, triton.next_power_of_2(group)),
+        ROWS=rows,
+        TILE=rows // group,
         WIDTH=width,
         KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
@@ -483,6 +498,7 @@ def _attend(
     values,
     slots,
     positions,
+    prefixes,
     partial,
     greatest,
     sums,
@@ -490,8 +506,10 @@ def _attend(
     heads,
     splits,
     scale,
+    PREFIXES: tl.constexpr,
     GROUP: tl.constexpr,
     ROWS: tl.constexpr,
+    TILE: tl.constexpr,
     WIDTH: tl.constexpr,
     KEYS: tl.constexpr,
     SPAN: tl.constexpr,
@@ -503,21 +521,45 @@ def _attend(
     row = tl.program_id(0)
     key_head = tl.program_id(1)
     split = tl.program_id(2)
-    end = tl.load(positions + row) + 1
-    slot = tl.load(slots + row).to(tl.int64)
     members = tl.arange(0, ROWS)
-    valid = members < GROUP
     columns = tl.arange(0, WIDTH)
-    first = row * heads + key_head * GROUP
+    if PREFIXES:
+        count = tl.num_programs(0)
+        leader = tl.load(prefixes + row)
+        source = tl.load(prefixes + count + row)
+        length = tl.load(prefixes + 2 * count + row)
+        before = (length + SPAN - 1) // SPAN
+        if split < before:
+            # The first of each TILE rows that share the prefix does the others' work; theirs ends here.
+            slot = source
+            begin = (split * SPAN).to(tl.int64)
+            leads = (row - leader) % TILE == 0
+            end = tl.where(leads, length, begin)
+            rows = row + members // GROUP
+            valid = leads & (members < TILE * GROUP) & (rows < count)
+            valid = valid & (tl.load(prefixes + rows, mask=valid, other=-1) == leader)
+        else:
+            slot = tl.load(slots + row).to(tl.int64)
+            begin = length + (split - before) * SPAN
+            end = (tl.load(positions + row) + 1).to(tl.int64)
+            valid = members < GROUP
+            rows = row + members // ROWS
+        heads_of = rows * heads + key_head * GROUP + members % GROUP
+    else:
+        begin = split * SPAN
+        end = tl.load(positions + row) + 1
+        slot = tl.load(slots + row).to(tl.int64)
+        valid = members < GROUP
+        heads_of = row * heads + key_head * GROUP + members
     kind: tl.constexpr = keys.dtype.element_ty
-    query = tl.load(queries + (first + members[:, None]) * WIDTH + columns, mask=valid[:, None], other=0.0)
+    query = tl.load(queries + heads_of[:, None] * WIDTH + columns, mask=valid[:, None], other=0.0)
     most = tl.full([ROWS], float("-inf"), tl.float32)
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
     base = (slot * tl.num_programs(1) + key_head) * capacity
     # Blocks behind the row's end are left out; where all are, the split's weight is zero.
-    for start in range(0, tl.minimum(end - split * SPAN, SPAN).to(tl.int32), KEYS):
-        seen = split * SPAN + start + tl.arange(0, KEYS)
+    for start in range(0, tl.minimum(end - begin, SPAN).to(tl.int32), KEYS):
+        seen = begin + start + tl.arange(0, KEYS)
         inside = seen < end
         place = (base + seen[:, None]) * WIDTH + columns
         key = tl.load(keys + place, mask=inside[:, None], other=0.0)
@@ -532,7 +574,7 @@ def _attend(
         weight = weight * fading + tl.sum(shares, axis=1)
         total = total * fading[:, None] + tl.dot(shares.to(kind), value, input_precision="ieee")
         most = higher
-    target = (first + members) * splits + split
+    target = heads_of * splits + split
     tl.store(partial + target[:, None] * WIDTH + columns, total, mask=valid[:, None])
     tl.store(greatest + target, most, mask=valid)
     tl.store(sums + target, weight, mask=valid)

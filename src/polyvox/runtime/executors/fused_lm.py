@@ -13,10 +13,11 @@ from polyvox.models.chatterbox.gpt2 import Gpt2
 from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
-from polyvox.runtime.causal_lm import Backbone, FusedBackbone
+from polyvox.runtime.causal_lm import Backbone, FusedBackbone, SupportsSharedPrefixes
 from polyvox.runtime.guidance import FusedGuidedBackbone, GuidedBackbone
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
 from polyvox.runtime.sampling.sampler import FusedSampling, Sampler, SamplingPlan
+from polyvox.runtime.shared_prefixes import SlotPrefix, prefix_table
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -135,7 +136,10 @@ def _probe_tokens(
 
 @torch.inference_mode()
 def _deviation(model: Qwen | Gpt2, cache: KvCache, fused: FusedBackbone) -> float:
-    """RMS error of a few positions of the spare slot, decoded one by one and prefilled at once, relative to the std."""
+    """RMS error of a few positions of the spare slot, decoded one by one and prefilled at once, relative to the std.
+
+    Where prefixes can be shared, the second half is decoded again with the first as a prefix.
+    """
     weight, count = model.norm.weight, _PROBE_POSITIONS
     waves = torch.linspace(-1.0, 1.0, count * model.config.hidden, device=weight.device).sin()
     rows = waves.to(weight.dtype).view(1, count, -1)
@@ -145,6 +149,13 @@ def _deviation(model: Qwen | Gpt2, cache: KvCache, fused: FusedBackbone) -> floa
     expected = model.decode(rows, cache.memory(mapping), positions, mapping.mask)[0].float()
     prefilled = fused.prefill(rows.clone(), slots, mapping.write_slots, positions, count, mapping.mask)[0].float()
     decoded = [fused.decode(rows[:, at].clone(), slots, positions[:, at], at + 1) for at in range(count)]
-    errors = [(got - expected).square().mean().sqrt() for got in (prefilled, torch.cat(decoded).float())]
+    wanted, half = [expected], count // 2
+    if isinstance(fused, SupportsSharedPrefixes):
+        table = torch.tensor(prefix_table([cache.spare], [SlotPrefix(1, half)]), device=weight.device)
+        wanted.append(expected[half:])
+        for at in range(half, count):
+            decoded.append(fused.decode_shared(rows[:, at].clone(), slots, positions[:, at], at + 1, table))
+    pairs = (prefilled, expected), (torch.cat(decoded).float(), torch.cat(wanted))
+    errors = [(got - aim).square().mean().sqrt() for got, aim in pairs]
     # Unlike Python's, this maximum is NaN where any of them is.
     return (torch.stack(errors).max() / expected.std()).item()
