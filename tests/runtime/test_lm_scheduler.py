@@ -315,6 +315,30 @@ async def test_a_step_decodes_about_what_the_first_reader_waits_for_and_single_t
     assert max(reading) <= 2
 
 
+async def test_a_held_sequence_waits_for_its_reader_while_it_is_alone():
+    async with runtime(replay=Fixed(), max_unread=8) as (lm, reports):
+
+        def generated():
+            return sum(report.generated_tokens for report in reports)
+
+        endless = GenerationLimits(max_tokens=60)
+        async with lm.generate(Prompt(ids(5)), GREEDY, endless) as stream:
+            stream.hold()
+            tokens = await stream.read(6) + await stream.read(3)
+            for _ in range(50):
+                await asyncio.sleep(0.001)
+            assert len(tokens) == generated() == 9
+            async with lm.generate(Prompt(ids(4, seed=1)), GREEDY, endless) as other:
+                await other.read(8)
+                assert stream.unread
+            stream.release()
+            while token := await stream.read():
+                tokens += token
+    assert len(tokens) == 60
+    async with runtime(replay=Fixed()) as (lm, _):
+        assert tokens == await spoken(lm, Prompt(ids(5)), until=endless)
+
+
 async def test_a_sequence_that_is_left_takes_no_part_in_the_next_step():
     async with (
         runtime(capacity=2_000) as (lm, reports),

@@ -38,6 +38,19 @@ class LayerCache:
         self._keep_last(joined, length, -1)
         return joined
 
+    @property
+    def updates(self) -> bool:
+        """True if the next call's cache is collected."""
+        return self._update
+
+    def past_context(self) -> Tensor | None:
+        """The context of a layer that joins it to the new samples itself, and hands the next one to `keep`."""
+        return None if self._fresh else next(self._past)
+
+    def padding_of(self, length: int) -> tuple[Tensor, int] | None:
+        """Frames of padding at the end of each row [batch], and a frame's part of the `length`; None without any."""
+        return None
+
     def rows_before(self, new: Tensor, length: int) -> Tensor:
         """The last `length` rows before `new` [batch, time, width], zeros at the start; `keep_rows` keeps the next."""
         return new.new_zeros(len(new), length, new.shape[2]) if self._fresh else next(self._past)

@@ -84,7 +84,8 @@ class LmScheduler:
     whose prompt is complete. A sequence that is left is not part of the next step. Slots are assigned first come, first
     served. On a GPU, `replay` is a `CudaGraphs` that is used nowhere else. There, a step is launched shortly before the
     last one ends: the device does not wait for the host, and a new prompt not for a step that was launched long before.
-    A sequence that turns out to have ended takes part once more, to no effect.
+    A sequence that turns out to have ended takes part once more, to no effect. A sequence whose stream is held, and
+    that is alone, generates no more than its reader waits for, so that the device is free for what is made of it.
     """
 
     def __init__(
@@ -357,7 +358,12 @@ class LmScheduler:
         """Return whether tokens are allowed beyond those coming, with their text, and the reader is not far behind."""
         if sequence.coming >= sequence.limits.max_tokens - sequence.generated or sequence.frames_with_text < 1:
             return False
-        return not sequence.stream.is_ahead(self._groups * self._config.max_unread, self._groups * sequence.coming)
+        most = 0 if self._holds(sequence) else self._groups * self._config.max_unread
+        return not sequence.stream.is_ahead(most, self._groups * sequence.coming)
+
+    def _holds(self, sequence: LmSequence) -> bool:
+        """Return whether a sequence makes way for the work that its reader waits for, which no other one shares."""
+        return self._overlaps and sequence.stream.held and len(self._decoding) == 1 and not self._prefilling
 
     def _tokens_per_step(self, decoding: Sequence[LmSequence]) -> int:
         """One while a prompt waits; else about as many as the reader waits for that will be served first."""
@@ -366,7 +372,8 @@ class LmScheduler:
         soonest = min(max(0, sequence.stream.missing // self._groups - sequence.coming) for sequence in decoding)
         most = max(sequence.limits.max_tokens - sequence.generated - sequence.coming for sequence in decoding)
         worded = min(sequence.frames_with_text for sequence in decoding)
-        return int(min(self._decode_steps, most, worded, max(soonest, (self._decode_steps + 1) // 2)))
+        least = 1 if self._holds(decoding[0]) else (self._decode_steps + 1) // 2
+        return int(min(self._decode_steps, most, worded, max(soonest, least)))
 
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.

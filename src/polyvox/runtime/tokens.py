@@ -80,6 +80,7 @@ class TokenStream:
         self._over = False
         self._error: PolyvoxError | None = None
         self._wanted = 1
+        self._held = False
         self._ready = asyncio.Event()
         self._was_read = asyncio.Event()
 
@@ -92,6 +93,21 @@ class TokenStream:
     def missing(self) -> int:
         """Number of further tokens that the reader waits for; 0 while it does not wait."""
         return max(0, self._wanted - len(self._tokens))
+
+    @property
+    def held(self) -> bool:
+        """True while no tokens are wanted beyond those that the reader waits for; a producer may disregard it."""
+        return self._held
+
+    def hold(self) -> None:
+        """Want no further tokens but while the reader waits for some, until `release`."""
+        self._held = True
+        self._want(0)
+
+    def release(self) -> None:
+        """Want tokens again before the reader asks for them."""
+        self._held = False
+        self._want(1)
 
     @property
     def over(self) -> bool:
@@ -121,7 +137,7 @@ class TokenStream:
             raise self._error
         tokens = list(self._tokens)
         self._tokens.clear()
-        self._want(1)
+        self._want(0 if self._held else 1)
         return tokens
 
     def charge(self, seconds: float) -> None:

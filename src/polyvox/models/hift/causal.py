@@ -156,6 +156,9 @@ class _PaddedRowsCache(LayerCache):
         super().__init__(past)
         self._frames, self._padding = frames, padding
 
+    def padding_of(self, length: int) -> tuple[Tensor, int]:
+        return self._padding, length // self._frames
+
     def left_context(self, new: Tensor, length: int, first: int | None = None) -> Tensor:
         joined = super().left_context(new, length, first)
         self._new[-1] = last_before(joined, length, self._padding * (new.shape[-1] // self._frames))

@@ -19,6 +19,7 @@ from polyvox.models.convolution import (
     LookaheadConv,
     TransposedUpsample,
 )
+from polyvox.models.hift.fused_filter import LAST_LEAK, LEAK, SNAKE_EPS, JoinKernel, filtered, with_channels_last
 
 RENAMED = (
     (r"^f0_predictor\.condnet\.0\.", "pitch.convs.0."),
@@ -31,9 +32,6 @@ RENAMED = (
     (r"^((conv_|ups|source_|resblocks).*)$", r"filter.\1"),
 )
 """Parameter names: published and ours."""
-
-_LEAK = 0.1
-_SNAKE_EPS = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,8 @@ class FilterConfig:
 class HiftFilter(nn.Module):
     """Upsamples mel frames to the rate of the spectra in stages, and adds the source's spectra at each."""
 
+    join: JoinKernel | None = None
+
     def __init__(self, config: FilterConfig, *, causal: bool) -> None:
         super().__init__()
         self.config = config
@@ -80,11 +80,11 @@ class HiftFilter(nn.Module):
             _down(spectrum, width, stride, causal=causal) for width, stride in zip(widths[1:], strides, strict=True)
         )
         self.source_resblocks = nn.ModuleList(
-            _ResBlock(width, kernel, config.dilations, conv)
+            ResBlock(width, kernel, config.dilations, conv)
             for width, kernel in zip(widths[1:], config.source_kernels, strict=True)
         )
         self.resblocks = nn.ModuleList(
-            _ResBlock(width, kernel, config.dilations, conv) for width in widths[1:] for kernel in config.kernels
+            ResBlock(width, kernel, config.dilations, conv) for width in widths[1:] for kernel in config.kernels
         )
         self.conv_post = conv(widths[-1], spectrum, 7)
 
@@ -94,16 +94,32 @@ class HiftFilter(nn.Module):
             if isinstance(module, _Snake):
                 module.kernel = kernel
 
+    def use_join(self, kernel: JoinKernel | None) -> None:
+        """Let one kernel do all between two convolutions, or PyTorch's operations."""
+        if kernel is not None and self.conv_post.weight.is_cuda:
+            with_channels_last(self)
+        self.join = kernel
+
     def forward(self, mel: Tensor, source: Tensor, cache: LayerCache, *, first: bool) -> tuple[Tensor, Tensor]:
         """Magnitudes and phases [batch, fft / 2 + 1, n] from spectra of the `source` [batch, fft + 2, n].
 
         The `first` call of a stream has one spectrum more than its mel frames account for, at its start.
         """
         dtype = self.conv_post.weight.dtype
-        source = source.to(dtype)
-        frames = self.conv_pre(mel.to(dtype), cache)
+        mel, source = mel.to(dtype), source.to(dtype)
+        if self.join is None:
+            filtered_frames = self._filtered(mel, source, cache, first=first)
+        else:
+            filtered_frames = filtered(self, self.join, mel, source, cache, first=first)
+        spectra = filtered_frames.to(torch.promote_types(dtype, torch.float32))
+        cut = self.config.fft // 2 + 1
+        return spectra[:, :cut].exp().clamp(max=1e2), spectra[:, cut:].sin()
+
+    def _filtered(self, mel: Tensor, source: Tensor, cache: LayerCache, *, first: bool) -> Tensor:
+        """The last convolution's output, [batch, fft + 2, n]."""
+        frames = self.conv_pre(mel, cache)
         for stage, up in enumerate(self.ups):
-            frames = up(functional.leaky_relu(frames, _LEAK), cache)
+            frames = up(functional.leaky_relu(frames, LEAK), cache)
             if first and stage == len(self.ups) - 1:
                 frames = torch.cat((frames[:, :, 1:2], frames), dim=2)
             source_frames = self.source_resblocks[stage](self.source_downs[stage](source, cache), cache)
@@ -111,9 +127,8 @@ class HiftFilter(nn.Module):
             kinds = len(self.config.kernels)
             blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
             frames = sum(block(frames, cache) for block in blocks) / kinds
-        spectra = self.conv_post(functional.leaky_relu(frames), cache).to(torch.promote_types(dtype, torch.float32))
-        cut = self.config.fft // 2 + 1
-        return spectra[:, :cut].exp().clamp(max=1e2), spectra[:, cut:].sin()
+        out: Tensor = self.conv_post(functional.leaky_relu(frames, LAST_LEAK), cache)
+        return out
 
 
 def _down(spectrum: int, width: int, stride: int, *, causal: bool) -> nn.Module:
@@ -122,7 +137,9 @@ def _down(spectrum: int, width: int, stride: int, *, causal: bool) -> nn.Module:
     return (CausalDownsample if causal else CenteredDownsample)(spectrum, width, stride)
 
 
-class _ResBlock(nn.Module):
+class ResBlock(nn.Module):
+    """Three pairs of convolutions, each with a shortcut."""
+
     def __init__(
         self, width: int, kernel: int, dilations: tuple[int, ...], conv: type[CausalConv] | type[CenteredConv]
     ) -> None:
@@ -157,6 +174,6 @@ class _Snake(nn.Module):
 
     def forward(self, samples: Tensor) -> Tensor:
         if self.kernel is not None:
-            return self.kernel(samples, self.alpha, _SNAKE_EPS)
+            return self.kernel(samples, self.alpha, SNAKE_EPS)
         rate = self.alpha[:, None]
-        return samples + (samples * rate).sin().square() / (rate + _SNAKE_EPS)
+        return samples + (samples * rate).sin().square() / (rate + SNAKE_EPS)

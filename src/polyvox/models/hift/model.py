@@ -149,6 +149,9 @@ class _PaddedCache(LayerCache):
         super().__init__(update=False)
         self._frames, self._padding = frames, padding
 
+    def padding_of(self, length: int) -> tuple[Tensor, int]:
+        return self._padding, length // self._frames
+
     def mask_padding(self, new: Tensor) -> Tensor:
         length = new.shape[-1]
         end = length - self._padding * (length // self._frames)

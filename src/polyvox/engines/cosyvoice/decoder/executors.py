@@ -19,7 +19,7 @@ from polyvox.engines.cosyvoice.decoder.batching import (
     triton_kernels,
 )
 from polyvox.engines.cosyvoice.decoder.flow_streams import FlowStreams
-from polyvox.engines.cosyvoice.decoder.fused_vocoder import fuse_activation, snake_kernel
+from polyvox.engines.cosyvoice.decoder.fused_vocoder import fuse_activation, fuse_filter, join_kernel, snake_kernel
 from polyvox.engines.cosyvoice.decoder.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.decoder.hops import HopLengths
 from polyvox.engines.cosyvoice.decoder.self_test import deviation, stage_mel, stream_mel, stream_samples
@@ -200,10 +200,14 @@ class Token2WavExecutors:
 
     @torch.inference_mode()
     def _fuse_vocoder(self) -> None:
-        """Give the vocoder its fused activation, where there is one and it computes what it should."""
+        """Give the vocoder its fused filter or at least its activation, where they compute what they should."""
         flow, vocoder = self._token2wav.flow, self._token2wav.vocoder
-        if (kernel := snake_kernel(self._device)) is not None:
-            fuse_activation(vocoder, kernel, partial(stream_samples, vocoder, stream_mel(flow, flow.eager_runner)))
+        join, snake = join_kernel(self._device), snake_kernel(self._device)
+        if join is None or snake is None:
+            return
+        samples = partial(stream_samples, vocoder, stream_mel(flow, flow.eager_runner))
+        if not fuse_filter(vocoder, join, samples):
+            fuse_activation(vocoder, snake, samples)
 
     @torch.inference_mode()
     def _batch_vocoder(self, streams: int, hops: HopLengths) -> None:

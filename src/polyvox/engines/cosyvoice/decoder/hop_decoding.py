@@ -81,6 +81,8 @@ class HopDecoder:
         async with tokens.generated as stream:
             audible = _AudibleTokens(stream, tokens)
             await audible.reach(hops.needed - _NEARLY)
+            # A lone stream is heard sooner where its language model does not run beside its first hop.
+            stream.hold()
             with self._gathering.arriving():
                 await audible.reach(hops.needed)
             await self._gathering.wait(GATHER_SECONDS)
@@ -94,6 +96,8 @@ class HopDecoder:
                 end = known if final else hops.end
                 hop = Hop(tuple(audible.tokens[done:known]), state, final)
                 result = await self._stage(hop, due=playhead.due)
+                if stream.held:
+                    stream.release()
                 state, done = result.state, known
                 yield SegmentChunk(
                     result.pcm,
