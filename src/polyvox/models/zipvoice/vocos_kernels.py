@@ -7,10 +7,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-_ROWS, _COLUMNS, _INNER = 128, 128, 32
+_ROWS, _COLUMNS, _INNER = 128, 64, 32
 _GROUP = 8
 """Blocks of rows that are computed beside each other for each block of columns: they share its weights in the cache."""
-_WARPS, _STAGES = 8, 3
+_WARPS, _STAGES = 4, 3
 
 
 def dense(rows: Tensor, weight: Tensor, bias: Tensor, *, gelu: bool = False) -> Tensor:

@@ -10,7 +10,9 @@ from torch import Tensor
 
 _FLAT_BLOCK = 1024
 _LOG2_E = tl.constexpr(1.4426950408889634)
-_QUERIES, _KEYS = 64, 32
+_QUERIES, _KEYS = 64, 64
+_WEIGHT_KEYS = 32
+"""Keys of a block where only weights are wanted: they are stored, so there is less to do between two blocks."""
 _ATTENTION_WARPS, _ATTENTION_STAGES = 4, 3
 _FRAMES, _CHANNELS, _CONV_WARPS = 64, 64, 8
 
@@ -127,7 +129,7 @@ def _launch_attention(
         PADDED_VALUE=max(16, triton.next_power_of_2(value)),
         EXACT="ieee" if projected.dtype == torch.float32 else "tf32",
         QUERIES=_QUERIES,
-        KEYS=_KEYS,
+        KEYS=_WEIGHT_KEYS if values is None else _KEYS,
         num_warps=_ATTENTION_WARPS,
         num_stages=_ATTENTION_STAGES,
     )
