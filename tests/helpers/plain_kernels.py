@@ -47,7 +47,3 @@ def conv_inputs(rows, norm, added, context, inputs, offset):
     seen = torch.cat((held[context.table.previous].transpose(0, 1), new), dim=2).flatten(0, 1)
     windows = seen.unfold(1, before + 1, 1).transpose(2, 3).flatten(0, 1)
     inputs[..., offset : offset + rows.shape[1]] = windows
-
-
-def linear_gelu(rows, weight, bias):
-    return functional.gelu(functional.linear(rows, weight, bias))

@@ -179,13 +179,3 @@ def test_an_estimator_on_kernels_is_the_plain_one(kernels):
         layers = PagedLayerCache(cache, table, 3)
         made.append(FusedUNet(network, kernels)(point, time, layers) if fused else network(point, time, layers, None))
     torch.testing.assert_close(made[1], made[0], rtol=1e-4, atol=1e-4)
-
-
-@DTYPES
-@pytest.mark.parametrize(("count", "inputs", "outputs"), [(5, 24, 20), (130, 70, 136)])
-def test_a_product_is_activated(dtype, count, inputs, outputs):
-    rows, weight, bias = draws((count, inputs), (outputs, inputs), outputs, dtype=dtype)
-    given = rows, weight / inputs**0.5, bias
-    assert_close(
-        estimator_kernels.linear_gelu(*given), plain_kernels.linear_gelu(*(each.float() for each in given)).to(dtype)
-    )

@@ -8,16 +8,12 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor, nn
-from torch.nn import functional
 
 from polyvox.models.paged_attention import BlockTable
 from polyvox.models.paged_cache import ContextRows
 
 _MIN_TILE = 16
 _CONV_WARPS = 4
-_PRODUCT_TILE = (128, 128, 64)
-"""Rows, outputs and inputs of one step of a product."""
-_PRODUCT_WARPS, _PRODUCT_STAGES = 8, 3
 _MOST_WARPS = 4
 _WARP_WIDTH = 256
 """Channels of a row that one warp takes, eight for each of its threads."""
@@ -363,59 +359,3 @@ def _grouped_conv_mish(
     written = (times < length)[:, None] & (outs < OUTPUTS)[None, :]
     target = out + (row * length + times[:, None]) * (groups * OUTPUTS) + group * OUTPUTS + outs[None, :]
     tl.store(target, active.to(out.dtype.element_ty), mask=written)
-
-
-def linear_gelu(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Rows [n, inputs] by a weight [outputs, inputs], with the exact GELU activation behind the bias."""
-    if rows.dtype == torch.float32:
-        # The libraries' product in full single precision is faster than one of Triton.
-        return functional.gelu(functional.linear(rows, weight, bias))
-    (count, inputs), outputs = rows.shape, len(weight)
-    out = rows.new_empty(count, outputs)
-    tile, tile_out, tile_in = _PRODUCT_TILE
-    _linear_gelu[(triton.cdiv(outputs, tile_out), triton.cdiv(count, tile))](
-        rows,
-        weight,
-        bias,
-        out,
-        count,
-        inputs,
-        outputs,
-        TILE=tile,
-        TILE_IN=tile_in,
-        TILE_OUT=tile_out,
-        num_warps=_PRODUCT_WARPS,
-        num_stages=_PRODUCT_STAGES,
-    )
-    return out
-
-
-@triton.jit
-def _linear_gelu(
-    rows,
-    weight,
-    bias,
-    out,
-    count,
-    inputs,
-    outputs,
-    TILE: tl.constexpr,
-    TILE_IN: tl.constexpr,
-    TILE_OUT: tl.constexpr,
-):
-    places = tl.program_id(1) * TILE + tl.arange(0, TILE)
-    outs = tl.program_id(0) * TILE_OUT + tl.arange(0, TILE_OUT)
-    ins = tl.arange(0, TILE_IN)
-    from_rows = rows + places[:, None].to(tl.int64) * inputs + ins[None, :]
-    from_weight = weight + outs[None, :] * inputs + ins[:, None]
-    summed = tl.zeros((TILE, TILE_OUT), tl.float32)
-    for first in range(0, inputs, TILE_IN):
-        left = ins < inputs - first
-        row = tl.load(from_rows + first, mask=(places < count)[:, None] & left[None, :], other=0.0)
-        matrix = tl.load(from_weight + first, mask=(outs < outputs)[None, :] & left[:, None], other=0.0)
-        summed += tl.dot(row, matrix)
-    summed += tl.load(bias + outs, mask=outs < outputs, other=0.0).to(tl.float32)[None, :]
-    value = summed.to(out.dtype.element_ty).to(tl.float32)
-    active = 0.5 * value * (1.0 + tl.erf(value * 0.7071067811865476))
-    target = out + places[:, None].to(tl.int64) * outputs + outs[None, :]
-    tl.store(target, active.to(out.dtype.element_ty), mask=(places < count)[:, None] & (outs < outputs)[None, :])

@@ -94,7 +94,7 @@ class FusedUNet:
             projected = functional.linear(normed, layer.projection).view(count, -1, len(layer.projection))
             attended = cache.attend_projected(projected, self._kernels.store_keys, None)
             normed = self._add_and_norm(rows, layer.out(attended.flatten(0, 1)), layer.ff_norm)
-            added = layer.ff_out(self._kernels.linear_gelu(normed, layer.ff_in.weight, layer.ff_in.bias))
+            added = layer.ff_out(functional.gelu(layer.ff_in(normed)))
             if after is not None:
                 normed = self._add_and_norm(rows, added, after.norm)
         return rows, added
