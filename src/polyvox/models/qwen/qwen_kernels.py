@@ -22,6 +22,7 @@ _KEY_BLOCK = 64
 _ATTENTION_WARPS = 4
 _SHORT_WARPS = 1
 _ATTENTION_STAGES = 3
+_SHARED_STAGES = 2
 _MIN_GROUP = 16  # tl.dot needs at least so many rows
 _GATE_BLOCK = 1024
 _WEIGHT_ROWS = 4
@@ -221,7 +222,7 @@ def attend_split(
         KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
         num_warps=_ATTENTION_WARPS,
-        num_stages=_ATTENTION_STAGES,
+        num_stages=_ATTENTION_STAGES if prefixes is None else _SHARED_STAGES,
         **_overlap(queries.device),
     )
     return partial, weights
@@ -523,6 +524,8 @@ def _attend(
     split = tl.program_id(2)
     members = tl.arange(0, ROWS)
     columns = tl.arange(0, WIDTH)
+    slot = tl.load(slots + row).to(tl.int64)
+    end = (tl.load(positions + row) + 1).to(tl.int64)
     if PREFIXES:
         count = tl.num_programs(0)
         leader = tl.load(prefixes + row)
@@ -539,16 +542,12 @@ def _attend(
             valid = leads & (members < TILE * GROUP) & (rows < count)
             valid = valid & (tl.load(prefixes + rows, mask=valid, other=-1) == leader)
         else:
-            slot = tl.load(slots + row).to(tl.int64)
             begin = length + (split - before) * SPAN
-            end = (tl.load(positions + row) + 1).to(tl.int64)
             valid = members < GROUP
             rows = row + members // ROWS
         heads_of = rows * heads + key_head * GROUP + members % GROUP
     else:
-        begin = split * SPAN
-        end = tl.load(positions + row) + 1
-        slot = tl.load(slots + row).to(tl.int64)
+        begin = (split * SPAN).to(tl.int64)
         valid = members < GROUP
         heads_of = row * heads + key_head * GROUP + members
     kind: tl.constexpr = keys.dtype.element_ty
