@@ -298,9 +298,10 @@ def together(token2wav, streams):
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", [2])
-async def test_a_hop_that_fails_ends_its_own_stream_only(model, device):
+@pytest.mark.parametrize("gpu", [False, True])
+async def test_a_hop_that_fails_ends_its_own_stream_only(model, device, gpu):
     token2wav, reports = model.networks.token2wav, []
-    stage = running_decoder._stage("s", token2wav, device, reports.append, 2)
+    stage = running_decoder._stage("s", token2wav, device, reports.append, 2, gpu=gpu)
     good = Hop(tuple(range(53)), token2wav.start(voice_of(30, 1)), final=False)
     bad = replace(good, tokens=(10**6,) * 53)
     ours, error = await asyncio.gather(stage(good), stage(bad), return_exceptions=True)

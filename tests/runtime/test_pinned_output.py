@@ -1,5 +1,8 @@
 """Results leave a device through two buffers in turn, and none is overwritten before it was read."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import torch
 
@@ -70,3 +73,27 @@ def test_a_result_is_not_changed_by_later_ones():
     for value in range(4):
         pinned.start(torch.full((4,), float(value))).result()
     np.testing.assert_array_equal(got, np.ones(4))
+
+
+def test_two_threads_that_ask_for_one_result_get_the_same():
+    entered, go = threading.Barrier(2, timeout=30), threading.Event()
+
+    class Slow:
+        def record(self):
+            pass
+
+        def synchronize(self):
+            assert go.wait(30)
+
+    pending = PinnedOutput(torch.device("cpu"), make_event=Slow, allocate=torch.empty).start(torch.ones(3))
+
+    def ask():
+        entered.wait()
+        return pending.result()
+
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(ask) for _ in range(2)]
+        go.set()
+        first, second = (each.result(30) for each in asked)
+    assert first is second
+    np.testing.assert_array_equal(first, np.ones(3))

@@ -1,6 +1,7 @@
 """Transfers between a GPU and the host through pinned memory, which none of the device's other work waits for."""
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -24,23 +25,25 @@ class Event(Protocol):
 
 
 class PendingOutput:
-    """A result that may still be on its way. One thread may use it."""
+    """A result that may still be on its way. Any thread may ask for it."""
 
     def __init__(self, source: Tensor, event: Event | None = None) -> None:
         """`source` is in host memory; until the `event` has passed, its content is not."""
         self._source: Tensor | None = source
         self._event = event
         self._result: Samples | None = None
+        self._lock = Lock()
 
     def result(self) -> Samples:
         """Wait for this result alone, and return it in memory of its own."""
-        if self._result is None:
-            assert self._source is not None
-            if self._event is not None:
-                self._event.synchronize()
-            self._result = np.array(self._source.numpy(), np.float32)
-            self._source = self._event = None
-        return self._result
+        with self._lock:
+            if self._result is None:
+                assert self._source is not None
+                if self._event is not None:
+                    self._event.synchronize()
+                self._result = np.array(self._source.numpy(), np.float32)
+                self._source = self._event = None
+            return self._result
 
 
 class _Slot:
@@ -68,7 +71,8 @@ class _Slot:
 class PinnedOutput:
     """Copies float32 results to the host without waiting for the rest of the device.
 
-    Each copy goes into one of two pinned buffers, so that one is filled while the other is read. One thread may use it.
+    Each copy goes into one of two pinned buffers, so that one is filled while the other is read. One thread may start
+    copies.
     """
 
     def __init__(

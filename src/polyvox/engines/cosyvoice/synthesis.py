@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from polyvox.engines.cosyvoice.bistream import BistreamSource, ResumableSource
 from polyvox.engines.cosyvoice.decoder.hop_decoding import HopDecoder, SegmentChunk, SegmentTokens
+from polyvox.engines.cosyvoice.decoder.hop_stage import HopStage
 from polyvox.engines.cosyvoice.decoder.hops import Hops
-from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.decoder.token2wav import MAX_TOKENS
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
@@ -16,7 +17,6 @@ from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
-from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import Span
 
@@ -67,7 +67,7 @@ class SegmentSynthesizer:
         config: CosyVoiceConfig,
         adapter: LmAdapter,
         source: ResumableSource,
-        stage: Stage[Hop, Token2WavResult],
+        stage: HopStage,
         *,
         original: bool = False,
     ) -> None:

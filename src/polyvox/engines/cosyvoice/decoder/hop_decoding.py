@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
+from polyvox.engines.cosyvoice.decoder.hop_stage import HopStage
 from polyvox.engines.cosyvoice.decoder.hops import Hops
-from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop
 from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.playhead import Playhead
-from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import TokenStream
 from polyvox.types import NO_STAGES, Pcm, StageSeconds
 
@@ -68,7 +68,7 @@ class _AudibleTokens:
 class HopDecoder:
     """Decodes segments on the stage of flow and vocoder; it holds no state of theirs."""
 
-    def __init__(self, stage: Stage[Hop, Token2WavResult]) -> None:
+    def __init__(self, stage: HopStage) -> None:
         self._stage = stage
         self._gathering = Gathering()
 

@@ -2,15 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import structlog
 
 from polyvox.engines.cosyvoice.decoder.executors import Token2WavExecutors
+from polyvox.engines.cosyvoice.decoder.hop_stage import HopStage, LaunchingHopStage, launch_rows
 from polyvox.engines.cosyvoice.decoder.hops import HopLengths
-from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.decoder.speech_decoder import DecoderState, Hop, SpeechDecoder
 from polyvox.engines.cosyvoice.decoder.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.decoder.voice_states import VoiceStates
 from polyvox.engines.kit.recording import first_line
@@ -21,6 +23,8 @@ from polyvox.types import PreparedVoice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+Result = TypeVar("Result")
+
 _BATCH_BLOCKS = 32
 """Blocks of the flow in one batch: larger ones are hardly faster, and a first chunk would wait for them."""
 _CAPTURES_PER_LINE = 20
@@ -30,7 +34,7 @@ _CAPTURES_PER_LINE = 20
 class RunningDecoder:
     """The parts of a decoder; `warning` says what does not run as the settings ask."""
 
-    stage: Stage[Hop, Token2WavResult]
+    stage: HopStage
     device: DeviceExecutor
     voices: VoiceStates
     streams: int
@@ -72,7 +76,9 @@ async def start_decoder(
     executors, recorder, streams, warning = options.executors, options.recorder, options.streams, ""
     if executors is not None and options.hops is not None:
         warning = await device.run(partial(executors.prepare, options.hops, streams, gpu=recorder is not None))
-    stage = _stage(name, decoder, device, options.observer, streams if executors and executors.batched else 1)
+    batched = executors is not None and executors.batched
+    most, gpu = streams if batched else 1, batched and recorder is not None
+    stage = _stage(name, decoder, device, options.observer, most, gpu=gpu)
     capturing = None
     if executors is not None and recorder is not None:
         capturing = asyncio.create_task(_capture(name, executors, device, recorder))
@@ -87,19 +93,36 @@ async def start_decoder(
 
 
 def _stage(
-    name: str, decoder: SpeechDecoder, device: DeviceExecutor, observer: Observer | None, max_batch: int
-) -> Stage[Hop, Token2WavResult]:
+    name: str, decoder: SpeechDecoder, device: DeviceExecutor, observer: Observer | None, max_batch: int, *, gpu: bool
+) -> HopStage:
     """The stage of flow and vocoder; hops that run one after the other do not wait for each other's end."""
-    return Stage[Hop, Token2WavResult](
-        name,
-        decoder.step_batch,
-        executor=device,
-        max_batch=max_batch,
-        cost=decoder.blocks_of if isinstance(decoder, Token2Wav) else None,
-        max_cost=_BATCH_BLOCKS,
-        observer=observer,
-        isolates=True,
-    )
+    batches = _Batches(name, device, observer, max_batch, decoder.blocks_of if isinstance(decoder, Token2Wav) else None)
+    if gpu and isinstance(decoder, Token2Wav):
+        return LaunchingHopStage(batches.stage(partial(launch_rows, decoder.launch)), max_batch)
+    return batches.stage(decoder.step_batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batches:
+    """How hops are batched."""
+
+    name: str
+    device: DeviceExecutor
+    observer: Observer | None
+    most: int
+    cost: Callable[[Hop], int] | None
+
+    def stage(self, run: Callable[[list[Hop]], Sequence[Result]]) -> Stage[Hop, Result]:
+        return Stage[Hop, Result](
+            self.name,
+            run,
+            executor=self.device,
+            max_batch=self.most,
+            cost=self.cost,
+            max_cost=_BATCH_BLOCKS,
+            observer=self.observer,
+            isolates=True,
+        )
 
 
 async def _capture(
@@ -124,7 +147,7 @@ async def _capture(
 
 
 async def _voice_state(
-    decoder: SpeechDecoder, device: DeviceExecutor, stage: Stage[Hop, Token2WavResult], voice: PreparedVoice
+    decoder: SpeechDecoder, device: DeviceExecutor, stage: HopStage, voice: PreparedVoice
 ) -> DecoderState:
     """The state of a stream before its first token, with the voice's prompt in the flow's caches."""
     state = await device.run(partial(decoder.start, voice))

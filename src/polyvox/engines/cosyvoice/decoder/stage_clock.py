@@ -25,9 +25,15 @@ class StageClock:
         if not self._on_gpu:
             self._marks.append(time.perf_counter())
             return
-        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event(enable_timing=True, blocking=True)  # type: ignore[no-untyped-call]
         event.record()
         self._marks.append(event)
+
+    def wait_for_first(self) -> None:
+        """Wait until the device has passed the end of the first stage."""
+        end = self._marks[1]
+        if not isinstance(end, float):
+            end.synchronize()
 
     def seconds(self, rows: int = 1) -> Sequence[Seconds]:
         """The time of each stage; of the device's, one row of a batch of so many has its share."""

@@ -19,6 +19,7 @@ from polyvox.engines.cosyvoice.decoder.decoder_stages import (
     VocoderResult,
     VocoderStage,
 )
+from polyvox.engines.cosyvoice.decoder.launched_hops import LaunchedHop, LaunchedHops
 from polyvox.engines.cosyvoice.decoder.sequential_stages import SequentialFlow, SequentialVocoder
 from polyvox.engines.cosyvoice.decoder.speech_decoder import (
     DecoderState,
@@ -151,9 +152,13 @@ class Token2Wav:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
         return self.step_batch([Hop(tuple(tokens), state, final)])[0]
 
-    @torch.inference_mode()
     def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
         """Steps of any streams together; none of them notices the others."""
+        return self.launch(hops).results()
+
+    @torch.inference_mode()
+    def launch(self, hops: Sequence[Hop]) -> LaunchedHops:
+        """Likewise, without waiting for the samples: the next steps, of these streams too, may be launched before."""
         states = []
         for hop in hops:
             assert isinstance(hop.state, Token2WavState)
@@ -165,20 +170,17 @@ class Token2Wav:
             mels = [result.mel for result in results]
             vocoded = self._vocoded(hops, states, mels)
             clock.mark()
-            samples = [each.samples for each in vocoded]
             # The weights of version 2's crossfade add up to more than one.
-            pcm = self._output.start(torch.cat(samples).clamp(-1.0, 1.0)).result()
-        pieces = np.split(pcm, np.cumsum([len(each) for each in samples])[:-1])
-        seconds = clock.seconds(len(hops))
-        decoded = []
-        for piece, state, result, sound in zip(pieces, states, results, vocoded, strict=True):
+            pcm = self._output.start(torch.cat([each.samples for each in vocoded]).clamp(-1.0, 1.0))
+        launched = []
+        for state, result, sound in zip(states, results, vocoded, strict=True):
             assert result.mel is not None
             frames = result.mel.shape[1]
             after = replace(
                 state, flow=result.state, vocoder=sound.state, steps=state.steps + 1, frames=state.frames + frames
             )
-            decoded.append(Token2WavResult(piece, frames, after, *seconds))
-        return decoded
+            launched.append(LaunchedHop(len(sound.samples), frames, after))
+        return LaunchedHops(launched, pcm, clock)
 
     def blocks_of(self, hop: Hop) -> int:
         """Blocks of the flow that a hop takes, its prompt's included where they are not computed yet."""
