@@ -22,6 +22,8 @@ from polyvox.runtime.executors.cuda_graphs import Replay
 
 STREAM_BLOCKS = 10
 """Blocks of cache that a stream is expected to take, beside its voice's: a block is a second."""
+_LEAST_BLOCKS = 32
+"""Blocks of cache that there are, whatever they take."""
 PROMPT_SHARE = 8
 """One part in so many of the caches is for the prompts of recent voices."""
 MAX_STREAMS = 64
@@ -63,9 +65,10 @@ def bytes_for(flow: Flow, streams: int) -> int:
 def batch_flow(flow: Flow, noise: Tensor, cache_bytes: int, kernels: BatchingKernels) -> FlowStreams:
     """The flow of many streams together, with caches of so many bytes."""
     layout = flow_layout(flow)
-    blocks = RESERVED_BLOCKS + max(CALL_BLOCKS[-1], cache_bytes // layout.nbytes)
-    paged = PagedFlow(flow, layout, blocks, kernels.attention, kernels.estimator)
-    return FlowStreams(paged, BlockAllocator(RESERVED_BLOCKS, blocks), noise)
+    blocks = max(_LEAST_BLOCKS, cache_bytes // layout.nbytes)
+    paged = PagedFlow(flow, layout, RESERVED_BLOCKS + blocks, kernels.attention, kernels.estimator)
+    sizes = [size for size in CALL_BLOCKS if size <= blocks]
+    return FlowStreams(paged, BlockAllocator(RESERVED_BLOCKS, RESERVED_BLOCKS + blocks), noise, sizes)
 
 
 @torch.inference_mode()

@@ -15,7 +15,7 @@ from polyvox.models.paged_cache import SPARE_BLOCK, ZERO_BLOCK
 from polyvox.runtime.block_allocator import BlockAllocator, BlockLease
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 
-CALL_BLOCKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+CALL_BLOCKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Blocks of one captured call. More are computed in several calls."""
 
 

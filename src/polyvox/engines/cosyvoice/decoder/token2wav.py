@@ -182,11 +182,15 @@ class Token2Wav:
             launched.append(LaunchedHop(len(sound.samples), frames, after))
         return LaunchedHops(launched, pcm, clock)
 
-    def blocks_of(self, hop: Hop) -> int:
-        """Blocks of the flow that a hop takes, its prompt's included where they are not computed yet."""
+    def cost(self, hop: Hop) -> int:
+        """Blocks of the flow that a hop takes, its prompt's included where they are not computed yet.
+
+        Those of a stream that is not heard yet count twice, so that first hops are decoded in shorter batches.
+        """
         assert isinstance(hop.state, Token2WavState)
         prompt = 0 if hop.state.steps else hop.state.prompt.tokens.shape[1]
-        return max(1, -(-(prompt + len(hop.tokens)) // self.flow.config.block))
+        blocks = max(1, -(-(prompt + len(hop.tokens)) // self.flow.config.block))
+        return blocks if hop.state.frames else 2 * blocks
 
     def _mels(self, hops: Sequence[Hop], states: Sequence[Token2WavState]) -> list[FlowResult]:
         """The mel of each step; one whose caches found no room is computed anew."""
