@@ -79,6 +79,12 @@ def buckets(most: int, *, start: int = 1) -> list[int]:
     return [*sizes, most]
 
 
+def finer_buckets(most: int) -> list[int]:
+    """Likewise, and from four on also halfway between two powers: a batch is then padded by a third at most."""
+    halves = [size * 3 // 2 for size in buckets(most, start=4) if size * 3 // 2 < most]
+    return sorted({*buckets(most), *halves})
+
+
 def bucket_for(size: int, sizes: Sequence[int]) -> int:
     """The smallest of the ascending sizes that holds `size`."""
     return next(each for each in sizes if each >= size)

@@ -19,7 +19,7 @@ from polyvox.models.hift.model import Hift, HiftState
 from polyvox.runtime.block_allocator import BlockAllocator, BlockLease
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 
-CALL_ROWS = (1, 2, 4, 8, 16, 32)
+CALL_ROWS = (1, 2, 4, 8, 12, 16, 24, 32)
 """Streams of one captured call. More are computed in several calls."""
 _SPARE_SLOT = 0
 """The slot that padding rows of a call read and write."""

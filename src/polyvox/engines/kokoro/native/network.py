@@ -18,7 +18,7 @@ from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, EncodedTokens, Kokoro, StyledTokens
 from polyvox.models.kokoro.ragged import StaticRagged
-from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, finer_buckets
 from polyvox.runtime.pinned_output import Event, upload
 from polyvox.types import Pcm
 
@@ -152,13 +152,13 @@ class NativeKokoro:
             return
         with self._on(self._encoder_stream):
             for count in self._shapes.tokens:
-                for rows in buckets(self.batch):
+                for rows in finer_buckets(self.batch):
                     self._replay_encoder(self._shapes, self._token_batch(rows, count))
         for lane, stream in enumerate(self._decoder_streams):
             self._lane = lane
             with self._on(stream):
                 for length in self._shapes.frames:
-                    for rows in buckets(self.room(length)):
+                    for rows in finer_buckets(self.room(length)):
                         self._replay_decoder(self._shapes, self._frame_batch(rows, length))
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -171,7 +171,7 @@ class NativeKokoro:
         if self._shapes is None or longest > self._shapes.tokens[-1]:
             eager = self.network.predict_durations([styled_tokens(item) for item in items])
             return [(encoded, encoded.encoding[:, -1].long().cpu().numpy()) for encoded in eager]
-        rows, padded = bucket_for(len(items), buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
+        rows, padded = bucket_for(len(items), finer_buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
         batch = self._token_batch(rows, padded, items)
         # The next replay will overwrite it.
         encoding = self._replay_encoder(self._shapes, batch)[: len(items)].clone()
@@ -189,7 +189,7 @@ class NativeKokoro:
         if self._shapes is None or longest > self._shapes.frames[-1]:
             return self._decode_eagerly(timed)
         length = bucket_for(longest, self._shapes.frames)
-        batch = self._frame_batch(bucket_for(len(timed), buckets(self.room(length))), length, timed)
+        batch = self._frame_batch(bucket_for(len(timed), finer_buckets(self.room(length))), length, timed)
         return self._replay_decoder(self._shapes, batch)[: len(timed)]
 
     def _decode_eagerly(self, timed: Sequence[TimedInput]) -> Tensor:
