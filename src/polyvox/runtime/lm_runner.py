@@ -66,7 +66,7 @@ class LmRunner:
         self._idle = {rows: self._padding(rows) for rows in self._decode_sizes}
 
     def _padding(self, rows: int) -> tuple[Tensor, ...]:
-        """What `_decode_and_sample` is given of padding rows."""
+        """The arguments of `_decode_and_sample` for padding rows."""
         slots = torch.full((rows,), self._cache.spare, device=self._device)
         given = slots, torch.zeros_like(slots)
         table = self._prefix_table(slots.tolist())

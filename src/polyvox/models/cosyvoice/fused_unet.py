@@ -105,7 +105,7 @@ class FusedUNet:
     def _seen(
         self, conv: _FusedConv, parts: Sequence[Sum], cache: PagedLayerCache, norm: nn.LayerNorm | None = None
     ) -> Tensor:
-        """What a convolution sees at each position, [n, taps, channels], of parts that lie side by side.
+        """The inputs of a convolution at each position, [n, taps, channels], of parts that lie side by side.
 
         With a norm, rows are normed and activated before something is added.
         """

@@ -140,7 +140,7 @@ def _position_queries(
     projected, queries, last, WIDTH: tl.constexpr, HEADS: tl.constexpr, QUERY: tl.constexpr,
     POSITION: tl.constexpr, PADDED_POSITION: tl.constexpr, head,
 ):  # fmt: skip
-    """What a head's queries are multiplied with the relative positions by, [queries, position]."""
+    """The factors of a head's queries for relative positions, [queries, position]."""
     channels = tl.arange(0, PADDED_POSITION)
     place = tl.minimum(queries, last)[:, None] * WIDTH + 2 * HEADS * QUERY + head * POSITION + channels[None, :]
     if POSITION == PADDED_POSITION:

@@ -104,7 +104,7 @@ def _stage(
 
 @dataclass(frozen=True, slots=True)
 class _Batches:
-    """How hops are batched."""
+    """Batches of hops: their size, and the thread that decodes them."""
 
     name: str
     device: DeviceExecutor
