@@ -109,6 +109,10 @@ class LmRunner:
         """Rows that a batch of so many computes."""
         return rows if self._replay is None else bucket_for(rows, self._batch_sizes)
 
+    def padded_width(self, longest: int) -> int:
+        """Positions of each row that a batch of chunks computes, given the longest."""
+        return longest if self._replay is None else bucket_for(longest, self._widths)
+
     @torch.inference_mode()
     def launch(self, plan: StepPlan, *, wait: bool = False) -> LaunchedStep:
         """Give the device one step. On a GPU, only `wait` waits for its end; nothing waits for the steps before."""

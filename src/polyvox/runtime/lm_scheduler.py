@@ -378,20 +378,33 @@ class LmScheduler:
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
 
-        Chunks are padded to the length of the first. Rows that pad a batch to a captured shape count as well, so that
-        one of ten does not cost as much as two of eight. A sequence with input left then queues again.
+        Rows that pad a batch to a captured shape count as well, so that one of ten does not cost as much as two of
+        eight. A sequence with input left then queues again.
         """
         sequences: list[LmSequence] = []
         chunks: list[PrefillChunk] = []
         longest = 0
         for sequence in self._prefilling:
-            chunk = sequence.next_chunk(longest or self._config.prefill_rows)
-            longest = longest or chunk.length
-            if self._runner.padded_rows(len(chunks) + 1) * longest > self._config.prefill_rows:
+            rows = self._runner.padded_rows(len(chunks) + 1)
+            chunk = self._next_chunk(sequence, longest, self._config.prefill_rows // rows)
+            longest = max(longest, chunk.length)
+            if rows * longest > self._config.prefill_rows:
                 break
             sequences.append(sequence)
             chunks.append(chunk)
         return sequences, chunks
+
+    def _next_chunk(self, sequence: LmSequence, longest: int, room: int) -> PrefillChunk:
+        """The next chunk of a sequence in a batch with chunks of at most `longest` positions and with `room` for more.
+
+        All of its input, where the others are then padded to twice their length at most: what is cut off would take a
+        step of its own. Of longer input, as much as costs nothing.
+        """
+        if not longest:
+            return sequence.next_chunk(room)
+        width = self._runner.padded_width(longest)
+        whole = sequence.next_chunk(min(2 * width, room))
+        return whole if whole.last else sequence.next_chunk(max(longest, min(width, room)))
 
     def _postprocess(self, scheduled: "_ScheduledStep", output: StepOutput) -> None:
         """Give the sequences their tokens, as far as they have not ended meanwhile."""
