@@ -10,7 +10,7 @@ from functools import partial
 from polyvox.config import Settings
 from polyvox.engines.kit.checks import nothing_to_say
 from polyvox.engines.kit.lifecycle import Lifecycle
-from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
+from polyvox.engines.speechlm.codec_decoder import DecodedWindow, lanes
 from polyvox.engines.speechlm.encoder import check_prompt, encode_prompts
 from polyvox.engines.speechlm.execution import capture_decoder, capture_scheduler
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, load_networks
@@ -18,6 +18,7 @@ from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
+from polyvox.engines.speechlm.windows import WindowCodes
 from polyvox.errors import EngineError, NotServedError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS
@@ -106,14 +107,14 @@ class SpeechLmEngine(Lifecycle[_Running]):
 
     async def start_with(self, networks: SpeechLmNetworks) -> None:
         """As `start`, with networks that are loaded already."""
-        codec_device, lm_device = DeviceExecutor(f"{NAME}-codec", 1), DeviceExecutor(f"{NAME}-lm", 1)
+        codec_device = DeviceExecutor(f"{NAME}-codec", lanes(networks.device))
+        lm_device = DeviceExecutor(f"{NAME}-lm", 1)
         text = DeviceExecutor(f"{NAME}-text", 1)
-        await codec_device.run(partial(use_own_stream, networks.device))
         await lm_device.run(partial(use_own_stream, networks.device, urgent=True))
         self.location = EngineLocation(str(networks.device))
         recorder = self._recorder(networks)
         decoder, codec_warning = await codec_device.run(partial(capture_decoder, networks, self._settings, recorder))
-        codec = Stage[Codes, DecodedWindow](
+        codec = Stage[WindowCodes, DecodedWindow](
             f"{NAME} codec",
             decoder.decode,
             executor=codec_device,
