@@ -47,7 +47,21 @@ PROMPT_POSITIONS = 2048
 """Positions of a slot for the prompt, besides the speech: half a minute of a voice, its transcript and the text."""
 
 _COMPLETIONS = "/v1/completions"
+_READ_BATCH = 8
+"""Texts that are read by one call: their prompts then share a step, and the event loop hands them over together."""
 _WARM_UP = Utterance("Sedia.", "", seed=0, tuning={"max_tokens": 30.0})
+
+
+Given = tuple[TrackedText, Prompt] | Pause | None
+"""The next piece of an utterance: a segment with its prompt, or a pause; None behind the last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """An utterance's segments that were not read yet, and what makes a prompt of one."""
+
+    segments: Iterator[TrackedText | Pause]
+    prompt: Callable[[str], Prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +72,8 @@ class _Running:
     prompts: PromptBuilder
     stages: SynthesisStages
     encoder: Stage[VoicePrompt, CodeVoice] | None
+    text: Stage[Read, Given]
     executors: tuple[DeviceExecutor, ...]
-    text: DeviceExecutor
 
     @property
     def source(self) -> TokenSource:
@@ -68,6 +82,7 @@ class _Running:
     async def close(self) -> None:
         await self.source.close()
         await self.stages.codec.close()
+        await self.text.close()
         if self.encoder is not None:
             await self.encoder.close()
         for executor in self.executors:
@@ -135,7 +150,8 @@ class SpeechLmEngine(Lifecycle[_Running]):
         encoder_device, encoder = await self._encoder(networks)
         executors = (codec_device, lm_device, encoder_device, text)
         prompts = PromptBuilder(networks.vocabulary, self._normalized)
-        self._running = _Running(networks, prompts, stages, encoder, executors, text)
+        read = Stage[Read, Given](f"{NAME} text", _next_prompts, executor=text, max_batch=_READ_BATCH)
+        self._running = _Running(networks, prompts, stages, encoder, read, executors)
         if networks.lm is not None and self.voices:
             async for _ in self.speak(replace(_WARM_UP, voice=self.voices[0].id)):
                 continue
@@ -168,8 +184,8 @@ class SpeechLmEngine(Lifecycle[_Running]):
         voice = self._voice(utterance)
         segments = self._frontend.segments(utterance.text, utterance.normalization, utterance.language)
         found = 0
-        read = partial(_next_prompt, segments, partial(self._prompt, running.prompts, voice))
-        while (given := await running.text.run(read)) is not None:
+        read = Read(segments, partial(self._prompt, running.prompts, voice))
+        while (given := await running.text(read)) is not None:
             if synthesis.exhausted:
                 break
             if isinstance(given, Pause):
@@ -242,12 +258,17 @@ class SpeechLmEngine(Lifecycle[_Running]):
         return CudaGraphs if networks.device.type == "cuda" and self._settings.graph_seconds else None
 
 
-def _next_prompt(
-    segments: Iterator[TrackedText | Pause], prompt: Callable[[str], Prompt]
-) -> tuple[TrackedText, Prompt] | Pause | None:
+def _next_prompts(reads: Sequence[Read]) -> list[Given | Exception]:
+    return [_next_prompt(read) for read in reads]
+
+
+def _next_prompt(read: Read) -> Given | Exception:
     """The next segment with its prompt, in one turn: a prompt must not wait until all others have their segments."""
-    segment = next(segments, None)
-    return segment if segment is None or isinstance(segment, Pause) else (segment, prompt(segment.text))
+    try:
+        segment = next(read.segments, None)
+        return segment if segment is None or isinstance(segment, Pause) else (segment, read.prompt(segment.text))
+    except Exception as error:  # noqa: BLE001 - a text that cannot be read fails alone
+        return error
 
 
 def _remote_config(settings: SpeechLmSettings, connections: int) -> RemoteLmConfig:
