@@ -69,7 +69,7 @@ class LmRunner:
     def _padding(self, rows: int) -> Tensor:
         """The table that `_decode_and_sample` is given of padding rows."""
         slots = [self._cache.spare] * rows
-        return torch.tensor([slots, [0] * rows, *self._prefix_table(slots)]).to(self._device)
+        return torch.tensor([[0] * rows, slots, *self._prefix_table(slots)]).to(self._device)
 
     def _prefix_table(self, slots: Sequence[int]) -> list[list[int]]:
         """The prefixes of a batch's rows, or nothing where attention does not read them together."""
@@ -263,9 +263,9 @@ class LmRunner:
         shared = self._prefix_table(slots)
         # One table a token: to a captured step it is copied at once.
         packed = np.zeros((plan.tokens, 2 + len(shared), rows), np.int64)
-        packed[:, 0] = slots
         ahead = np.arange(plan.tokens)[:, None]
-        packed[:, 1, : len(lengths)] = np.minimum(np.array(lengths) + ahead, last)
+        packed[:, 0, : len(lengths)] = np.minimum(np.array(lengths) + ahead, last)
+        packed[:, 1] = slots
         if shared:
             packed[:, 2:] = shared
         tokens = []
@@ -285,9 +285,10 @@ class LmRunner:
     def _decode_and_sample(self, table: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
         """Feed each slot its last token and sample the next one.
 
-        The table has the slots, their positions and, where attention reads prefixes together, their `prefix_table`.
+        The table has positions, their slots and, where attention reads prefixes together, the slots' `prefix_table`.
         """
-        slots, positions = table[0], table[1]
+        # Positions and prefixes are read by kernels, which are built anew for memory that is aligned less well.
+        positions, slots = table[0], table[1]
         active = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
         if self._frames is None:
             rows = self._model.embed_tokens(self._sampler.last[active])
