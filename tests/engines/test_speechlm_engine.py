@@ -99,6 +99,16 @@ async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
 
 
 @pytest.mark.long
+async def test_of_texts_that_are_read_together_only_those_at_fault_fail(models):
+    tuning = {"max_tokens": 5}
+    async with engine(models) as made:
+        foreign = made.voice_from_codes([5, 512], "Ini suara saya.")
+        given = [{"prepared": foreign} if place % 3 == 1 else {} for place in range(12)]
+        found = await asyncio.gather(*(spoken(made, tuning=tuning, **each) for each in given), return_exceptions=True)
+    assert [isinstance(each, PromptError) for each in found] == ["prepared" in each for each in given]
+
+
+@pytest.mark.long
 async def test_windows_of_many_sessions_share_a_call(models):
     reports = []
     async with engine(models, reports.append, speechlm_codec_wait=0.02) as made:

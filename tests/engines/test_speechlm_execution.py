@@ -14,10 +14,11 @@ from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.execution import capture_decoder, capture_scheduler
 from polyvox.engines.speechlm.loading import SpeechLmNetworks
 from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.windows import WindowCodes
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
-from polyvox.types import Utterance
+from polyvox.types import Span, Utterance
 
 CPU = torch.device("cpu")
 HELLO = Utterance("Selamat pagi semua.", "husein", seed=5, tuning={"max_tokens": 40, "temperature": 1.2})
@@ -42,7 +43,7 @@ def decoder(tmp_path, recorder, **settings):
 
 
 def samples(made):
-    return made.decode([np.arange(20)])[0].pcm
+    return made.decode([WindowCodes(np.arange(20), Span(0, 20 * 480))])[0].pcm
 
 
 def test_the_codec_is_captured_for_the_lengths_of_the_settings(tmp_path):

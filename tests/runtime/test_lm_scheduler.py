@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from helpers.fixed_shapes import Fixed
+from helpers.tables import each_row
 from helpers.tiny_lm import TEXT_IDS, tiny_config, tiny_lm
 from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
 from polyvox.models.qwen.model import QwenState
@@ -217,6 +218,30 @@ async def test_short_prompts_share_a_step_and_do_not_wait_behind_a_long_one():
     assert order == ["short", "other", "long"]
     assert reports[0].prompt_tokens == 24
     assert max(report.prompt_tokens for report in reports) <= 24
+
+
+async def first_tokens(lm, lengths):
+    """Each prompt's tokens, asked for at once."""
+    return await asyncio.gather(*(spoken(lm, Prompt(ids(length)), until=limits(most=3)) for length in lengths))
+
+
+@each_row("replayed", [False, True])
+async def test_prompts_of_unequal_lengths_are_read_whole_in_one_step(replayed):
+    lengths = (6, 9, 11, 7)
+    async with runtime() as (lm, _):
+        alone = [(await first_tokens(lm, [length]))[0] for length in lengths]
+    async with runtime(prefill_rows=64, replay=Fixed() if replayed else None) as (lm, reports):
+        assert await first_tokens(lm, lengths) == alone
+    assert [report.prompt_tokens for report in reports if report.prompt_tokens] == [sum(lengths)]
+
+
+@each_row(("replayed", "read"), [(False, [12, 34]), (True, [38, 8])])
+async def test_a_prompt_pads_those_before_it_to_twice_their_length_at_most(replayed, read):
+    async with runtime() as (lm, _):
+        alone = [(await first_tokens(lm, [length]))[0] for length in (6, 40)]
+    async with runtime(prefill_rows=64, replay=Fixed() if replayed else None) as (lm, reports):
+        assert await first_tokens(lm, (6, 40)) == alone
+    assert [report.prompt_tokens for report in reports if report.prompt_tokens] == read
 
 
 @pytest.mark.long

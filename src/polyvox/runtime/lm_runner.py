@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
@@ -65,12 +66,10 @@ class LmRunner:
         self._row_width = model.embed_tokens(torch.zeros(1, dtype=torch.long, device=weight.device)).shape[-1]
         self._idle = {rows: self._padding(rows) for rows in self._decode_sizes}
 
-    def _padding(self, rows: int) -> tuple[Tensor, ...]:
-        """The arguments of `_decode_and_sample` for padding rows."""
-        slots = torch.full((rows,), self._cache.spare, device=self._device)
-        given = slots, torch.zeros_like(slots)
-        table = self._prefix_table(slots.tolist())
-        return (*given, torch.tensor(table).to(self._device)) if table else given
+    def _padding(self, rows: int) -> Tensor:
+        """The table of padding rows for `_decode_and_sample`."""
+        slots = [self._cache.spare] * rows
+        return torch.tensor([[0] * rows, slots, *self._prefix_table(slots)]).to(self._device)
 
     def _prefix_table(self, slots: Sequence[int]) -> list[list[int]]:
         """The prefixes of a batch's rows, or nothing where attention does not read them together."""
@@ -108,6 +107,10 @@ class LmRunner:
     def padded_rows(self, rows: int) -> int:
         """Rows that a batch of so many computes."""
         return rows if self._replay is None else bucket_for(rows, self._batch_sizes)
+
+    def padded_width(self, longest: int) -> int:
+        """Positions of each row that a batch of chunks computes, given the longest."""
+        return longest if self._replay is None else bucket_for(longest, self._widths)
 
     @torch.inference_mode()
     def launch(self, plan: StepPlan, *, wait: bool = False) -> LaunchedStep:
@@ -257,33 +260,35 @@ class LmRunner:
         padding, last = rows - len(plan.decoding), self._cache.capacity - 1
         slots = [*(plan.decoding[index] for index in order), *[self._cache.spare] * padding]
         lengths = [plan.lengths[index] for index in order]
-        positions = [
-            [*(min(length + ahead, last) for length in lengths), *[0] * padding] for ahead in range(plan.tokens)
-        ]
         shared = self._prefix_table(slots)
-        table = upload(torch.tensor((slots, *positions, *shared)), self._device)
-        prefixes = (table[1 + plan.tokens :],) if shared else ()
+        # One table a token: to a captured step it is copied at once.
+        packed = np.zeros((plan.tokens, 2 + len(shared), rows), np.int64)
+        ahead = np.arange(plan.tokens)[:, None]
+        packed[:, 0, : len(lengths)] = np.minimum(np.array(lengths) + ahead, last)
+        packed[:, 1] = slots
+        if shared:
+            packed[:, 2:] = shared
         tokens = []
-        for ahead in range(plan.tokens):
-            marks.before_token(ahead)
-            given = table[0], table[1 + ahead], *prefixes
-            tokens.append(self._decode_token(self._replay, given, extent, plan.sampling))
+        for index, table in enumerate(upload(torch.from_numpy(packed), self._device)):
+            marks.before_token(index)
+            tokens.append(self._decode_token(self._replay, table, extent, plan.sampling))
         return torch.stack(tokens, dim=1)
 
-    def _decode_token(
-        self, replay: Replay | None, given: tuple[Tensor, ...], extent: int, sampling: SamplingPlan
-    ) -> Tensor:
-        """The next token of each slot."""
+    def _decode_token(self, replay: Replay | None, table: Tensor, extent: int, sampling: SamplingPlan) -> Tensor:
+        """The next token of each slot of a table."""
         work = partial(self._decode_and_sample, extent=extent, sampling=sampling)
         if replay is None:
-            return work(*given)
-        rows = len(given[0])
-        return replay(("decode", rows, extent, sampling), work, given, self._idle[rows]).clone()
+            return work(table)
+        rows = table.shape[1]
+        return replay(("decode", rows, extent, sampling), work, (table,), (self._idle[rows],)).clone()
 
-    def _decode_and_sample(
-        self, slots: Tensor, positions: Tensor, prefixes: Tensor | None = None, *, extent: int, sampling: SamplingPlan
-    ) -> Tensor:
-        """Feed each slot its last token and sample the next one."""
+    def _decode_and_sample(self, table: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
+        """Feed each slot its last token and sample the next one.
+
+        The table has positions, their slots and, where attention reads prefixes together, the slots' `prefix_table`.
+        """
+        # Positions and prefixes are read by kernels, which are built anew for memory that is aligned less well.
+        positions, slots = table[0], table[1]
         active = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
         if self._frames is None:
             rows = self._model.embed_tokens(self._sampler.last[active])
@@ -293,7 +298,7 @@ class LmRunner:
             decode = self._decode_eager if self._fused is None else self._fused.decode
             hidden = decode(rows, active, positions, extent)
         else:
-            hidden = self._sharing.decode_shared(rows, active, positions, extent, prefixes)
+            hidden = self._sharing.decode_shared(rows, active, positions, extent, table[2:])
         return self._sampled(hidden, active, sampling)
 
     def _decode_eager(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:

@@ -17,7 +17,7 @@ from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling
 from polyvox.runtime.kv_cache import KvCache, PrefixCache
 from polyvox.runtime.lm_runner import LmRunner
-from polyvox.runtime.lm_sequence import LmSequence, first_of
+from polyvox.runtime.lm_sequence import LmSequence
 from polyvox.runtime.lm_step import (
     PrefillChunk,
     RunningStep,
@@ -27,7 +27,7 @@ from polyvox.runtime.lm_step import (
     StepPlan,
     Token,
 )
-from polyvox.runtime.sampling.sampler import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan
+from polyvox.runtime.sampling.sampler import MAX_REPEAT_WINDOW, Sampler, SamplingPlan
 from polyvox.runtime.slot_pool import SlotPool
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
@@ -356,7 +356,9 @@ class LmScheduler:
 
     def _may_decode(self, sequence: LmSequence) -> bool:
         """Return whether tokens are allowed beyond those coming, with their text, and the reader is not far behind."""
-        if sequence.coming >= sequence.limits.max_tokens - sequence.generated or sequence.frames_with_text < 1:
+        if sequence.coming >= sequence.limits.max_tokens - sequence.generated:
+            return False
+        if sequence.text_open and sequence.frames_with_text < 1:
             return False
         most = 0 if self._holds(sequence) else self._groups * self._config.max_unread
         return not sequence.stream.is_ahead(most, self._groups * sequence.coming)
@@ -378,20 +380,33 @@ class LmScheduler:
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
 
-        Chunks are padded to the length of the first. Rows that pad a batch to a captured shape count as well, so that
-        one of ten does not cost as much as two of eight. A sequence with input left then queues again.
+        Rows that pad a batch to a captured shape count as well, so that one of ten does not cost as much as two of
+        eight. A sequence with input left then queues again.
         """
         sequences: list[LmSequence] = []
         chunks: list[PrefillChunk] = []
         longest = 0
         for sequence in self._prefilling:
-            chunk = sequence.next_chunk(longest or self._config.prefill_rows)
-            longest = longest or chunk.length
-            if self._runner.padded_rows(len(chunks) + 1) * longest > self._config.prefill_rows:
+            rows = self._runner.padded_rows(len(chunks) + 1)
+            chunk = self._next_chunk(sequence, longest, self._config.prefill_rows // rows)
+            longest = max(longest, chunk.length)
+            if rows * longest > self._config.prefill_rows:
                 break
             sequences.append(sequence)
             chunks.append(chunk)
         return sequences, chunks
+
+    def _next_chunk(self, sequence: LmSequence, longest: int, room: int) -> PrefillChunk:
+        """The next chunk of a sequence in a batch with chunks of at most `longest` positions and with `room` for more.
+
+        All of its input, where the others are then padded to twice their length at most: what is cut off would take a
+        step of its own. Of longer input, as much as costs nothing.
+        """
+        if not longest:
+            return sequence.next_chunk(room)
+        width = self._runner.padded_width(longest)
+        whole = sequence.next_chunk(min(2 * width, room))
+        return whole if whole.last else sequence.next_chunk(max(longest, min(width, room)))
 
     def _postprocess(self, scheduled: "_ScheduledStep", output: StepOutput) -> None:
         """Give the sequences their tokens, as far as they have not ended meanwhile."""
@@ -410,18 +425,14 @@ class LmScheduler:
         self, sequence: LmSequence, stream: TokenStream, tokens: Sequence[Token], *, cached: int
     ) -> None:
         """Pass on tokens of a stream; before each, `cached` more positions are in the KV cache."""
-        for token in tokens:
-            # An ended sequence may have been extended since, and the tokens are none of its new stream's.
-            if sequence.closed or sequence.stream is not stream or stream.over:
-                return
-            sequence.cached += cached
-            if first_of(token) == NO_TOKEN:
-                self._tainted.add(sequence.slot)
-                self._fail([sequence], _not_finite())
-                return
-            sequence.append_token(token)
-            if stream.over:
-                self._decoding.pop(sequence, None)
+        # An ended sequence may have been extended since, and the tokens are none of its new stream's.
+        if sequence.closed or sequence.stream is not stream or stream.over:
+            return
+        if not sequence.append_tokens(tokens, cached=cached):
+            self._tainted.add(sequence.slot)
+            self._fail([sequence], _not_finite())
+        elif stream.over:
+            self._decoding.pop(sequence, None)
 
     def _fail(self, sequences: "Sequence[LmSequence] | set[LmSequence]", error: PolyvoxError) -> None:
         """Raise the error in the sequences' readers; until their owners leave they hold their slots, but do not run."""

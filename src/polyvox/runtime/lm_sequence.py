@@ -1,11 +1,12 @@
 """One sequence of a language model: its input, its KV cache's length, and its tokens on their way out."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from torch import Tensor
 
 from polyvox.runtime.lm_step import PrefillChunk, SlotText, Token
+from polyvox.runtime.sampling.sampler import NO_TOKEN
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
 Extend = Callable[["LmSequence", Prompt, GenerationLimits], TokenStream]
@@ -106,20 +107,32 @@ class LmSequence:
         self.position += tokens
         self.coming += tokens
 
-    def append_token(self, token: Token) -> None:
-        """Pass a sampled token on to the reader; a stop token or the last one allowed ends the stream."""
-        self.generated += 1
-        self.coming -= 1
-        if first_of(token) in self.limits.stop_tokens:
-            self.last_pending = False
-            self.stream.finish()
-            return
-        self.last_pending = True
-        self.stream.push((token,) if isinstance(token, int) else token)
-        if self.generated >= self.limits.max_tokens:
-            self.stream.finish()
+    def append_tokens(self, tokens: Sequence[Token], *, cached: int) -> bool:
+        """Pass sampled tokens on to the reader; a stop token or the last one allowed ends the stream.
 
-
-def first_of(token: Token) -> int:
-    """The token itself, or the one that a frame begins with."""
-    return token if isinstance(token, int) else token[0]
+        Before each, `cached` more positions are in the KV cache. Returns False at the first that failed.
+        """
+        passed: list[int] = []
+        taken = 0
+        stopped = failed = False
+        for token in tokens[: self.limits.max_tokens - self.generated]:
+            first = token if isinstance(token, int) else token[0]
+            failed = first == NO_TOKEN
+            if failed:
+                self.cached += cached
+                break
+            taken += 1
+            stopped = first in self.limits.stop_tokens
+            if stopped:
+                break
+            passed += (token,) if isinstance(token, int) else token
+        self.cached += taken * cached
+        self.generated += taken
+        self.coming -= taken
+        if taken:
+            self.last_pending = not stopped
+        if passed:
+            self.stream.push(passed)
+        if stopped or self.generated >= self.limits.max_tokens:
+            self.stream.finish()
+        return not failed

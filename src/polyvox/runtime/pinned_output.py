@@ -46,25 +46,38 @@ class PendingOutput:
             return self._result
 
 
+class PinnedBuffer:
+    """Host memory for one result at a time; for a GPU it is pinned. To pin takes longer than to copy, so it is kept."""
+
+    def __init__(self, device: torch.device, allocate: Callable[[int], Tensor] | None = None) -> None:
+        """`allocate` gives pinned memory unless another is given."""
+        self._allocate = allocate or (_pinned if device.type == "cuda" else torch.empty)
+        self._memory = self._allocate(_SMALLEST)
+
+    def start(self, samples: Tensor) -> Tensor:
+        """Begin to copy float32 samples over the last ones; they are there when the current stream gets here."""
+        count = samples.numel()
+        if count > len(self._memory):
+            self._memory = self._allocate(1 << (count - 1).bit_length())
+        target = self._memory[:count]
+        target.copy_(samples.flatten(), non_blocking=True)
+        return target.view(samples.shape)
+
+
 class _Slot:
     """One pinned buffer, and the result that it holds."""
 
-    def __init__(self, event: Event, allocate: Callable[[int], Tensor]) -> None:
-        self._event, self._allocate = event, allocate
-        self._buffer = allocate(_SMALLEST)
+    def __init__(self, event: Event, buffer: PinnedBuffer) -> None:
+        self._event, self._buffer = event, buffer
         self._pending: PendingOutput | None = None
 
     def start(self, samples: Tensor) -> PendingOutput:
         if self._pending is not None:
             # Nobody has asked for it yet, and this copy would overwrite it.
             self._pending.result()
-        count = samples.numel()
-        if count > len(self._buffer):
-            self._buffer = self._allocate(1 << (count - 1).bit_length())
-        target = self._buffer[:count]
-        target.copy_(samples.flatten(), non_blocking=True)
+        target = self._buffer.start(samples)
         self._event.record()
-        self._pending = PendingOutput(target.view(samples.shape), self._event)
+        self._pending = PendingOutput(target, self._event)
         return self._pending
 
 
@@ -85,7 +98,7 @@ class PinnedOutput:
         self._slots: tuple[_Slot, ...] = ()
         self._next = 0
         if device.type == "cuda" or make_event is not None:
-            self._slots = tuple(_Slot((make_event or _cuda_event)(), allocate or _pinned) for _ in range(2))
+            self._slots = tuple(_Slot((make_event or _cuda_event)(), PinnedBuffer(device, allocate)) for _ in range(2))
 
     def start(self, samples: Tensor) -> PendingOutput:
         """Begin to copy a result on the current stream; its memory may be reused by later work on that stream."""

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from polyvox.errors import PolyvoxError
@@ -76,7 +76,8 @@ class TokenStream:
     def __init__(self, on_read: Callable[[], None] = lambda: None) -> None:
         self._on_read = on_read
         self._tokens: deque[int] = deque()
-        self._spent = Seconds(0.0)
+        self._waited = 0.0
+        self._charged: float | None = None
         self._over = False
         self._error: PolyvoxError | None = None
         self._wanted = 1
@@ -132,7 +133,7 @@ class TokenStream:
         while len(self._tokens) < at_least and not self._over:
             self._ready.clear()
             await self._ready.wait()
-        self._spent = replace(self._spent, wall=self._spent.wall + time.perf_counter() - began)
+        self._waited += time.perf_counter() - began
         if not self._tokens and self._error is not None:
             raise self._error
         tokens = list(self._tokens)
@@ -142,12 +143,12 @@ class TokenStream:
 
     def charge(self, seconds: float) -> None:
         """Count the sequence's share of a step's time; a server's steps are not known."""
-        self._spent = replace(self._spent, device=(self._spent.device or 0.0) + seconds)
+        self._charged = (self._charged or 0.0) + seconds
 
     def lap(self) -> Seconds:
         """The reader's wait and the device's time for the tokens since this was last asked."""
-        spent = self._spent
-        self._spent = Seconds(0.0, None if spent.device is None else 0.0)
+        spent = Seconds(self._waited, self._charged)
+        self._waited, self._charged = 0.0, None if self._charged is None else 0.0
         return spent
 
     def is_ahead(self, most: int, coming: int = 0) -> bool:

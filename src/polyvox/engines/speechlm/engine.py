@@ -10,7 +10,7 @@ from functools import partial
 from polyvox.config import Settings
 from polyvox.engines.kit.checks import nothing_to_say
 from polyvox.engines.kit.lifecycle import Lifecycle
-from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
+from polyvox.engines.speechlm.codec_decoder import DecodedWindow, lanes
 from polyvox.engines.speechlm.encoder import check_prompt, encode_prompts
 from polyvox.engines.speechlm.execution import capture_decoder, capture_scheduler
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, load_networks
@@ -18,6 +18,7 @@ from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
+from polyvox.engines.speechlm.windows import WindowCodes
 from polyvox.errors import EngineError, NotServedError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS
@@ -46,7 +47,21 @@ PROMPT_POSITIONS = 2048
 """Positions of a slot for the prompt, besides the speech: half a minute of a voice, its transcript and the text."""
 
 _COMPLETIONS = "/v1/completions"
+_READ_BATCH = 8
+"""Texts that are read by one call: their prompts then share a step, and the event loop hands them over together."""
 _WARM_UP = Utterance("Sedia.", "", seed=0, tuning={"max_tokens": 30.0})
+
+
+Given = tuple[TrackedText, Prompt] | Pause | None
+"""The next piece of an utterance: a segment with its prompt, or a pause; None behind the last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """An utterance's segments that were not read yet, and what makes a prompt of one."""
+
+    segments: Iterator[TrackedText | Pause]
+    prompt: Callable[[str], Prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +72,8 @@ class _Running:
     prompts: PromptBuilder
     stages: SynthesisStages
     encoder: Stage[VoicePrompt, CodeVoice] | None
+    text: Stage[Read, Given]
     executors: tuple[DeviceExecutor, ...]
-    text: DeviceExecutor
 
     @property
     def source(self) -> TokenSource:
@@ -67,6 +82,7 @@ class _Running:
     async def close(self) -> None:
         await self.source.close()
         await self.stages.codec.close()
+        await self.text.close()
         if self.encoder is not None:
             await self.encoder.close()
         for executor in self.executors:
@@ -106,14 +122,14 @@ class SpeechLmEngine(Lifecycle[_Running]):
 
     async def start_with(self, networks: SpeechLmNetworks) -> None:
         """As `start`, with networks that are loaded already."""
-        codec_device, lm_device = DeviceExecutor(f"{NAME}-codec", 1), DeviceExecutor(f"{NAME}-lm", 1)
+        codec_device = DeviceExecutor(f"{NAME}-codec", lanes(networks.device))
+        lm_device = DeviceExecutor(f"{NAME}-lm", 1)
         text = DeviceExecutor(f"{NAME}-text", 1)
-        await codec_device.run(partial(use_own_stream, networks.device))
         await lm_device.run(partial(use_own_stream, networks.device, urgent=True))
         self.location = EngineLocation(str(networks.device))
         recorder = self._recorder(networks)
         decoder, codec_warning = await codec_device.run(partial(capture_decoder, networks, self._settings, recorder))
-        codec = Stage[Codes, DecodedWindow](
+        codec = Stage[WindowCodes, DecodedWindow](
             f"{NAME} codec",
             decoder.decode,
             executor=codec_device,
@@ -134,7 +150,8 @@ class SpeechLmEngine(Lifecycle[_Running]):
         encoder_device, encoder = await self._encoder(networks)
         executors = (codec_device, lm_device, encoder_device, text)
         prompts = PromptBuilder(networks.vocabulary, self._normalized)
-        self._running = _Running(networks, prompts, stages, encoder, executors, text)
+        read = Stage[Read, Given](f"{NAME} text", _next_prompts, executor=text, max_batch=_READ_BATCH)
+        self._running = _Running(networks, prompts, stages, encoder, read, executors)
         if networks.lm is not None and self.voices:
             async for _ in self.speak(replace(_WARM_UP, voice=self.voices[0].id)):
                 continue
@@ -167,8 +184,8 @@ class SpeechLmEngine(Lifecycle[_Running]):
         voice = self._voice(utterance)
         segments = self._frontend.segments(utterance.text, utterance.normalization, utterance.language)
         found = 0
-        read = partial(_next_prompt, segments, partial(self._prompt, running.prompts, voice))
-        while (given := await running.text.run(read)) is not None:
+        read = Read(segments, partial(self._prompt, running.prompts, voice))
+        while (given := await running.text(read)) is not None:
             if synthesis.exhausted:
                 break
             if isinstance(given, Pause):
@@ -241,12 +258,17 @@ class SpeechLmEngine(Lifecycle[_Running]):
         return CudaGraphs if networks.device.type == "cuda" and self._settings.graph_seconds else None
 
 
-def _next_prompt(
-    segments: Iterator[TrackedText | Pause], prompt: Callable[[str], Prompt]
-) -> tuple[TrackedText, Prompt] | Pause | None:
+def _next_prompts(reads: Sequence[Read]) -> list[Given | Exception]:
+    return [_next_prompt(read) for read in reads]
+
+
+def _next_prompt(read: Read) -> Given | Exception:
     """The next segment with its prompt, in one turn: a prompt must not wait until all others have their segments."""
-    segment = next(segments, None)
-    return segment if segment is None or isinstance(segment, Pause) else (segment, prompt(segment.text))
+    try:
+        segment = next(read.segments, None)
+        return segment if segment is None or isinstance(segment, Pause) else (segment, read.prompt(segment.text))
+    except Exception as error:  # noqa: BLE001 - a text that cannot be read fails alone
+        return error
 
 
 def _remote_config(settings: SpeechLmSettings, connections: int) -> RemoteLmConfig:

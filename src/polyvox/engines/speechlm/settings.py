@@ -88,8 +88,9 @@ class SpeechLmSettings(SettingsSection):
         1e-4, ge=0, le=0.1, description="Seconds that a chunk waits for others to be decoded with."
     )
     graph_seconds: CommaList[float] = Field(
-        [0.5, 1.0, 2.0, 4.0, 8.0, 10.0],
-        description="Lengths of chunks for which a GPU's work is captured as CUDA graphs; empty: none at all.",
+        [0.6, 1.0, 2.0, 4.0, 6.0, 8.2, 10.0],
+        description="Lengths of chunks, with the speech around them, for which a GPU's work is captured as CUDA "
+        "graphs; empty: none at all.",
     )
     compile: bool = Field(False, description="Whether torch.compile prepares the codec instead of CUDA graphs.")
     remote_model: str = Field("TTS-model", description="The model's name on that server.")

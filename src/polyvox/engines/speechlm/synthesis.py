@@ -10,9 +10,9 @@ import structlog
 
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
-from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
+from polyvox.engines.speechlm.codec_decoder import DecodedWindow
 from polyvox.engines.speechlm.options import SynthesisOptions
-from polyvox.engines.speechlm.windows import CodecWindow, WindowCrossfade, WindowCursor
+from polyvox.engines.speechlm.windows import CodecWindow, Codes, WindowCodes, WindowCrossfade, WindowCursor
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, Prompt, TokenSource, TokenStream
 from polyvox.text.spoken import Pause
@@ -30,7 +30,7 @@ class SynthesisStages:
 
     source: TokenSource
     stop_tokens: frozenset[int]
-    codec: Stage[Codes, DecodedWindow]
+    codec: Stage[WindowCodes, DecodedWindow]
     hop: int
     """Samples of one token."""
     max_segment_tokens: int
@@ -76,7 +76,8 @@ class UtteranceSynthesis:
             crossfade = WindowCrossfade(stages.hop, SAMPLE_RATE)
             while (window := await windows.next()) is not None:
                 asked = time.perf_counter()
-                decoded = await stages.codec(windows.codes(window), due=self._playhead.due)
+                given = WindowCodes(windows.codes(window), crossfade.wanted(window))
+                decoded = await stages.codec(given, due=self._playhead.due)
                 vocoder = Seconds(time.perf_counter() - asked, decoded.seconds)
                 span = segment.span(0, len(segment)) if window.new.start == 0 else None
                 self._window_size = len(window.new)

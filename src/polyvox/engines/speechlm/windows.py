@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from polyvox.types import ChunkPolicy, Pcm, Span
 
 FADE_SECONDS = 0.012
+Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,17 @@ class CodecWindow:
 
     decoded: Span
     new: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowCodes:
+    """The tokens of a window, and those of its samples that are wanted."""
+
+    codes: Codes
+    wanted: Span
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +93,23 @@ class WindowCrossfade:
             raise ValueError("A fade must fit into the one token of context behind every window.")
         self._fading: Pcm | None = None
 
-    def push(self, window: CodecWindow, pcm: Pcm) -> Pcm:
-        """The samples that are final once `window` has been decoded to `pcm`."""
+    def wanted(self, window: CodecWindow) -> Span:
+        """The samples that `push` takes, counted from the window's first: the new ones, and half a fade around them."""
         before = self._samples(window.new.start - window.decoded.start)
         end = self._samples(window.new.end - window.decoded.start)
+        return Span(max(0, before - self._half), min(self._samples(len(window.decoded)), end + self._half))
+
+    def push(self, window: CodecWindow, pcm: Pcm) -> Pcm:
+        """The samples that are final once `window` has been decoded, given those `wanted`, which are written to."""
         last = window.decoded.end == window.new.end
-        ready = pcm[before : end if last else end - self._half]
-        if self._fading is not None:
-            seam = pcm[before - self._half : before + self._half]
+        end = len(pcm) if last else len(pcm) - 2 * self._half
+        fading = self._fading
+        self._fading = None if last else pcm[end:].copy()
+        if fading is not None:
             rise = _raised_cosine(2 * self._half)
-            faded = self._fading * (1 - rise) + seam * rise
-            ready = np.concatenate((faded, ready[self._half :]))
-        self._fading = None if last else pcm[end - self._half : end + self._half].copy()
-        return ready
+            seam = pcm[: 2 * self._half]
+            seam[:] = fading * (1 - rise) + seam * rise
+        return pcm[:end]
 
     def _samples(self, tokens: int) -> int:
         return tokens * self._hop

@@ -90,11 +90,19 @@ def bucket_for(size: int, sizes: Sequence[int]) -> int:
     return next(each for each in sizes if each >= size)
 
 
-def use_own_stream(device: torch.device, *, urgent: bool = False) -> None:
-    """Give the calling thread a CUDA stream of its own, so that it does not wait for other threads' work.
+def own_stream(device: torch.device, *, urgent: bool = False) -> torch.cuda.Stream | None:
+    """A new CUDA stream, of high priority where it is `urgent`; None off a GPU.
 
-    `urgent` gives the stream high priority. Synchronises first: weights may still be on their way.
+    Synchronises first: weights may still be on their way.
     """
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-        torch.cuda.set_stream(torch.cuda.Stream(device, priority=-1 if urgent else 0))  # type: ignore[no-untyped-call]
+    if device.type != "cuda":
+        return None
+    torch.cuda.synchronize(device)
+    stream: torch.cuda.Stream = torch.cuda.Stream(device, priority=-1 if urgent else 0)  # type: ignore[no-untyped-call]
+    return stream
+
+
+def use_own_stream(device: torch.device, *, urgent: bool = False) -> None:
+    """Give the calling thread an `own_stream`, so that it does not wait for other threads' work."""
+    if (stream := own_stream(device, urgent=urgent)) is not None:
+        torch.cuda.set_stream(stream)
