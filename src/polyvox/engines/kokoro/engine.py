@@ -2,9 +2,13 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -14,15 +18,15 @@ import structlog
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
-from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
+from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
-from polyvox.engines.kokoro.phrases import phrase_words
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis
+from polyvox.engines.kokoro.text_reader import TextReader, UnreadText
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
@@ -35,8 +39,9 @@ from polyvox.engines.kokoro.voices import (
     resolved,
 )
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
+from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
-from polyvox.text.phoneme_frontend import PhonemeFrontends
+from polyvox.runtime.text_workers import TextWorkers
 from polyvox.text.phonemes.availability import unspoken
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
@@ -60,6 +65,8 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
+_UNLISTED_WORD = Utterance("Hello, Wrenlings.", "af_heart")
+_TEXT_WORKER = "polyvox.engines.kokoro.text_worker"
 _FIRST_WORDS = MappingProxyType(
     {
         "en-us": "Hello, Wrenlings.",
@@ -83,6 +90,8 @@ class _Loaded:
 
     voices: VoiceTable
     synthesis: KokoroSynthesis
+    workers: TextWorkers[UnreadText, PhonemeChunk] | None = None
+    """Without them, the synthesis has a thread for texts."""
 
 
 class KokoroEngine:
@@ -96,7 +105,7 @@ class KokoroEngine:
         self._policy = own.chunk_policy(on_gpu=False, in_pieces=False)
         self._espeak = settings.espeak
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
-        self._readers = PhonemeFrontends(espeak=settings.espeak)
+        self._reader = TextReader(settings.espeak)
         self.voices = available_voices(settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
@@ -127,7 +136,7 @@ class KokoroEngine:
         # ONNX Runtime and Python's own work on dictionaries run side by side.
         network, _ = await asyncio.gather(
             asyncio.to_thread(load_network, self._settings, bundle, alone=self._alone),
-            asyncio.to_thread(self._readers.frontend, self._language(_WARM_UP)),
+            asyncio.to_thread(self._reader.frontend, self._language(_WARM_UP)),
         )
         self.warning = " ".join(filter(None, (network.warning, unspoken(LANGUAGE_TAGS, self._espeak))))
         self.location = EngineLocation(network.device)
@@ -136,7 +145,7 @@ class KokoroEngine:
 
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
-        self._loaded = _Loaded(voices, synthesis)
+        self._loaded = _Loaded(voices, synthesis, await self._text_workers(on_gpu=synthesis.on_gpu))
         self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu, in_pieces=synthesis.in_pieces)
         chunks = [chunk async for chunk in self.speak(_WARM_UP)]
         if synthesis.workers is not None:
@@ -154,6 +163,8 @@ class KokoroEngine:
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             await loaded.synthesis.close()
+            if loaded.workers is not None:
+                await loaded.workers.close()
 
     def check(self, utterance: Utterance) -> None:
         self._language(utterance)
@@ -163,29 +174,23 @@ class KokoroEngine:
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
-        requests = self.requests(utterance)
-        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy_of(utterance)), ReadingPosition()
-        chunks = synthesize_in_order(lambda: loaded.synthesis.next_request(requests), loaded.synthesis)
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                yield _audio_chunk(ledger, chunk, reading.said_by(chunk), utterance)
+        ledger, position = ChunkLedger(SAMPLE_RATE, self._policy_of(utterance)), ReadingPosition()
+        with self._reading(loaded, utterance) as next_request:
+            async with aclosing(synthesize_in_order(next_request, loaded.synthesis)) as chunks:
+                async for chunk in chunks:
+                    yield _audio_chunk(ledger, chunk, position.said_by(chunk), utterance)
         if ledger.index == 0:
             raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
     def requests(self, utterance: Utterance) -> Iterator[SynthesisRequest]:
         """The synthesis requests of an utterance, in order."""
-        own = utterance.prepared
-        pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
-        gain = self._gain(utterance)
-        language = self._language(utterance)
-        sentences = self._readers.frontend(language).read(utterance.text, utterance.normalization)
-        for chunk in split_chunks(sentences, self._policy_of(utterance), self._pauses, phrase_words(language)):
-            ids = chunk.ids
-            yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
+        requested = self._requested(utterance)
+        for chunk in self._reader.chunks(self._unread(utterance)):
+            yield requested(chunk)
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         """The phonemes of a whole text in the model's alphabet, and their ids."""
-        sentences = self._readers.frontend(_known(language)).read(text, NormalizationOptions())
+        sentences = self._reader.frontend(_known(language)).read(text, NormalizationOptions())
         words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
         phonemes = PhonemeChunk(tuple(words), Break.SENTENCE).phonemes
         return phonemes, [IDS[symbol] for symbol in phonemes]
@@ -199,6 +204,53 @@ class KokoroEngine:
         if mix:  # a pack of somebody else's has a level that nobody measured
             arrays["level"] = np.array(mix_level(resolved(mix)))
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)
+
+    @contextmanager
+    def _reading(
+        self, loaded: _Loaded, utterance: Utterance
+    ) -> Iterator[Callable[[], Awaitable[SynthesisRequest | None]]]:
+        """What gives the next request of an utterance, and None behind the last one."""
+        if loaded.workers is None:
+            yield partial(loaded.synthesis.next_request, self.requests(utterance))
+            return
+        requested = self._requested(utterance)
+        with closing(loaded.workers.begin(self._unread(utterance))) as text:
+
+            async def next_request() -> SynthesisRequest | None:
+                chunk = await text.next()
+                return None if chunk is None else requested(chunk)
+
+            yield next_request
+
+    async def _text_workers(self, *, on_gpu: bool) -> TextWorkers[UnreadText, PhonemeChunk] | None:
+        """The processes that read texts, started; None where there are none."""
+        count = self._settings.text_workers_for(share_of_cores(1), on_gpu=on_gpu)
+        if not count:
+            return None
+        workers = TextWorkers[UnreadText, PhonemeChunk](count, *_worker_command(self._espeak))
+        try:
+            await workers.start([self._unread(_UNLISTED_WORD)])
+        except (OSError, UnavailableError) as error:
+            log.warning("no processes that read texts could be started", model=self.name, reason=str(error))
+            await workers.close()
+            return None
+        return workers
+
+    def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk], SynthesisRequest]:
+        """Makes the requests for an utterance's chunks."""
+        own = utterance.prepared
+        pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
+        gain = self._gain(utterance)
+
+        def requested(chunk: PhonemeChunk) -> SynthesisRequest:
+            ids = chunk.ids
+            return SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
+
+        return requested
+
+    def _unread(self, utterance: Utterance) -> UnreadText:
+        policy = self._policy_of(utterance)
+        return UnreadText(utterance.text, self._language(utterance), utterance.normalization, policy, self._pauses)
 
     def _language(self, utterance: Utterance) -> str:
         own = utterance.prepared
@@ -221,6 +273,11 @@ class KokoroEngine:
         if self._loaded is None:
             raise EngineError("The Kokoro engine is not running.")
         return self._loaded
+
+
+def _worker_command(espeak: str) -> list[str]:
+    """What starts the processes that read texts; they run in another folder."""
+    return [sys.executable, "-I", "-m", _TEXT_WORKER, str(Path(shutil.which(espeak) or espeak).absolute())]
 
 
 def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None, utterance: Utterance) -> AudioChunk:

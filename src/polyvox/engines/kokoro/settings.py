@@ -1,5 +1,6 @@
 """Kokoro's settings."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +13,9 @@ from polyvox.types import ChunkPolicy
 
 GPU_CHUNK_GROWTH = 2.5
 PIECES_CHUNK_GROWTH = 2.0
+_MOST_TEXT_WORKERS = 8
+_LEAST_CORES = 4
+"""With fewer, there is no core beside the GPU's threads and the event loop."""
 
 
 class KokoroSettings(SettingsSection):
@@ -54,6 +58,13 @@ class KokoroSettings(SettingsSection):
         [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 14.0],
         description="Chunk lengths for which CUDA graphs are captured; empty: none.",
     )
+    text_workers: int | None = Field(
+        None,
+        ge=0,
+        le=64,
+        description="Processes that read texts beside the server's own, on Linux; unless set, one for two cores, at "
+        "most 8, where a GPU speaks and the machine has four cores or more, else none.",
+    )
     weights: Path | None = Field(
         None, description="The released kokoro-v1_0.pth, for PyTorch; the installed model's weights where not set."
     )
@@ -86,6 +97,13 @@ class KokoroSettings(SettingsSection):
         le=3,
         description="Least silence after a colon, a semicolon or a dash, in seconds at speed 1; 0: the model's own.",
     )
+
+    def text_workers_for(self, cores: int, *, on_gpu: bool) -> int:
+        """Processes that read texts: a GPU speaks many at once, and one process reads one at a time."""
+        if sys.platform != "linux":
+            return 0
+        usual = min(_MOST_TEXT_WORKERS, cores // 2) if on_gpu and cores >= _LEAST_CORES else 0
+        return usual if self.text_workers is None else self.text_workers
 
     def chunk_policy(self, *, on_gpu: bool, in_pieces: bool) -> ChunkPolicy:
         """The sizes of chunks. A GPU is so far ahead of the listener that they may grow faster, and they cost less.

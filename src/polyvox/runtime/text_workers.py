@@ -1,0 +1,172 @@
+"""Processes that read texts beside the server's: Python reads one text at a time, and a GPU waits for many."""
+
+import asyncio
+import itertools
+import pickle
+from collections import deque
+from collections.abc import Sequence
+from typing import Generic, TypeVar, cast
+
+import structlog
+
+from polyvox.errors import UnavailableError
+from polyvox.forked_child import ForkedChild, ForkServer
+from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, packed
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+JobT = TypeVar("JobT")
+PartT = TypeVar("PartT")
+_ENDING_SECONDS = 1.0
+
+
+class WorkerText(Generic[PartT]):
+    """One text that a worker reads, part by part as they are asked for. Closing it ends that."""
+
+    def __init__(self, worker: "_Worker", number: int, job: object) -> None:
+        self._worker, self._number, self._job = worker, number, job
+        self._ended = False
+
+    async def next(self) -> PartT | None:
+        """The next part; None at the end."""
+        if self._ended:
+            return None
+        job, self._job = self._job, None
+        try:
+            part = cast("PartT | None", await self._worker.ask(Read(self._number, job)))
+        except Exception:
+            self._ended = True
+            raise
+        self._ended = part is None
+        return part
+
+    def close(self) -> None:
+        """Have the worker forget the text."""
+        if not self._ended:
+            self._ended = True
+            self._worker.tell(Forget(self._number))
+
+
+class TextWorkers(Generic[JobT, PartT]):
+    """Some processes that are forked from one that has loaded what they read with. One event loop may use it.
+
+    `command` starts that one: it forks children that `answer_parent`. A worker that ends fails its texts, and another
+    takes its place.
+    """
+
+    def __init__(self, count: int, *command: str) -> None:
+        self._count = count
+        self._server = ForkServer(*command)
+        self._workers: list[_Worker] = []
+        self._numbers = itertools.count()
+        self._warm_up: tuple[JobT, ...] = ()
+        self._replacing: asyncio.Task[None] | None = None
+
+    async def start(self, warm_up: Sequence[JobT] = ()) -> None:
+        """Start the processes, and have each read some texts; OSError or UnavailableError where that fails."""
+        self._warm_up = tuple(warm_up)
+        await asyncio.to_thread(self._server.start)
+        await self._fill()
+
+    def begin(self, job: JobT) -> WorkerText[PartT]:
+        """Have a text read by the process that has the least to do."""
+        alive = [worker for worker in self._workers if not worker.ended]
+        if len(alive) < self._count and (self._replacing is None or self._replacing.done()):
+            self._replacing = asyncio.create_task(self._replace())
+        if not alive:
+            raise UnavailableError("The processes that read texts are being started again; send the request again.")
+        worker = min(alive, key=lambda each: each.waiting)
+        return WorkerText(worker, next(self._numbers), job)
+
+    async def close(self) -> None:
+        """End the processes."""
+        if self._replacing is not None:
+            self._replacing.cancel()
+            await asyncio.wait([self._replacing])
+        for worker in self._workers:
+            await worker.close()
+        await asyncio.to_thread(self._server.close)
+
+    async def _fill(self) -> None:
+        self._workers = [worker for worker in self._workers if not worker.ended]
+        new = [_Worker(await self._server.fork(0)) for _ in range(self._count - len(self._workers))]
+        self._workers += new
+        await asyncio.gather(*(self._read(worker, job) for worker in new for job in self._warm_up))
+
+    async def _read(self, worker: "_Worker", job: JobT) -> None:
+        text = WorkerText[PartT](worker, next(self._numbers), job)
+        while await text.next() is not None:
+            pass
+
+    async def _replace(self) -> None:
+        for worker in self._workers:
+            if worker.ended:
+                log.error("a process that reads texts ended", status=await worker.close())
+        try:
+            await self._fill()
+        except (OSError, UnavailableError) as error:
+            log.error("a process that reads texts could not be started", reason=str(error))
+
+
+class _Worker:
+    """One process as the event loop sees it: it answers in the order in which it is asked."""
+
+    def __init__(self, child: ForkedChild) -> None:
+        self.ended = False
+        self._child = child
+        self._asked: deque[asyncio.Future[object]] = deque()
+        self._listening = asyncio.create_task(self._listen())
+
+    @property
+    def waiting(self) -> int:
+        """Number of answers that it owes."""
+        return len(self._asked)
+
+    async def ask(self, message: Read) -> object:
+        """Its answer; UnavailableError where it ends before."""
+        if self.ended:
+            raise _ended()
+        answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._asked.append(answer)
+        self.tell(message)
+        return await answer
+
+    def tell(self, message: Read | Forget) -> None:
+        """Send what has no answer."""
+        if not self.ended:
+            self._child.stdin.write(packed(message))
+
+    async def close(self) -> int | None:
+        """End the process; its exit status, where it is known."""
+        self._listening.cancel()
+        await asyncio.wait([self._listening])
+        return await self._child.end(_ENDING_SECONDS)
+
+    async def _listen(self) -> None:
+        try:
+            while True:
+                head = await self._child.stdout.readexactly(SIZE.size)
+                content = await self._child.stdout.readexactly(*SIZE.unpack(head))
+                self._answer(pickle.loads(content))  # noqa: S301 - from a process of this server's own
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            log.debug("a process that reads texts says no more", reason=type(error).__name__)
+        finally:
+            self.ended = True
+            while self._asked:
+                self._answer(Part(None, _ended()))
+
+    def _answer(self, part: Part) -> None:
+        _settle(self._asked.popleft(), part)
+
+
+def _settle(answer: "asyncio.Future[object]", part: Part) -> None:
+    if answer.done():  # whoever asked has gone
+        return
+    if part.error is not None:
+        answer.set_exception(part.error)
+    else:
+        answer.set_result(part.value)
+
+
+def _ended() -> UnavailableError:
+    return UnavailableError("The process that read this text ended; send the request again.")

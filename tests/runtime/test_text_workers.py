@@ -1,0 +1,182 @@
+"""Processes that read texts: the parts that this process would read, each fault to the text that it belongs to."""
+
+import asyncio
+import io
+import os
+import pickle
+import signal
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+
+from polyvox.errors import EngineError, MarkupError, UnavailableError
+from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, answer_all, packed
+from polyvox.runtime.text_workers import TextWorkers
+
+pytestmark = pytest.mark.anyio
+
+PROGRAM = """
+import os, signal, sys, time
+from functools import partial
+from polyvox import fork_server
+from polyvox.errors import MarkupError
+from polyvox.runtime.text_worker import answer_parent
+
+def read(text):
+    for word in text.split():
+        if word == "wrong":
+            raise MarkupError("No such mark.", field="input", at=3, mark="[x]")
+        if word == "bug":
+            raise KeyError(word)
+        if word == "crash":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if word == "slow":
+            time.sleep(0.3)
+        yield f"{word}@{os.getpid()}" if word == "who" else word
+
+fork_server.serve(partial(answer_parent, read))
+"""
+
+
+@asynccontextmanager
+async def started(count: int, warm_up: tuple[str, ...] = ()):
+    workers = TextWorkers[str, str](count, sys.executable, "-I", "-c", PROGRAM)
+    try:
+        await workers.start(warm_up)
+        yield workers
+    finally:
+        await workers.close()
+
+
+async def read_whole(workers: TextWorkers[str, str], text: str) -> list[str]:
+    reading, parts = workers.begin(text), []
+    while (part := await reading.next()) is not None:
+        parts.append(part)
+    return parts
+
+
+async def test_texts_that_are_read_side_by_side_each_give_their_own_parts() -> None:
+    texts = [f"text number {index} of many" for index in range(20)]
+    async with started(2) as workers:
+        found = await asyncio.gather(*(read_whole(workers, text) for text in texts))
+    assert found == [text.split() for text in texts]
+
+
+async def test_a_text_goes_to_the_process_with_the_least_to_do() -> None:
+    async with started(2) as workers:
+        busy = asyncio.create_task(read_whole(workers, "slow"))
+        await asyncio.sleep(0)
+        others = [(await read_whole(workers, "who"))[0] for _ in range(3)]
+        assert not busy.done()
+        assert len(set(others)) == 1
+        assert await busy == ["slow"]
+
+
+async def test_an_end_is_an_end_however_often_it_is_asked() -> None:
+    async with started(1) as workers:
+        reading = workers.begin("one")
+        assert [await reading.next() for _ in range(3)] == ["one", None, None]
+
+
+async def test_a_callers_mistake_keeps_its_class_and_its_place() -> None:
+    async with started(1) as workers:
+        reading = workers.begin("well wrong")
+        assert await reading.next() == "well"
+        with pytest.raises(MarkupError, match=r"No such mark\.") as raised:
+            await reading.next()
+        assert (raised.value.field, raised.value.at, raised.value.mark) == ("input", 3, "[x]")
+        assert await reading.next() is None
+
+
+async def test_a_fault_in_one_text_is_an_error_of_that_text_alone() -> None:
+    async with started(1) as workers:
+        with pytest.raises(EngineError, match="KeyError"):
+            await read_whole(workers, "bug")
+        assert await read_whole(workers, "good") == ["good"]
+
+
+async def test_a_process_that_ends_fails_its_texts_and_is_replaced() -> None:
+    async with started(2) as workers:
+        with pytest.raises(UnavailableError, match="send the request again"):
+            await read_whole(workers, "crash")
+        assert await read_whole(workers, "at once") == ["at", "once"]  # by the other one
+        processes = set()
+        async with asyncio.timeout(10):
+            while len(processes) < 2:
+                both = await asyncio.gather(*(read_whole(workers, "slow who") for _ in range(2)))
+                processes = {parts[1] for parts in both}
+
+
+async def test_the_only_process_is_there_again_after_its_end() -> None:
+    async with started(1) as workers:
+        with pytest.raises(UnavailableError):
+            await read_whole(workers, "crash")
+        async with asyncio.timeout(10):
+            while True:
+                try:
+                    assert await read_whole(workers, "again") == ["again"]
+                    break
+                except UnavailableError:
+                    await asyncio.sleep(0.02)
+
+
+async def test_the_process_that_forks_is_started_again_as_well() -> None:
+    async with started(1) as workers:
+        os.kill(workers._server.pid, signal.SIGKILL)  # its child goes on, until it is killed too
+        with pytest.raises(UnavailableError):
+            await read_whole(workers, "crash")
+        async with asyncio.timeout(10):
+            while True:
+                try:
+                    assert await read_whole(workers, "again") == ["again"]
+                    break
+                except UnavailableError:
+                    await asyncio.sleep(0.02)
+
+
+async def test_a_cancelled_reader_leaves_the_others_their_answers() -> None:
+    async with started(1) as workers:
+        left = asyncio.create_task(read_whole(workers, "slow"))
+        await asyncio.sleep(0.05)
+        left.cancel()
+        assert await read_whole(workers, "mine alone") == ["mine", "alone"]
+
+
+async def test_what_is_read_at_the_start_is_not_among_the_answers() -> None:
+    async with started(2, ("first words", "more")) as workers:
+        assert await read_whole(workers, "mine") == ["mine"]
+
+
+async def test_a_text_that_breaks_the_start_is_told_to_whoever_starts() -> None:
+    with pytest.raises(UnavailableError):
+        async with started(1, ("crash",)):
+            pass
+
+
+async def test_closing_ends_all_processes() -> None:
+    async with started(2) as workers:
+        found = await asyncio.gather(*(read_whole(workers, "slow who") for _ in range(2)))
+    for _, who in found:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(who.partition("@")[2]), 0)
+
+
+async def test_a_text_that_is_forgotten_takes_no_memory() -> None:
+    ended = []
+
+    def read(job: str):
+        try:
+            yield from job
+        finally:
+            ended.append(job)
+
+    told = [Read(0, "ab"), Read(1, "c"), Forget(0), Read(1), Read(2, "d")]
+    sink = io.BytesIO()
+    answer_all(read, io.BytesIO(b"".join(map(packed, told))), sink)
+    assert ended[:2] == ["ab", "c"]
+    sink.seek(0)
+    parts = []
+    while head := sink.read(SIZE.size):
+        parts.append(pickle.loads(sink.read(*SIZE.unpack(head))))
+    assert parts == [Part("a"), Part("c"), Part(None), Part("d")]
