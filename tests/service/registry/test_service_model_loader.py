@@ -67,7 +67,7 @@ class Models:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - conditions are anything
             await asyncio.sleep(0.001)
 

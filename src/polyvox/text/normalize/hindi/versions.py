@@ -22,13 +22,15 @@ _COUNTED: Final = r"(?! ?(?:[%°₹]|लाख|करोड़|करोड़|�
 _DOTTED: Final = rf"\d{{1,4}}\.\d{{1,2}}(?!\d|[.,]\d|/|[A-Za-z]{{2}}){_COUNTED}"
 _VERSIONS: Final = re.compile(rf"(?<![\d.,/]){_DOTTED}(?:(?: (?:से|या|और|व) |, ?| ?[-–/] ?){_DOTTED}(?! ?[A-Za-z]))*")
 _POINTED: Final = re.compile(r"\d+\.\d+")
+_POINT: Final = re.compile(r"\d\.\d")
+"""In every version, and found in linear time where there is none."""
 _NAME: Final = re.compile(r"(?<![A-Za-z\u0900-\u0963])([A-Za-z]+|[\u0900-\u0963]+)\.?(?: |: ?|-|==|@)?\Z")
 _LONGEST: Final = 20
 
 
 def read(text: TrackedText) -> TrackedText:
     """Versions of two parts behind the name of a program or behind "version", and others tied to them."""
-    return text.sub(_VERSIONS, _versions) if _POINTED.search(text.text) else text
+    return text.sub(_VERSIONS, _versions) if _POINT.search(text.text) else text
 
 
 def points(written: str) -> str:
