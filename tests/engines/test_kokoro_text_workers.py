@@ -10,7 +10,6 @@ pytest.importorskip("torch")
 from helpers.tiny_kokoro import tiny_voices
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput
-from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import SerialSynthesis
 from polyvox.errors import MarkupError, NotServedError, SilentTextError
 from polyvox.installation import load_settings
@@ -97,19 +96,3 @@ async def test_a_listener_who_leaves_has_his_text_forgotten(engines: list[Kokoro
     await anext(chunks)
     await chunks.aclose()
     assert [chunk async for chunk in engine.speak(Utterance("Next.", "af_heart"))]
-
-
-@pytest.mark.parametrize(
-    ("cores", "on_gpu", "wished", "count"),
-    [
-        (16, True, None, 8),
-        (8, True, None, 4),
-        (2, True, None, 0),
-        (16, False, None, 0),
-        (2, False, 3, 3),
-        (16, True, 0, 0),
-    ],
-)
-def test_a_gpu_has_them_where_there_are_cores(cores: int, on_gpu: bool, wished: int | None, count: int) -> None:
-    settings = KokoroSettings.model_construct(text_workers=wished)
-    assert settings.text_workers_for(cores, on_gpu=on_gpu) == count

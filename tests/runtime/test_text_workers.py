@@ -5,14 +5,16 @@ import io
 import os
 import pickle
 import signal
-import sys
 from contextlib import asynccontextmanager
+from unittest.mock import patch
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.errors import EngineError, MarkupError, UnavailableError
-from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, answer_all, packed
-from polyvox.runtime.text_workers import TextWorkers
+from polyvox.forked_child import ForkServer
+from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, answer_all
+from polyvox.runtime.text_workers import TextWorkers, worker_count
 
 pytestmark = pytest.mark.anyio
 
@@ -21,9 +23,10 @@ import os, signal, sys, time
 from functools import partial
 from polyvox import fork_server
 from polyvox.errors import MarkupError
+from polyvox.forked_child import ForkServer
 from polyvox.runtime.text_worker import answer_parent
 
-def read(text):
+def read(known, text):
     for word in text.split():
         if word == "wrong":
             raise MarkupError("No such mark.", field="input", at=3, mark="[x]")
@@ -33,17 +36,18 @@ def read(text):
             os.kill(os.getpid(), signal.SIGKILL)
         if word == "slow":
             time.sleep(0.3)
-        yield f"{word}@{os.getpid()}" if word == "who" else word
+        yield f"{word}@{os.getpid()}" if word == "who" else known.get(word, word)
 
-fork_server.serve(partial(answer_parent, read))
+fork_server.serve(partial(answer_parent, lambda known: partial(read, known)))
 """
 
 
 @asynccontextmanager
 async def started(count: int, warm_up: tuple[str, ...] = ()):
-    workers = TextWorkers[str, str](count, sys.executable, "-I", "-c", PROGRAM)
+    with patch("polyvox.runtime.text_workers.ForkServer", lambda *command: ForkServer(*command[:2], "-c", PROGRAM)):
+        workers = TextWorkers[str, str](count, "a program", given={"best": "BEST"})
+    await workers.start(warm_up)
     try:
-        await workers.start(warm_up)
         yield workers
     finally:
         await workers.close()
@@ -71,6 +75,11 @@ async def test_a_text_goes_to_the_process_with_the_least_to_do() -> None:
         assert not busy.done()
         assert len(set(others)) == 1
         assert await busy == ["slow"]
+
+
+async def test_all_read_with_what_they_were_given() -> None:
+    async with started(2) as workers:
+        assert await asyncio.gather(*(read_whole(workers, "the best") for _ in range(2))) == [["the", "BEST"]] * 2
 
 
 async def test_an_end_is_an_end_however_often_it_is_asked() -> None:
@@ -149,7 +158,7 @@ async def test_what_is_read_at_the_start_is_not_among_the_answers() -> None:
 
 
 async def test_a_text_that_breaks_the_start_is_told_to_whoever_starts() -> None:
-    with pytest.raises(UnavailableError):
+    with pytest.raises(UnavailableError, match="could not be started"):
         async with started(1, ("crash",)):
             pass
 
@@ -171,12 +180,27 @@ async def test_a_text_that_is_forgotten_takes_no_memory() -> None:
         finally:
             ended.append(job)
 
-    told = [Read(0, "ab"), Read(1, "c"), Forget(0), Read(1), Read(2, "d")]
+    told: list[Read | Forget] = [Read(0, "ab"), Read(1, "c"), Forget(0), Read(1), Read(2, "d")]
     sink = io.BytesIO()
-    answer_all(read, io.BytesIO(b"".join(map(packed, told))), sink)
+    answer_all(read, told, sink)
     assert ended[:2] == ["ab", "c"]
     sink.seek(0)
     parts = []
     while head := sink.read(SIZE.size):
         parts.append(pickle.loads(sink.read(*SIZE.unpack(head))))
     assert parts == [Part("a"), Part("c"), Part(None), Part("d")]
+
+
+@each_row(
+    ("cores", "on_gpu", "asked", "count"),
+    [
+        (16, True, None, 8),
+        (8, True, None, 4),
+        (2, True, None, 0),
+        (16, False, None, 0),
+        (2, False, 3, 3),
+        (16, True, 0, 0),
+    ],
+)
+def test_a_gpu_has_them_where_there_are_cores(cores: int, on_gpu: bool, asked: int | None, count: int) -> None:
+    assert worker_count(asked, cores, on_gpu=on_gpu) == count

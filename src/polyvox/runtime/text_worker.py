@@ -7,7 +7,7 @@ import os
 import pickle
 import struct
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -46,17 +46,25 @@ def packed(message: object) -> bytes:
     return SIZE.pack(len(content)) + content
 
 
-def answer_parent(read: Callable[[Any], Iterator[object]], _: int) -> None:
-    """All that a forked worker does: its standard input and output are its parent's."""
+Reader = Callable[[Any], Iterator[object]]
+"""Gives the parts of a job's text, each made when it is asked for."""
+
+
+def answer_parent(reader: Callable[[Any], Reader], _: int) -> None:
+    """All that a forked worker does; its standard input and output are its parent's.
+
+    The first message is what `reader` makes the reader of all texts with.
+    """
     with os.fdopen(os.dup(0), "rb") as source, os.fdopen(os.dup(1), "wb") as sink:
-        answer_all(read, source, sink)
+        messages = _messages(source)
+        for given in messages:
+            answer_all(reader(given), messages, sink)
 
 
-def answer_all(read: Callable[[Any], Iterator[object]], source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer messages in their order until there are no more; `read` gives the parts of a job's text."""
+def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO) -> None:
+    """Answer messages in their order until there are no more."""
     texts: dict[int, Iterator[object]] = {}
-    while len(head := source.read(SIZE.size)) == SIZE.size:
-        message = pickle.loads(source.read(*SIZE.unpack(head)))  # noqa: S301 - from the process that started this one
+    for message in messages:
         if isinstance(message, Forget):
             texts.pop(message.text, None)
             continue
@@ -67,6 +75,11 @@ def answer_all(read: Callable[[Any], Iterator[object]], source: BinaryIO, sink: 
             del texts[message.text]
         sink.write(packed(part))
         sink.flush()
+
+
+def _messages(source: BinaryIO) -> Iterator[Any]:
+    while len(head := source.read(SIZE.size)) == SIZE.size:
+        yield pickle.loads(source.read(*SIZE.unpack(head)))  # noqa: S301 - from the process that started this one
 
 
 def _next_part(parts: Iterator[object]) -> Part:

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import pickle
+import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Generic, TypeVar, cast
@@ -18,6 +19,9 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 JobT = TypeVar("JobT")
 PartT = TypeVar("PartT")
 _ENDING_SECONDS = 1.0
+_MOST_WORKERS = 8
+_LEAST_CORES = 4
+"""With fewer, there is no core beside the GPU's threads and the event loop."""
 
 
 class WorkerText(Generic[PartT]):
@@ -47,26 +51,39 @@ class WorkerText(Generic[PartT]):
             self._worker.tell(Forget(self._number))
 
 
+def worker_count(asked: int | None, cores: int, *, on_gpu: bool) -> int:
+    """Processes that read texts, unless so many are asked for: a GPU speaks many at once where there are cores."""
+    if sys.platform != "linux":
+        return 0
+    usual = min(_MOST_WORKERS, cores // 2) if on_gpu and cores >= _LEAST_CORES else 0
+    return usual if asked is None else asked
+
+
 class TextWorkers(Generic[JobT, PartT]):
     """Some processes that are forked from one that has loaded what they read with. One event loop may use it.
 
-    `command` starts that one: it forks children that `answer_parent`. A worker that ends fails its texts, and another
-    takes its place.
+    `module` is the program of that one, run with `arguments`: it forks children that `answer_parent`. A worker that
+    ends fails its texts, and another takes its place.
     """
 
-    def __init__(self, count: int, *command: str) -> None:
-        self._count = count
-        self._server = ForkServer(*command)
+    def __init__(self, count: int, module: str, *arguments: str, given: object = None) -> None:
+        """`given` is what workers make their reader with."""
+        self._count, self._given = count, given
+        self._server = ForkServer(sys.executable, "-I", "-m", module, *arguments)
         self._workers: list[_Worker] = []
         self._numbers = itertools.count()
         self._warm_up: tuple[JobT, ...] = ()
         self._replacing: asyncio.Task[None] | None = None
 
     async def start(self, warm_up: Sequence[JobT] = ()) -> None:
-        """Start the processes, and have each read some texts; OSError or UnavailableError where that fails."""
+        """Start the processes, and have each read some texts; UnavailableError where that fails."""
         self._warm_up = tuple(warm_up)
-        await asyncio.to_thread(self._server.start)
-        await self._fill()
+        try:
+            await asyncio.to_thread(self._server.start)
+            await self._fill()
+        except (OSError, UnavailableError) as error:
+            await self.close()
+            raise UnavailableError(f"The processes that read texts could not be started: {error}") from error
 
     def begin(self, job: JobT) -> WorkerText[PartT]:
         """Have a text read by the process that has the least to do."""
@@ -90,6 +107,8 @@ class TextWorkers(Generic[JobT, PartT]):
     async def _fill(self) -> None:
         self._workers = [worker for worker in self._workers if not worker.ended]
         new = [_Worker(await self._server.fork(0)) for _ in range(self._count - len(self._workers))]
+        for worker in new:
+            worker.tell(self._given)
         self._workers += new
         await asyncio.gather(*(self._read(worker, job) for worker in new for job in self._warm_up))
 
@@ -131,7 +150,7 @@ class _Worker:
         self.tell(message)
         return await answer
 
-    def tell(self, message: Read | Forget) -> None:
+    def tell(self, message: object) -> None:
         """Send what has no answer."""
         if not self.ended:
             self._child.stdin.write(packed(message))

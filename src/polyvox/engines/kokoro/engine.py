@@ -2,13 +2,10 @@
 
 import asyncio
 import hashlib
-import shutil
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -41,8 +38,9 @@ from polyvox.engines.kokoro.voices import (
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
-from polyvox.runtime.text_workers import TextWorkers
+from polyvox.runtime.text_workers import TextWorkers, worker_count
 from polyvox.text.phonemes.availability import unspoken
+from polyvox.text.phonemes.espeak.program import found_program
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
@@ -224,15 +222,14 @@ class KokoroEngine:
 
     async def _text_workers(self, *, on_gpu: bool) -> TextWorkers[UnreadText, PhonemeChunk] | None:
         """The processes that read texts, started; None where there are none."""
-        count = self._settings.text_workers_for(share_of_cores(1), on_gpu=on_gpu)
+        count = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=on_gpu)
         if not count:
             return None
-        workers = TextWorkers[UnreadText, PhonemeChunk](count, *_worker_command(self._espeak))
+        workers = TextWorkers[UnreadText, PhonemeChunk](count, _TEXT_WORKER, found_program(self._espeak))
         try:
             await workers.start([self._unread(_UNLISTED_WORD)])
-        except (OSError, UnavailableError) as error:
-            log.warning("no processes that read texts could be started", model=self.name, reason=str(error))
-            await workers.close()
+        except UnavailableError as error:
+            log.warning("texts are read by the server's own process", model=self.name, reason=error.message)
             return None
         return workers
 
@@ -273,11 +270,6 @@ class KokoroEngine:
         if self._loaded is None:
             raise EngineError("The Kokoro engine is not running.")
         return self._loaded
-
-
-def _worker_command(espeak: str) -> list[str]:
-    """What starts the processes that read texts; they run in another folder."""
-    return [sys.executable, "-I", "-m", _TEXT_WORKER, str(Path(shutil.which(espeak) or espeak).absolute())]
 
 
 def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None, utterance: Utterance) -> AudioChunk:

@@ -1,6 +1,5 @@
 """Kokoro's settings."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,9 +12,6 @@ from polyvox.types import ChunkPolicy
 
 GPU_CHUNK_GROWTH = 2.5
 PIECES_CHUNK_GROWTH = 2.0
-_MOST_TEXT_WORKERS = 8
-_LEAST_CORES = 4
-"""With fewer, there is no core beside the GPU's threads and the event loop."""
 
 
 class KokoroSettings(SettingsSection):
@@ -97,13 +93,6 @@ class KokoroSettings(SettingsSection):
         le=3,
         description="Least silence after a colon, a semicolon or a dash, in seconds at speed 1; 0: the model's own.",
     )
-
-    def text_workers_for(self, cores: int, *, on_gpu: bool) -> int:
-        """Processes that read texts: a GPU speaks many at once, and one process reads one at a time."""
-        if sys.platform != "linux":
-            return 0
-        usual = min(_MOST_TEXT_WORKERS, cores // 2) if on_gpu and cores >= _LEAST_CORES else 0
-        return usual if self.text_workers is None else self.text_workers
 
     def chunk_policy(self, *, on_gpu: bool, in_pieces: bool) -> ChunkPolicy:
         """The sizes of chunks. A GPU is so far ahead of the listener that they may grow faster, and they cost less.

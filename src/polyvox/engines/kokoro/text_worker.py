@@ -31,7 +31,7 @@ _WORDS: Final = {
 def main() -> None:
     reader = TextReader(sys.argv[1])
     load_tables(reader)
-    fork_server.serve(partial(answer_parent, reader.chunks))
+    fork_server.serve(partial(answer_parent, lambda _: reader.chunks))
 
 
 def load_tables(reader: TextReader) -> None:

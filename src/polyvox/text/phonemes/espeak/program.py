@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from threading import Timer
 from typing import Final
 
@@ -66,6 +67,12 @@ class EspeakProgram:
         if process.returncode != 0:
             raise EngineError(f"espeak-ng failed with status {process.returncode}, or took too long.")
         return answer
+
+
+def found_program(program: str) -> str:
+    """The program's whole path, for a process with another folder; as it is where it is not found."""
+    found = shutil.which(program)
+    return program if found is None else str(Path(found).absolute())
 
 
 def espeak_missing(language: str, program: str) -> str:
