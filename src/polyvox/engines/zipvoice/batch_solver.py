@@ -99,11 +99,11 @@ class LaunchedBatch:
             self._last_step.synchronize()
 
     def samples(self, row: int) -> Pcm:
-        """Wait for a row's samples, [n] or [n, channels]."""
+        """Wait for a row's samples, [n] or [n, channels]; they may lie in the batch's memory."""
         if self._arrived is not None:
             self._arrived.synchronize()
         array: Pcm = self._samples[row, :, : self._lengths[row]].numpy()
-        return array[0].copy() if len(array) == 1 else np.ascontiguousarray(array.T)
+        return array[0] if len(array) == 1 else np.ascontiguousarray(array.T)
 
 
 class BatchSolver:
