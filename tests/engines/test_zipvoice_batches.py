@@ -85,7 +85,7 @@ async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
 
 @pytest.mark.long
 async def test_a_capture_that_fails_leaves_an_engine_that_warns_and_speaks(networks: ZipVoiceNetworks) -> None:
-    def fail(*_: object) -> torch.Tensor:
+    def fail(*_: object, **__: object) -> torch.Tensor:
         raise RuntimeError("operation not permitted when stream is capturing\nand more")
 
     engine = ZipVoiceEngine(DISTILLED, load_settings())

@@ -12,14 +12,9 @@ import torch
 
 from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.recording import first_line
-from polyvox.engines.zipvoice.batch_solver import (
-    FEATURE_SCALE,
-    MAX_ROWS,
-    BatchShape,
-    BatchSolver,
-    ChunkRow,
-    LaunchedBatch,
-)
+from polyvox.engines.zipvoice.batch_packing import BatchShape
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE, MAX_ROWS, BatchSolver, LaunchedBatch
+from polyvox.engines.zipvoice.chunk_row import ChunkRow
 from polyvox.engines.zipvoice.fused_kernels import fuse_kernels
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.synthesizer import ChunkRequest, PreparedChunk, SynthesizedChunk

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from polyvox.audio.silence import with_pauses_cut
-from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE, ChunkRow
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
+from polyvox.engines.zipvoice.chunk_row import ChunkRow
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
