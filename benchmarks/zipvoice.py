@@ -87,7 +87,7 @@ async def figures(
         for index, seconds in enumerate(CHUNK_SECONDS):
             tokens = tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND)))
             chunk = ChunkRequest(tokens, voice, 1.0, manner, seed * 1000 + index)
-            spoken = await synthesis.synthesize(chunk, due=began + audio)
+            spoken = await synthesis.synthesize(synthesis.prepare(chunk), due=began + audio)
             first = first or time.perf_counter() - began
             audio += len(spoken.pcm) / SAMPLE_RATE
         return first, audio

@@ -16,10 +16,13 @@ from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest
+from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.installation import load_settings
 from polyvox.models.zipvoice.model import ZipVoice
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import PreparedVoice, Utterance
 
@@ -82,7 +85,7 @@ async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
 
 @pytest.mark.long
 async def test_a_capture_that_fails_leaves_an_engine_that_warns_and_speaks(networks: ZipVoiceNetworks) -> None:
-    def fail(*_: object) -> torch.Tensor:
+    def fail(*_: object, **__: object) -> torch.Tensor:
         raise RuntimeError("operation not permitted when stream is capturing\nand more")
 
     engine = ZipVoiceEngine(DISTILLED, load_settings())
@@ -153,3 +156,69 @@ async def test_the_next_chunk_is_under_way_before_its_turn_and_ends_with_the_utt
         assert sum(sizes) == 2, "one chunk ahead, and no more"
     assert len(await said(engine, TEXTS[2], 1)) > 1000
     await engine.close()
+
+
+@pytest.mark.long
+async def test_samples_are_the_same_alone_and_in_a_batch_and_finished_once_for_all_rows(
+    networks: ZipVoiceNetworks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_synthesizer, "GATHER_SECONDS", 60.0)
+    batches, reads = list[BatchReport](), list[int]()
+    finished = batch_synthesizer._Arrival._finished
+
+    def counting(arrival: Any) -> Any:
+        reads.append(len(arrival._requests))
+        return finished(arrival)
+
+    monkeypatch.setattr(batch_synthesizer._Arrival, "_finished", counting)
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
+    engine.observe(batches.append)
+    await engine.start_with(networks, CPU, recorder=Poisoned)
+    await engine.captured()
+    alone = [await said(engine, TEXTS[1], seed) for seed in (5, 5, 6, 7)]
+    batches.clear()
+    reads.clear()
+    together = await asyncio.gather(*(said(engine, TEXTS[1], seed) for seed in (5, 6, 7)))
+    await engine.close()
+    assert max(report.size for report in batches) == 3
+    assert sorted(reads) == sorted(report.size for report in batches), "one call for each batch"
+    np.testing.assert_array_equal(alone[0], alone[1])
+    for ours, theirs in zip(together, (alone[0], *alone[2:]), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.long
+async def test_a_caller_that_leaves_its_batch_takes_nothing_from_the_others(networks: ZipVoiceNetworks) -> None:
+    class Samples:
+        def samples(self, row: int) -> np.ndarray:
+            return np.full(4, row / 4, np.float32)
+
+    requests = [request(gain=2.0), request()]
+    executor = DeviceExecutor("samples", 1)
+    arrival = batch_synthesizer._Arrival(Samples(), requests, 0.0)  # type: ignore[arg-type]
+    first, second = (asyncio.create_task(arrival.row(row, executor)) for row in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    pcm, seconds = await second
+    np.testing.assert_array_equal(pcm, np.full(4, 0.25, np.float32))
+    assert seconds.device == pytest.approx(seconds.wall / 2)
+    assert first.cancelled()
+    executor.close()
+
+
+def test_noise_and_gain_are_what_they_are_by_the_networks_own_arithmetic() -> None:
+    mel = np.random.Generator(np.random.Philox(1)).standard_normal((500, BINS), np.float32)
+    asked = request(mel=mel, gain=1.7)
+    row = batch_synthesizer._chunk_row(asked)
+    noise = torch.randn(row.frames, BINS, generator=torch.Generator().manual_seed(asked.seed))
+    np.testing.assert_array_equal(row.noise, noise.numpy())
+    np.testing.assert_array_equal(row.prompt, (torch.from_numpy(mel) * 0.1).numpy())
+    loud = mel.reshape(-1)
+    np.testing.assert_array_equal(asked.finished(loud), np.clip(loud / np.float32(1.7), -1.0, 1.0))
+    assert loud.max() > 2, "the network's samples are left as they are"
+
+
+def request(mel: np.ndarray | None = None, gain: float = 1.0) -> ChunkRequest:
+    mel = np.zeros((60, BINS), np.float32) if mel is None else mel
+    options = ZipVoiceTuning.of({}).resolve(DISTILLED)
+    return ChunkRequest((1, 2, 3), ZipVoicePrompt((1, 2), mel, 0.1), 1.0, options, 9, gain)

@@ -222,7 +222,7 @@ async def test_raising_a_mel_is_raising_its_recording() -> None:
 
 @pytest.mark.long
 async def test_long_silences_are_cut_only_if_asked(engine: ZipVoiceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    import polyvox.engines.zipvoice.engine as module
+    import polyvox.engines.zipvoice.synthesizer as module
 
     calls: list[int] = []
     monkeypatch.setattr(module, "with_pauses_cut", lambda pcm, rate: calls.append(rate) or pcm)

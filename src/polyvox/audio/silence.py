@@ -7,15 +7,19 @@ from polyvox.types import Pcm
 
 SILENT_DBFS = -50.0
 WINDOW_SECONDS = 0.010
+_WINDOWS_AT_ONCE = 25
 
 
 def with_edges_cut(pcm: Pcm, sample_rate: int, *, start: bool = True, end: bool = True, kept: float = 0.1) -> Pcm:
     """The recording with at most `kept` seconds of silence at its start, its end or both; silence alone is all cut."""
-    leading, trailing = _silent_start(pcm, sample_rate), _silent_start(pcm[::-1], sample_rate)
+    if not (start or end):
+        return pcm
+    leading = _silent_start(pcm, sample_rate)
     if leading == len(pcm):
-        return pcm[:0] if start or end else pcm
+        return pcm[:0]
     keep = round(kept * sample_rate)
-    first, last = max(0, leading - keep) if start else 0, max(0, trailing - keep) if end else 0
+    first = max(0, leading - keep) if start else 0
+    last = max(0, _silent_start(pcm[::-1], sample_rate) - keep) if end else 0
     return pcm[first : len(pcm) - last]
 
 
@@ -33,9 +37,13 @@ def with_pauses_cut(pcm: Pcm, sample_rate: int, *, longest: float = 1.0, kept: f
 
 
 def _silent_start(pcm: Pcm, sample_rate: int) -> int:
-    """The number of samples before the first audible window."""
-    audible = np.flatnonzero(_audible(pcm, sample_rate))
-    return int(audible[0]) * _window(sample_rate) if len(audible) else len(pcm)
+    """The number of samples before the first audible window. What comes long after it is not looked at."""
+    window = _window(sample_rate)
+    for start in range(0, len(pcm), _WINDOWS_AT_ONCE * window):
+        audible = np.flatnonzero(_audible(pcm[start : start + _WINDOWS_AT_ONCE * window], sample_rate))
+        if len(audible):
+            return start + int(audible[0]) * window
+    return len(pcm)
 
 
 def _window(sample_rate: int) -> int:

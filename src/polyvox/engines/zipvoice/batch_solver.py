@@ -5,21 +5,21 @@ rounding only.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from polyvox.engines.zipvoice.batch_packing import BatchPacking, BatchShape, PackedBatch
+from polyvox.engines.zipvoice.chunk_row import ChunkRow
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
-from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput, time_schedule, token_indices
-from polyvox.models.zipvoice.model import PAD, PaddedState, ZipVoice
+from polyvox.models.zipvoice.model import PaddedState, ZipVoice
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
+from polyvox.runtime.executors.staging import StagingRing
 from polyvox.types import Pcm
 
 FEATURE_SCALE = 0.1
@@ -37,46 +37,9 @@ FRAME_GROUPS = (512, 768, 1024, 1536, 2560, 4096)
 TOKEN_TIERS = (64, 128, 192, 256, 384, 512)
 VOCODER_TIERS = (192, 256, 320, 384, 448, 544, 640, 768, 896, 1280, 1792, 2560)
 _FEW_ROWS = (1, 2, 4, 8, 12, 16, 24, 32)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchShape:
-    """The padded shape of a call: `part` of the model, rows, and frames or tokens of each."""
-
-    part: str
-    rows: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChunkRow:
-    """One chunk on the host: tokens [n + 1], the token of each frame, the scaled prompt and the noise of all frames.
-
-    Arrays, not tensors: each operation of PyTorch hands the interpreter lock over, and a thread that packs a batch
-    would wait for it hundreds of times while other threads process text.
-    """
-
-    tokens: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int64]
-    prompt: npt.NDArray[np.float32]
-    noise: npt.NDArray[np.float32]
-    solver: SolverOptions
-
-    @classmethod
-    def of(cls, given: ZipVoiceInput, seed: int, solver: SolverOptions) -> "ChunkRow":
-        """Draw the noise of a chunk; on the CPU, so that a seed gives the same noise on every device."""
-        tokens = [*given.prompt_tokens, *given.tokens, PAD]
-        noise = torch.randn(given.frames, given.prompt.shape[1], generator=torch.Generator().manual_seed(seed))
-        indices = np.array(token_indices(len(tokens) - 1, given.frames), np.int64)
-        return cls(np.array(tokens, np.int64), indices, given.prompt.numpy(), noise.numpy(), solver)
-
-    @property
-    def frames(self) -> int:
-        return len(self.noise)
-
-    @property
-    def generated(self) -> int:
-        return len(self.noise) - len(self.prompt)
+_SAME_IN_ALL_STEPS = frozenset(
+    PaddedState._fields.index(name) for name in ("text_condition", "speech_condition", "lengths", "guidance")
+)
 
 
 class LaunchedBatch:
@@ -99,11 +62,11 @@ class LaunchedBatch:
             self._last_step.synchronize()
 
     def samples(self, row: int) -> Pcm:
-        """Wait for a row's samples, [n] or [n, channels]."""
+        """Wait for a row's samples, [n] or [n, channels]; they may lie in the batch's memory."""
         if self._arrived is not None:
             self._arrived.synchronize()
         array: Pcm = self._samples[row, :, : self._lengths[row]].numpy()
-        return array[0].copy() if len(array) == 1 else np.ascontiguousarray(array.T)
+        return array[0] if len(array) == 1 else np.ascontiguousarray(array.T)
 
 
 class BatchSolver:
@@ -120,6 +83,7 @@ class BatchSolver:
         self._replay = replay
         self._captured: set[BatchShape] = set()
         self._positions: dict[BatchShape, Mapping[int, Tensor]] = {}
+        self._staging = StagingRing(device, self._mark)
         self._lock = threading.Lock()
         self._stream: torch.cuda.Stream | None = None
         if device.type == "cuda":
@@ -171,11 +135,14 @@ class BatchSolver:
     def launch(self, rows: Sequence[ChunkRow]) -> LaunchedBatch:
         """Give the device a batch; all rows have the same number of steps."""
         with torch.inference_mode(), self._exclusively():
-            encoded = self._encode(rows)
-            mel, last_step = self._integrate(rows, encoded)
-            samples, arrived = self._downloaded(self._vocode(rows, mel)[: len(rows) * self._model.config.channels])
+            packing = self._packing(rows)
+            packed = packing.read(self._staging.sent(packing.size, packing.write))
+            mel, last_step = self._integrate(packing.step, packed, self._encode(packing.encode, packed))
+            samples = self._vocode(packing.vocode, packed, mel)
+            downloaded, arrived = self._downloaded(samples[: len(rows) * self._model.config.channels])
         lengths = [(row.generated - 1) * self._vocos.config.hop for row in rows]
-        return LaunchedBatch(samples.view(len(rows), self._model.config.channels, -1), lengths, last_step, arrived)
+        by_row = downloaded.view(len(rows), self._model.config.channels, -1)
+        return LaunchedBatch(by_row, lengths, last_step, arrived)
 
     def _downloaded(self, samples: Tensor) -> tuple[Tensor, torch.cuda.Event | None]:
         """Samples in host memory, there once the event has passed."""
@@ -193,84 +160,44 @@ class BatchSolver:
         event.record()
         return event
 
-    def _encode(self, rows: Sequence[ChunkRow]) -> Tensor:
-        """Encoded tokens, [batch, tokens, bins]."""
-        longest = max(len(row.tokens) for row in rows)
-        shape = self._shape("encode", len(rows), longest, _FEW_ROWS, TOKEN_TIERS)
-        tokens, lengths = self._host(torch.int64, shape.rows, shape.length), self._host(torch.int64, shape.rows)
-        packed, counts = tokens.numpy(), lengths.numpy()
-        packed.fill(PAD)
-        counts.fill(1)
-        for index, row in enumerate(rows):
-            packed[index, : len(row.tokens)] = row.tokens
-            counts[index] = len(row.tokens) - 1
-        return self._run(shape, [self._sent(tokens), self._sent(lengths)])
+    def _packing(self, rows: Sequence[ChunkRow]) -> BatchPacking:
+        channels = self._model.config.channels
+        tokens, frames = max(len(row.tokens) for row in rows), max(row.frames for row in rows)
+        speech, tiers = max(row.generated for row in rows), tuple(count * channels for count in _FEW_ROWS)
+        return BatchPacking(
+            rows,
+            self._shape("encode", len(rows), tokens, _FEW_ROWS, TOKEN_TIERS),
+            self._shape("step", len(rows), frames, ROW_TIERS, FRAME_TIERS),
+            self._shape("vocode", len(rows) * channels, speech, tiers, VOCODER_TIERS),
+            channels,
+        )
 
-    def _integrate(self, rows: Sequence[ChunkRow], encoded: Tensor) -> tuple[Tensor, torch.cuda.Event | None]:
+    def _encode(self, shape: BatchShape, packed: PackedBatch) -> Tensor:
+        """Encoded tokens, [batch * tokens, bins]."""
+        return self._run(shape, [packed.tokens, packed.token_counts]).flatten(0, 1)
+
+    def _integrate(
+        self, shape: BatchShape, packed: PackedBatch, encoded: Tensor
+    ) -> tuple[Tensor, torch.cuda.Event | None]:
         """The mels after all steps, [batch, frames, features], and the point where the last step begins."""
-        shape = self._shape("step", len(rows), max(row.frames for row in rows), ROW_TIERS, FRAME_TIERS)
-        mel, speech, indices, lengths = self._packed(rows, shape)
-        batch = encoded[: len(rows)].gather(1, indices[: len(rows), :, None].expand(-1, -1, encoded.shape[2]))
-        text = batch.new_zeros(shape.rows, *batch.shape[1:])
-        text[: len(rows)] = batch
-        schedule, guidance = self._schedule(rows, shape.rows)
+        text = encoded.index_select(0, packed.text_places).view(shape.rows, shape.length, -1)
+        mel, speech = packed.table.index_select(0, packed.table_places).view(2, shape.rows, shape.length, -1).unbind()
+        schedule = packed.schedule.unbind()
+        steps = len(schedule) // 2
         last_step = None
-        for step, (time, delta) in enumerate(zip(schedule[0], schedule[1], strict=True), start=1):
-            if step == schedule.shape[1]:
+        for step, (time, delta) in enumerate(zip(schedule[:steps], schedule[steps:], strict=True), start=1):
+            if step == steps:
                 last_step = self._mark()
-            mel = self._run(shape, [*PaddedState(mel, text, speech, lengths, time, delta, guidance)])
+            state = PaddedState(mel, text, speech, packed.lengths, time, delta, packed.guidance)
+            mel = self._run(shape, state, same=_SAME_IN_ALL_STEPS if step > 1 else ())
         return mel, last_step
 
-    def _packed(self, rows: Sequence[ChunkRow], shape: BatchShape) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Noise, prompts, tokens of frames and lengths, padded."""
-        features = self._model.config.features
-        mel, speech = (self._host(torch.float32, shape.rows, shape.length, features) for _ in range(2))
-        indices, lengths = self._host(torch.int64, shape.rows, shape.length), self._host(torch.int64, shape.rows)
-        noises, prompts, tokens, counts = (tensor.numpy() for tensor in (mel, speech, indices, lengths))
-        counts.fill(1)
-        for index, row in enumerate(rows):
-            counts[index] = row.frames
-            for array, given in ((noises, row.noise), (prompts, row.prompt), (tokens, row.indices)):
-                array[index, : len(given)] = given
-                array[index, len(given) :] = 0
-        for array in (noises, prompts, tokens):
-            array[len(rows) :] = 0
-        return self._sent(mel), self._sent(speech), self._sent(indices), self._sent(lengths)
-
-    def _schedule(self, rows: Sequence[ChunkRow], padded: int) -> tuple[Tensor, Tensor]:
-        """Times and differences of all steps, [2, steps, batch], and guidance, [batch]."""
-        steps = rows[0].solver.steps
-        schedule, guidance = self._host(torch.float32, 2, steps, padded), self._host(torch.float32, padded)
-        times, scales = schedule.numpy(), guidance.numpy()
-        times.fill(0)
-        scales.fill(0)
-        shifts = {row.solver.shift for row in rows}
-        schedules = {shift: np.array(time_schedule(steps, shift)) for shift in shifts}
-        for index, row in enumerate(rows):
-            own = schedules[row.solver.shift]
-            times[0, :, index], times[1, :, index] = own[:-1], np.diff(own)
-            scales[index] = row.solver.guidance
-        return self._sent(schedule), self._sent(guidance)
-
-    def _vocode(self, rows: Sequence[ChunkRow], mel: Tensor) -> Tensor:
+    def _vocode(self, shape: BatchShape, packed: PackedBatch, mel: Tensor) -> Tensor:
         """Samples, [batch * channels, n]."""
         channels = self._model.config.channels
-        longest = max(row.generated for row in rows)
-        tiers = tuple(count * channels for count in _FEW_ROWS)
-        shape = self._shape("vocode", len(rows) * channels, longest, tiers, VOCODER_TIERS)
-        batch = shape.rows // channels
-        starts, lengths = self._host(torch.int64, batch), self._host(torch.int64, batch)
-        begins, ends = starts.numpy(), lengths.numpy()
-        begins.fill(0)
-        ends.fill(1)
-        for index, row in enumerate(rows):
-            begins[index], ends[index] = len(row.prompt), row.generated
-        first, counts = self._sent(starts), self._sent(lengths)
-        frames = (first[:, None] + torch.arange(shape.length, device=self._device)).clamp(max=mel.shape[1] - 1)
-        sources = torch.arange(batch, device=self._device).clamp(max=len(mel) - 1)
-        speech = mel[sources[:, None], frames].view(batch, shape.length, channels, BINS)
-        mels = (speech / FEATURE_SCALE).transpose(1, 2).reshape(batch * channels, shape.length, BINS)
-        return self._run(shape, [mels, counts.repeat_interleave(channels)])
+        speech = mel.flatten(0, 1).index_select(0, packed.speech_places).view(-1, shape.length, channels, BINS)
+        mels = (speech / FEATURE_SCALE).transpose(1, 2).reshape(shape.rows, shape.length, BINS)
+        return self._run(shape, [mels, packed.speech_lengths])
 
     def _shape(
         self, part: str, rows: int, length: int, row_tiers: Sequence[int], length_tiers: Sequence[int]
@@ -282,7 +209,7 @@ class BatchSolver:
                 return shape
         return BatchShape(part, rows, length)
 
-    def _run(self, shape: BatchShape, given: Sequence[Tensor]) -> Tensor:
+    def _run(self, shape: BatchShape, given: Sequence[Tensor], same: Collection[int] = ()) -> Tensor:
         works: dict[str, Callable[..., Tensor]] = {
             "encode": partial(self._encode_padded, shape),
             "step": partial(self._step_padded, shape),
@@ -290,7 +217,7 @@ class BatchSolver:
         }
         if self._replay is None or shape not in self._captured:
             return works[shape.part](*given)
-        return self._replay(shape, works[shape.part], given)
+        return self._replay(shape, works[shape.part], given, same=same)
 
     def _encode_padded(self, shape: BatchShape, tokens: Tensor, lengths: Tensor) -> Tensor:
         return self._model.encode_padded(tokens, lengths, self._table(shape))
@@ -322,13 +249,6 @@ class BatchSolver:
             return [zeros(rows, length, BINS), lengths]
         mel, text = zeros(rows, length, config.features), zeros(rows, length, config.bins)
         return [*PaddedState(mel, text, mel.clone(), lengths, zeros(rows), zeros(rows), zeros(rows))]
-
-    def _host(self, dtype: torch.dtype, *sizes: int) -> Tensor:
-        """Memory that the GPU copies from by itself."""
-        return torch.empty(sizes, dtype=dtype, pin_memory=self._device.type == "cuda")
-
-    def _sent(self, tensor: Tensor) -> Tensor:
-        return tensor.to(self._device, non_blocking=True)
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from polyvox.audio.pcm import silence
-from polyvox.audio.silence import with_edges_cut, with_pauses_cut
+from polyvox.audio.silence import with_edges_cut
 from polyvox.config import Settings
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
@@ -26,6 +26,7 @@ from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.synthesizer import (
     ChunkRequest,
     ChunkSynthesizer,
+    PreparedChunk,
     SynthesizedChunk,
     ZipVoiceSynthesizer,
 )
@@ -46,7 +47,6 @@ from polyvox.types import (
     Capabilities,
     ChunkPolicy,
     EngineLocation,
-    Pcm,
     PreparedVoice,
     StageSeconds,
     Utterance,
@@ -136,13 +136,13 @@ class ZipVoiceEngine:
         else:
             synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
         self.location = EngineLocation(str(device))
-        text_executor = DeviceExecutor(f"{self.name}-text", 1)
+        text_executor = DeviceExecutor(f"{self.name}-text", synthesizer.text_threads)
         running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
         self._running = running
         await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
         # Two at once, of different lengths: batches with padding take a code path of their own.
-        requests = [self._warm_up_request(networks, tokens) for tokens in _WARM_UP_TOKENS]
-        await asyncio.gather(*(synthesizer.synthesize(request, due=0.0) for request in requests))
+        chunks = [synthesizer.prepare(self._warm_up_request(networks, tokens)) for tokens in _WARM_UP_TOKENS]
+        await asyncio.gather(*(synthesizer.synthesize(chunk, due=0.0) for chunk in chunks))
         if isinstance(synthesizer, BatchSynthesizer) and recorder is not None:
             frames = int(self._settings.graph_seconds * FRAMES_PER_SECOND)
             self._running = replace(running, capture=asyncio.create_task(synthesizer.capture(frames)))
@@ -183,14 +183,13 @@ class ZipVoiceEngine:
         return both.to_prepared(self.name, f"{first.digest}+{second.digest}")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-        running = self._started()
-        state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
-        items = self._read(state)
-        playhead, asked = Playhead(asyncio.get_running_loop().time), time.perf_counter()
+        running, asked = self._started(), time.perf_counter()
+        with running.synthesizer.arriving():
+            state, items, first = await running.text_executor.run(partial(self._begin, utterance))
+        playhead = Playhead(asyncio.get_running_loop().time)
         ahead = running.synthesizer.chunks_ahead
         with closing(_ChunkRequests(running.synthesizer, state, playhead)) as requests:
-            with running.synthesizer.arriving():
-                requested = requests.add(await running.text_executor.run(lambda: next(items, None)))
+            requested = requests.add(first)
             while requested is not None:
                 # The next chunk's text is processed while the device works on this one.
                 following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
@@ -200,7 +199,8 @@ class ZipVoiceEngine:
                     upcoming = await following
                 finally:
                     following.cancel()
-                chunk = state.chunk(requested.item, made, upcoming, time.perf_counter() - asked)
+                next_item = None if upcoming is None else upcoming.item
+                chunk = state.chunk(requested.item, made, next_item, time.perf_counter() - asked)
                 playhead.push(chunk.duration)
                 yield chunk
                 requested, asked = after if ahead else requests.add(upcoming), time.perf_counter()
@@ -209,10 +209,18 @@ class ZipVoiceEngine:
                 "Nothing in the text can be spoken: it holds no word that the model knows.", field="input"
             )
 
-    def _read(self, state: "_UtteranceState") -> Iterator[TokenChunk | Pause]:
-        utterance = state.utterance
+    def _begin(self, utterance: Utterance) -> "tuple[_UtteranceState, Iterator[_ReadItem], _ReadItem | None]":
+        """On a thread of the texts: the utterance's state, its items, each made when asked for, and the first."""
+        state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
+        items = self._read(state)
+        return state, items, next(items, None)
+
+    def _read(self, state: "_UtteranceState") -> "Iterator[_ReadItem]":
+        running, utterance = self._started(), state.utterance
         language = known_language(utterance.language)
-        return self._started().frontend.read(utterance.text, utterance.normalization, language, state.policy)
+        for item in running.frontend.read(utterance.text, utterance.normalization, language, state.policy):
+            chunk = None if isinstance(item, Pause) else running.synthesizer.prepare(state.request(item))
+            yield _ReadItem(item, chunk)
 
     def _prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         ids = self._started().frontend.transcript_ids(prompt.transcript)
@@ -263,6 +271,14 @@ def chunk_policy(prompt: ZipVoicePrompt, options: ZipVoiceOptions, speed: float)
 
 
 @dataclass(frozen=True, slots=True)
+class _ReadItem:
+    """The next part of a text: a chunk that may be synthesized, or a pause."""
+
+    item: TokenChunk | Pause
+    chunk: PreparedChunk | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Requested:
     """A chunk under way; of a pause, nothing is made."""
 
@@ -277,17 +293,17 @@ class _ChunkRequests:
         self._synthesizer, self._state, self._playhead = synthesizer, state, playhead
         self._tasks: set[asyncio.Task[SynthesizedChunk]] = set()
 
-    def add(self, item: TokenChunk | Pause | None) -> _Requested | None:
+    def add(self, read: _ReadItem | None) -> _Requested | None:
         """Request the next chunk; None behind the last."""
-        if item is None:
+        if read is None:
             return None
-        due = self._playhead.expect(self._state.expected_seconds(item))
-        if isinstance(item, Pause):
-            return _Requested(item, None)
-        task = asyncio.create_task(self._synthesizer.synthesize(self._state.request(item), due))
+        due = self._playhead.expect(self._state.expected_seconds(read.item))
+        if read.chunk is None:
+            return _Requested(read.item, None)
+        task = asyncio.create_task(self._synthesizer.synthesize(read.chunk, due))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
-        return _Requested(item, task)
+        return _Requested(read.item, task)
 
     def _ended(self, task: "asyncio.Task[SynthesizedChunk]") -> None:
         self._tasks.discard(task)
@@ -318,7 +334,7 @@ class _UtteranceState:
         """The request for the next chunk; its noise depends only on the utterance's seed and the chunk's index."""
         seed = derive_seed(self._seed, "segment", self._requests)
         self._requests += 1
-        return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed)
+        return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed, self._gain)
 
     def expected_seconds(self, item: TokenChunk | Pause) -> float:
         """Seconds that an item will play, before anything is cut from it."""
@@ -341,7 +357,7 @@ class _UtteranceState:
             pcm = silence(item.seconds, SAMPLE_RATE, self._channels)
         else:
             assert made is not None
-            pcm = self._postprocess(made.pcm, last=upcoming is None)
+            pcm = with_edges_cut(made.pcm, SAMPLE_RATE, start=not self.spoke, end=upcoming is None)
             pcm = self._cross_fade.push(pcm, last=not isinstance(upcoming, TokenChunk))
             ids, self.spoke = item.ids, True
         span = item.span
@@ -355,10 +371,3 @@ class _UtteranceState:
             device_seconds=made.device_seconds if made else 0.0,
             stages=StageSeconds(flow=made.flow, vocoder=made.vocoder) if made else NO_STAGES,
         )
-
-    def _postprocess(self, pcm: Pcm, *, last: bool) -> Pcm:
-        """Undo the prompt's gain, and cut silence at the utterance's edges and, if asked, long pauses."""
-        pcm = np.clip(pcm / np.float32(self._gain), -1.0, 1.0)
-        if self._options.remove_long_silence:
-            pcm = with_pauses_cut(pcm, SAMPLE_RATE)
-        return with_edges_cut(pcm, SAMPLE_RATE, start=not self.spoke, end=last)

@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.audio.silence import with_pauses_cut
 from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
-from polyvox.engines.zipvoice.mel import BINS
+from polyvox.engines.zipvoice.chunk_row import ChunkRow
+from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
@@ -30,22 +32,37 @@ _CPU_BATCH, _GPU_BATCH = 8, 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkRequest:
-    """One chunk to synthesize, and the seed of its noise."""
+    """One chunk to synthesize, the seed of its noise, and the gain that its prompt has been given."""
 
     tokens: tuple[int, ...]
     prompt: ZipVoicePrompt
     speed: float
     options: ZipVoiceOptions
     seed: int
+    gain: float = 1.0
 
     @property
     def solver(self) -> SolverOptions:
         return SolverOptions(self.options.steps, self.options.guidance, self.options.shift)
 
+    def finished(self, pcm: Pcm) -> Pcm:
+        """Samples of the network as new ones without the prompt's gain and, if asked, without long pauses."""
+        made: Pcm = pcm / np.float32(self.gain)
+        np.clip(made, -1.0, 1.0, out=made)
+        return with_pauses_cut(made, SAMPLE_RATE) if self.options.remove_long_silence else made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedChunk:
+    """A request, and its row of a batch where the synthesizer wants one."""
+
+    request: ChunkRequest
+    row: ChunkRow | None = None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SynthesizedChunk:
-    """Samples, [n] or [n, channels], the number of mel frames, and the time of both stages.
+    """Finished samples, [n] or [n, channels], the number of mel frames, and the time of both stages.
 
     Where both are one call, the flow's is that of both.
     """
@@ -66,11 +83,16 @@ class ChunkSynthesizer(Protocol):
 
     chunks_ahead: int
     """Chunks of an utterance that are requested before the one in front of them is done: 1 keeps a GPU busy."""
+    text_threads: int
+    """Threads that read texts and prepare chunks for it."""
 
     def arriving(self) -> AbstractContextManager[None]:
         """Announce, for a block, that it leads to a chunk."""
 
-    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk: ...
+    def prepare(self, request: ChunkRequest) -> PreparedChunk:
+        """Do what needs no device; any thread may call it."""
+
+    async def synthesize(self, chunk: PreparedChunk, due: float) -> SynthesizedChunk: ...
 
     async def close(self) -> None: ...
 
@@ -97,6 +119,7 @@ class ZipVoiceSynthesizer:
     """The stages encode, step and vocode. A chunk joins the solver's batch at any step and leaves after its last."""
 
     chunks_ahead = 0
+    text_threads = 1
 
     def __init__(self, networks: ZipVoiceNetworks, device: torch.device, observer: Observer | None) -> None:
         self._networks = networks
@@ -124,10 +147,14 @@ class ZipVoiceSynthesizer:
         """Nobody waits: a chunk joins the batch at any step."""
         return nullcontext()
 
-    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
+    def prepare(self, request: ChunkRequest) -> PreparedChunk:
+        """The stages take a request as it is."""
+        return PreparedChunk(request)
+
+    async def synthesize(self, chunk: PreparedChunk, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
         asked = time.perf_counter()
-        made = await self._encode(request, due)
+        made = await self._encode(chunk.request, due)
         state, device = made.state, made.seconds
         while not state.done:
             made = await self._step(state, due)
@@ -135,7 +162,7 @@ class ZipVoiceSynthesizer:
         solved = time.perf_counter()
         vocoded = await self._vocode(state, due)
         flow, vocoder = Seconds(solved - asked, device), Seconds(time.perf_counter() - solved, vocoded.seconds)
-        return SynthesizedChunk(vocoded.pcm, len(state.generated), flow, vocoder)
+        return SynthesizedChunk(chunk.request.finished(vocoded.pcm), len(state.generated), flow, vocoder)
 
     async def close(self) -> None:
         for stage in (self._encode, self._step, self._vocode):

@@ -1,6 +1,6 @@
 """CUDA graphs: work of fixed shape, captured once and replayed without a launch for each of its kernels."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,11 +12,17 @@ class Replay(Protocol):
     """Runs a function of tensors whose shapes follow from `key`: captured, as by `CudaGraphs`, or in any other way."""
 
     def __call__(
-        self, key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
+        self,
+        key: Hashable,
+        work: Callable[..., Tensor],
+        given: Sequence[Tensor],
+        idle: Sequence[Tensor] | None = None,
+        same: Collection[int] = (),
     ) -> Tensor:
         """The result of `work(*given)`.
 
-        A capture runs `work` several times: on `idle` where it is given, because `work` has side effects there.
+        A capture runs `work` several times: on `idle` where it is given, because `work` has side effects there. The
+        inputs `same`, by index, are what they were in the last call with this key.
         """
 
 
@@ -43,13 +49,17 @@ class CudaGraphs:
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
     def __call__(
-        self, key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
+        self,
+        key: Hashable,
+        work: Callable[..., Tensor],
+        given: Sequence[Tensor],
+        idle: Sequence[Tensor] | None = None,
+        same: Collection[int] = (),
     ) -> Tensor:
         if key not in self._captured:
             self._captured[key] = self._capture(work, given if idle is None else idle)
         captured = self._captured[key]
-        for static, new in zip(captured.inputs, given, strict=True):
-            static.copy_(new, non_blocking=True)
+        copy_inputs(captured.inputs, given, same)
         captured.graph.replay()
         return captured.output
 
@@ -67,6 +77,15 @@ class CudaGraphs:
         with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
             output = work(*inputs)
         return _Captured(graph, inputs, output)
+
+
+def copy_inputs(static: Sequence[Tensor], given: Sequence[Tensor], same: Collection[int] = ()) -> None:
+    """Copy a call's inputs to where a graph reads them, in one call of PyTorch; those that are the `same` are there."""
+    assert len(static) == len(given)
+    changed = [index for index in range(len(given)) if index not in same]
+    if changed:
+        targets, sources = [static[index] for index in changed], [given[index] for index in changed]
+        torch._foreach_copy_(targets, sources, non_blocking=True)
 
 
 def buckets(most: int, *, start: int = 1) -> list[int]:

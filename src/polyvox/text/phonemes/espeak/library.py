@@ -7,13 +7,14 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Lock
 from typing import Final
 
 from polyvox.child_process import end_blocking_child, start_blocking_child
 from polyvox.errors import EngineError, NotServedError
 from polyvox.text.phonemes.espeak.lines import answered, batches, encoded
 from polyvox.text.phonemes.espeak.program import espeak_missing
+from polyvox.text.phonemes.espeak.watchdog import WATCHDOG
 
 _PACKAGE: Final = "espeakng_loader"
 _NAMES: Final = {"darwin": "libespeak-ng.dylib", "win32": "espeak-ng.dll"}
@@ -87,15 +88,11 @@ class EspeakLibrary:
 def _ask(worker: subprocess.Popen[bytes], lines: Sequence[str]) -> list[str]:
     assert worker.stdin is not None
     assert worker.stdout is not None
-    timer = Timer(_TIMEOUT_SECONDS, worker.kill)
-    timer.start()
-    try:
+    with WATCHDOG.limit(_TIMEOUT_SECONDS, worker.kill):
         with suppress(BrokenPipeError):  # it may have ended; the missing answer tells
             worker.stdin.write(encoded(lines))
             worker.stdin.flush()
         answers = [worker.stdout.readline(_MAX_LINE_BYTES) for _ in lines]
-    finally:
-        timer.cancel()
     if not all(answer.endswith(b"\n") for answer in answers):
         raise EngineError("espeak-ng failed on a text, or took too long.")
     return [answered(answer) for answer in answers]

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Timer
 from typing import Final
 
 from polyvox.child_process import start_blocking_child
@@ -13,6 +12,7 @@ from polyvox.container_image import this_image
 from polyvox.errors import EngineError, NotServedError
 from polyvox.extras import install_hint
 from polyvox.text.phonemes.espeak.lines import answered, batches, encoded
+from polyvox.text.phonemes.espeak.watchdog import WATCHDOG
 
 _log = logging.getLogger(__name__)
 _TIMEOUT_SECONDS: Final = 10.0
@@ -52,18 +52,13 @@ class EspeakProgram:
             raise NotServedError(espeak_missing(self._language, self._command[0]), field="language") from error
         assert process.stdin is not None
         assert process.stdout is not None
-        timer = Timer(_TIMEOUT_SECONDS, process.kill)
-        timer.start()
-        try:
-            with process:
-                with suppress(BrokenPipeError):  # it may end without reading; its status tells
-                    process.stdin.write(request)
-                    process.stdin.close()
-                answer = process.stdout.read(_MAX_ANSWER_BYTES + 1)
-                if len(answer) > _MAX_ANSWER_BYTES:
-                    process.kill()
-        finally:
-            timer.cancel()
+        with WATCHDOG.limit(_TIMEOUT_SECONDS, process.kill), process:
+            with suppress(BrokenPipeError):  # it may end without reading; its status tells
+                process.stdin.write(request)
+                process.stdin.close()
+            answer = process.stdout.read(_MAX_ANSWER_BYTES + 1)
+            if len(answer) > _MAX_ANSWER_BYTES:
+                process.kill()
         if process.returncode != 0:
             raise EngineError(f"espeak-ng failed with status {process.returncode}, or took too long.")
         return answer
