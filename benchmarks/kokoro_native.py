@@ -15,7 +15,7 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ from polyvox.installation import load_settings
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, eagerly
 from polyvox.runtime.placement import CPU, PRECISIONS, Placement
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span, Utterance
@@ -318,13 +318,6 @@ def _installed() -> Path:
     return open_bundle("kokoro", load_settings().models_dir).file("model.onnx")
 
 
-def launched(
-    key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
-) -> Tensor:
-    """A stand-in for CUDA graphs: the same work in the same shapes, each kernel launched by itself."""
-    return work(*given)
-
-
 def _record(native: NativeKokoro, style: Style) -> NativeKokoro:
     """The same with everything recorded, and how long that took."""
     began = time.perf_counter()
@@ -354,7 +347,7 @@ def _speak(
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
         frames = graph_frames(load_settings().section(KokoroSettings).graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, GraphShapes((launched,), launched, frames))
+        boxed = NativeKokoro(native.network, native.batch, GraphShapes((eagerly,), eagerly, frames))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)

@@ -23,12 +23,13 @@ from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
-from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.errors import (
     BundleError,
     EngineError,
     InvalidRequestError,
+    MarkupError,
     PromptError,
     TextError,
     UnavailableError,
@@ -110,6 +111,27 @@ def utterance(voice: PreparedVoice, text: str = TEXT, **fields) -> Utterance:
 async def spoken(engine: ZipVoiceEngine, asked: Utterance) -> list[AudioChunk]:
     engine.check(asked)
     return [chunk async for chunk in engine.speak(asked)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", [DISTILLED, STEREO], ids=lambda variant: variant.name)
+async def test_texts_that_other_processes_read_give_the_same_samples(
+    networks: dict[str, ZipVoiceNetworks], variant: Variant
+) -> None:
+    texts = ["[S1] He paid $5.20. [S2] Who? [pause:300ms] 今天3点。 <chang2>城 [S1] Me." * 2, TEXT, "No [S2] one <b"]
+    made = []
+    for workers in (0, 2):
+        engine = ZipVoiceEngine(variant, load_settings(zipvoice_text_workers=workers))
+        await engine.start_with(networks[variant.name], CPU)
+        voice = await prepared(engine)
+        made.append(await asyncio.gather(*(spoken(engine, utterance(voice, text)) for text in texts)))
+        with pytest.raises(MarkupError, match="length of time"):
+            await spoken(engine, utterance(voice, "Wait. [pause:0.3]"))
+        await engine.close()
+    for alone, beside in zip(*made, strict=True):
+        assert [(chunk.text, chunk.tokens) for chunk in alone] == [(chunk.text, chunk.tokens) for chunk in beside]
+        for one, other in zip(alone, beside, strict=True):
+            np.testing.assert_allclose(one.pcm, other.pcm, atol=1e-5)
 
 
 def samples(chunks: list[AudioChunk]) -> np.ndarray:

@@ -34,6 +34,9 @@ def read(known, text):
             raise KeyError(word)
         if word == "crash":
             os.kill(os.getpid(), signal.SIGKILL)
+        if word == "loud":
+            print("a line", flush=True)
+            os.write(1, b"and more of it")
         if word == "slow":
             time.sleep(0.3)
         yield f"{word}@{os.getpid()}" if word == "who" else known.get(word, word)
@@ -103,6 +106,11 @@ async def test_a_fault_in_one_text_is_an_error_of_that_text_alone() -> None:
         with pytest.raises(EngineError, match="KeyError"):
             await read_whole(workers, "bug")
         assert await read_whole(workers, "good") == ["good"]
+
+
+async def test_what_a_worker_prints_is_no_answer() -> None:
+    async with started(1) as workers:
+        assert await asyncio.wait_for(read_whole(workers, "loud and clear"), 10) == ["loud", "and", "clear"]
 
 
 async def test_a_process_that_ends_fails_its_texts_and_is_replaced() -> None:

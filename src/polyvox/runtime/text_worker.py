@@ -15,6 +15,8 @@ from polyvox.errors import EngineError, PolyvoxError
 
 SIZE: Final = struct.Struct("<I")
 """The length of the message behind it."""
+MOST_BYTES: Final = 1 << 26
+"""No message is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def answer_parent(reader: Callable[[Any], Reader], _: int) -> None:
     The first message is what `reader` makes the reader of all texts with.
     """
     with os.fdopen(os.dup(0), "rb") as source, os.fdopen(os.dup(1), "wb") as sink:
+        os.dup2(2, 1)  # what anything prints is not an answer
         messages = _messages(source)
         for given in messages:
             answer_all(reader(given), messages, sink)

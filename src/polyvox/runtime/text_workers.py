@@ -12,7 +12,7 @@ import structlog
 
 from polyvox.errors import UnavailableError
 from polyvox.forked_child import ForkedChild, ForkServer
-from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, packed
+from polyvox.runtime.text_worker import MOST_BYTES, SIZE, Forget, Part, Read, packed
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -68,7 +68,7 @@ class TextWorkers(Generic[JobT, PartT]):
 
     def __init__(self, count: int, module: str, *arguments: str, given: object = None) -> None:
         """`given` is what workers make their reader with."""
-        self._count, self._given = count, given
+        self.count, self._given = count, given
         self._server = ForkServer(sys.executable, "-I", "-m", module, *arguments)
         self._workers: list[_Worker] = []
         self._numbers = itertools.count()
@@ -88,7 +88,7 @@ class TextWorkers(Generic[JobT, PartT]):
     def begin(self, job: JobT) -> WorkerText[PartT]:
         """Have a text read by the process that has the least to do."""
         alive = [worker for worker in self._workers if not worker.ended]
-        if len(alive) < self._count and (self._replacing is None or self._replacing.done()):
+        if len(alive) < self.count and (self._replacing is None or self._replacing.done()):
             self._replacing = asyncio.create_task(self._replace())
         if not alive:
             raise UnavailableError("The processes that read texts are being started again; send the request again.")
@@ -106,7 +106,7 @@ class TextWorkers(Generic[JobT, PartT]):
 
     async def _fill(self) -> None:
         self._workers = [worker for worker in self._workers if not worker.ended]
-        new = [_Worker(await self._server.fork(0)) for _ in range(self._count - len(self._workers))]
+        new = [_Worker(await self._server.fork(0)) for _ in range(self.count - len(self._workers))]
         for worker in new:
             worker.tell(self._given)
         self._workers += new
@@ -125,6 +125,18 @@ class TextWorkers(Generic[JobT, PartT]):
             await self._fill()
         except (OSError, UnavailableError) as error:
             log.error("a process that reads texts could not be started", reason=str(error))
+
+
+async def started(workers: TextWorkers[JobT, PartT], warm_up: Sequence[JobT]) -> TextWorkers[JobT, PartT] | None:
+    """The processes once they have read some texts; None, and a warning, where there are none."""
+    if not workers.count:
+        return None
+    try:
+        await workers.start(warm_up)
+    except UnavailableError as error:
+        log.warning("texts are read by the server's own process", reason=error.message)
+        return None
+    return workers
 
 
 class _Worker:
@@ -164,11 +176,13 @@ class _Worker:
     async def _listen(self) -> None:
         try:
             while True:
-                head = await self._child.stdout.readexactly(SIZE.size)
-                content = await self._child.stdout.readexactly(*SIZE.unpack(head))
+                (size,) = SIZE.unpack(await self._child.stdout.readexactly(SIZE.size))
+                if size > MOST_BYTES:
+                    raise ConnectionError("it sends what is no answer")
+                content = await self._child.stdout.readexactly(size)
                 self._answer(pickle.loads(content))  # noqa: S301 - from a process of this server's own
         except (asyncio.IncompleteReadError, ConnectionError) as error:
-            log.debug("a process that reads texts says no more", reason=type(error).__name__)
+            log.debug("a process that reads texts says no more", reason=str(error))
         finally:
             self.ended = True
             while self._asked:

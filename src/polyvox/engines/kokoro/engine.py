@@ -15,6 +15,7 @@ import structlog
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kokoro import text_worker
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
@@ -38,7 +39,7 @@ from polyvox.engines.kokoro.voices import (
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
-from polyvox.runtime.text_workers import TextWorkers, worker_count
+from polyvox.runtime.text_workers import TextWorkers, started, worker_count
 from polyvox.text.phonemes.availability import unspoken
 from polyvox.text.phonemes.espeak.program import found_program
 from polyvox.text.spoken import SpokenWord
@@ -64,7 +65,6 @@ _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
 _UNLISTED_WORD = Utterance("Hello, Wrenlings.", "af_heart")
-_TEXT_WORKER = "polyvox.engines.kokoro.text_worker"
 _FIRST_WORDS = MappingProxyType(
     {
         "en-us": "Hello, Wrenlings.",
@@ -223,15 +223,8 @@ class KokoroEngine:
     async def _text_workers(self, *, on_gpu: bool) -> TextWorkers[UnreadText, PhonemeChunk] | None:
         """The processes that read texts, started; None where there are none."""
         count = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=on_gpu)
-        if not count:
-            return None
-        workers = TextWorkers[UnreadText, PhonemeChunk](count, _TEXT_WORKER, found_program(self._espeak))
-        try:
-            await workers.start([self._unread(_UNLISTED_WORD)])
-        except UnavailableError as error:
-            log.warning("texts are read by the server's own process", model=self.name, reason=error.message)
-            return None
-        return workers
+        workers = TextWorkers[UnreadText, PhonemeChunk](count, text_worker.__name__, found_program(self._espeak))
+        return await started(workers, [self._unread(_UNLISTED_WORD)])
 
     def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk], SynthesisRequest]:
         """Makes the requests for an utterance's chunks."""

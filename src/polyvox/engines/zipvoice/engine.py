@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,9 +16,10 @@ from polyvox.config import Settings
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
+from polyvox.engines.zipvoice import text_worker
 from polyvox.engines.zipvoice.batch_synthesizer import BatchSynthesizer
 from polyvox.engines.zipvoice.cross_fade import CrossFade
-from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
+from polyvox.engines.zipvoice.frontend import TokenChunk, UnreadText, ZipVoiceFrontend, known_language
 from polyvox.engines.zipvoice.loading import load
 from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
@@ -30,6 +31,8 @@ from polyvox.engines.zipvoice.synthesizer import (
     SynthesizedChunk,
     ZipVoiceSynthesizer,
 )
+from polyvox.engines.zipvoice.text_items import OwnItems, TextItem, TextItems, WorkerItems
+from polyvox.engines.zipvoice.text_worker import ModelTokens
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt, trim_recording
@@ -38,7 +41,10 @@ from polyvox.models.zipvoice.flow import target_frames
 from polyvox.models.zipvoice.model import ZipVoice
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
+from polyvox.runtime.text_workers import TextWorkers, started, worker_count
+from polyvox.text.phonemes.espeak.program import found_program
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import chinese_tokens
 from polyvox.types import (
@@ -47,6 +53,7 @@ from polyvox.types import (
     Capabilities,
     ChunkPolicy,
     EngineLocation,
+    NormalizationOptions,
     PreparedVoice,
     StageSeconds,
     Utterance,
@@ -59,6 +66,7 @@ FIRST_CHUNK_SECONDS = 3.0
 CHUNK_GROWTH = 2.0
 LEAST_CHUNK_SECONDS = 4.0
 _WARM_UP_TOKENS, _WARM_UP_FRAMES = (12, 15), 60
+_WARM_UP_POLICY = ChunkPolicy(10, 1.0, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,7 @@ class _Running:
     synthesizer: ChunkSynthesizer
     speaker_tags: tuple[int, int] | None
     warning: str
+    workers: TextWorkers[UnreadText, TokenChunk | Pause] | None = None
     capture: "asyncio.Task[None] | None" = None
 
 
@@ -137,7 +146,8 @@ class ZipVoiceEngine:
             synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
         self.location = EngineLocation(str(device))
         text_executor = DeviceExecutor(f"{self.name}-text", synthesizer.text_threads)
-        running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
+        workers = await self._text_workers(networks, on_gpu=device.type == "cuda")
+        running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning, workers)
         self._running = running
         await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
         # Two at once, of different lengths: batches with padding take a code path of their own.
@@ -146,6 +156,16 @@ class ZipVoiceEngine:
         if isinstance(synthesizer, BatchSynthesizer) and recorder is not None:
             frames = int(self._settings.graph_seconds * FRAMES_PER_SECOND)
             self._running = replace(running, capture=asyncio.create_task(synthesizer.capture(frames)))
+
+    async def _text_workers(
+        self, networks: ZipVoiceNetworks, *, on_gpu: bool
+    ) -> TextWorkers[UnreadText, TokenChunk | Pause] | None:
+        count = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=on_gpu)
+        model = ModelTokens(networks.vocabulary, self._variant.dialogue)
+        workers = TextWorkers[UnreadText, TokenChunk | Pause](
+            count, text_worker.__name__, found_program(self._espeak), given=model
+        )
+        return await started(workers, [UnreadText("Hello.", NormalizationOptions(), "en", _WARM_UP_POLICY)])
 
     async def captured(self) -> None:
         """Wait until all shapes are captured that will be; until then, the engine speaks a little more slowly."""
@@ -164,6 +184,8 @@ class ZipVoiceEngine:
                 await asyncio.wait([running.capture])
             await running.synthesizer.close()
             await asyncio.to_thread(running.text_executor.close)
+            if running.workers is not None:
+                await running.workers.close()
 
     def check(self, utterance: Utterance) -> None:
         known_language(utterance.language)
@@ -184,15 +206,18 @@ class ZipVoiceEngine:
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running, asked = self._started(), time.perf_counter()
-        with running.synthesizer.arriving():
-            state, items, first = await running.text_executor.run(partial(self._begin, utterance))
+        with running.synthesizer.arriving(), ExitStack() as ending:
+            state = await running.text_executor.run(partial(self._state, utterance))
+            items = ending.enter_context(closing(self._items(running, state)))
+            first = await items.next()
+            ending.pop_all()
         playhead = Playhead(asyncio.get_running_loop().time)
         ahead = running.synthesizer.chunks_ahead
-        with closing(_ChunkRequests(running.synthesizer, state, playhead)) as requests:
+        with closing(items), closing(_ChunkRequests(running.synthesizer, state, playhead)) as requests:
             requested = requests.add(first)
             while requested is not None:
                 # The next chunk's text is processed while the device works on this one.
-                following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
+                following = asyncio.ensure_future(items.next())
                 try:
                     after = requests.add(await following) if ahead else None
                     made = None if requested.made is None else await requested.made
@@ -209,18 +234,20 @@ class ZipVoiceEngine:
                 "Nothing in the text can be spoken: it holds no word that the model knows.", field="input"
             )
 
-    def _begin(self, utterance: Utterance) -> "tuple[_UtteranceState, Iterator[_ReadItem], _ReadItem | None]":
-        """On a thread of the texts: the utterance's state, its items, each made when asked for, and the first."""
-        state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
-        items = self._read(state)
-        return state, items, next(items, None)
+    def _state(self, utterance: Utterance) -> "_UtteranceState":
+        return _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
 
-    def _read(self, state: "_UtteranceState") -> "Iterator[_ReadItem]":
-        running, utterance = self._started(), state.utterance
+    def _items(self, running: _Running, state: "_UtteranceState") -> TextItems:
+        utterance = state.utterance
         language = known_language(utterance.language)
-        for item in running.frontend.read(utterance.text, utterance.normalization, language, state.policy):
-            chunk = None if isinstance(item, Pause) else running.synthesizer.prepare(state.request(item))
-            yield _ReadItem(item, chunk)
+        given = UnreadText(utterance.text, utterance.normalization, language, state.policy)
+
+        def prepare(tokens: TokenChunk) -> PreparedChunk:
+            return running.synthesizer.prepare(state.request(tokens))
+
+        if running.workers is None:
+            return OwnItems(running.frontend.read(given), prepare, running.text_executor)
+        return WorkerItems(running.workers.begin(given), prepare, running.text_executor)
 
     def _prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         ids = self._started().frontend.transcript_ids(prompt.transcript)
@@ -271,14 +298,6 @@ def chunk_policy(prompt: ZipVoicePrompt, options: ZipVoiceOptions, speed: float)
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadItem:
-    """The next part of a text: a chunk that may be synthesized, or a pause."""
-
-    item: TokenChunk | Pause
-    chunk: PreparedChunk | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Requested:
     """A chunk under way; of a pause, nothing is made."""
 
@@ -293,7 +312,7 @@ class _ChunkRequests:
         self._synthesizer, self._state, self._playhead = synthesizer, state, playhead
         self._tasks: set[asyncio.Task[SynthesizedChunk]] = set()
 
-    def add(self, read: _ReadItem | None) -> _Requested | None:
+    def add(self, read: TextItem | None) -> _Requested | None:
         """Request the next chunk; None behind the last."""
         if read is None:
             return None

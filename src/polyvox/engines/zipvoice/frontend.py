@@ -29,6 +29,16 @@ class TokenChunk:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadText:
+    """A text, its language where that is given, and how it is to be read and split."""
+
+    text: str
+    normalization: NormalizationOptions
+    language: str | None
+    policy: ChunkPolicy
+
+
 class ZipVoiceFrontend:
     """Texts of callers on their way to one model. It keeps no state between texts."""
 
@@ -42,12 +52,13 @@ class ZipVoiceFrontend:
         """True if English is phonemized by the program espeak-ng, as in the models' training data."""
         return self._tokenizer.uses_espeak
 
-    def read(
-        self, raw: str, options: NormalizationOptions, language: str | None, policy: ChunkPolicy
-    ) -> Iterator[TokenChunk | Pause]:
+    def read(self, given: UnreadText) -> Iterator[TokenChunk | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
-        masked = parse(raw, announcement(options.code_blocks, language or detect_language(raw, LANGUAGES)))
-        for chunk in chunk_clauses(clauses(masked, options, language, dialogue=self._dialogue), policy):
+        options, language = given.normalization, given.language
+        masked = parse(
+            given.text, announcement(options.code_blocks, language or detect_language(given.text, LANGUAGES))
+        )
+        for chunk in chunk_clauses(clauses(masked, options, language, dialogue=self._dialogue), given.policy):
             if isinstance(chunk, Pause):
                 yield chunk
             elif ids := self._chunk_ids(masked, chunk):

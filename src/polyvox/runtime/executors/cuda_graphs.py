@@ -26,6 +26,17 @@ class Replay(Protocol):
         """
 
 
+def eagerly(
+    key: Hashable,
+    work: Callable[..., Tensor],
+    given: Sequence[Tensor],
+    idle: Sequence[Tensor] | None = None,
+    same: Collection[int] = (),
+) -> Tensor:
+    """A `Replay` that captures nothing."""
+    return work(*given)
+
+
 @dataclass(frozen=True, slots=True)
 class _Captured:
     graph: torch.cuda.CUDAGraph

@@ -34,6 +34,9 @@ class TokenVocabulary:
     def __getitem__(self, token: str) -> int:
         return self._ids[token]
 
+    def __reduce__(self) -> tuple[type["TokenVocabulary"], tuple[dict[str, int]]]:
+        return TokenVocabulary, (dict(self._ids),)
+
     def encode(self, tokens: Iterable[str]) -> VocabularyIds:
         """The ids of all known tokens, in order, and the unknown tokens."""
         ids: list[int] = []

@@ -8,7 +8,7 @@ a step is large where voices differ and small where they do not.
 
 import math
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import LONG
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, StyledTokens
-from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay, eagerly
 
 _PITCH_SENTENCES = 3
 # Style rows are drawn for so many phonemes, log-uniformly: short sentences as often as long ones.
@@ -76,7 +76,7 @@ class StyleFit:
         self._encoded = EncodedSentences.of(kokoro, self._sentences)
         padded = None if replay is None else self._padded_frames(kokoro)
         self._loss = StyleLoss(kokoro, scorer, self._basis, speaker, config, padded)
-        self._run: Replay = _eager if replay is None else replay
+        self._run: Replay = eagerly if replay is None else replay
         self._fits_pitch, self._fits_mos = speaker.log_pitch is not None, scorer.predicts_mos
         self._coordinates = torch.zeros_like(base[0])
         self._mos_weight = base.new_tensor(config.mos_weight)
@@ -155,12 +155,6 @@ class StyleFit:
         """Rows of random lengths: the offset must do for all of them, and short sentences are cheaper to decode."""
         exponents = torch.rand(count, generator=self._generator, device=self._base.device)
         return self._base[(_FEWEST_PHONEMES * (_MOST_PHONEMES / _FEWEST_PHONEMES) ** exponents).long() - 1]
-
-
-def _eager(
-    key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
-) -> Tensor:
-    return work(*given)
 
 
 def padded_ids(phonemes: str) -> list[int]:
