@@ -36,7 +36,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What was read: None at the text's end, or the reason why it cannot be read."""
+    """A part of a text: None at its end, or the reason why it cannot be read."""
 
     value: Any
     error: PolyvoxError | None = None

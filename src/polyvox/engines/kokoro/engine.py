@@ -207,7 +207,7 @@ class KokoroEngine:
     def _reading(
         self, loaded: _Loaded, utterance: Utterance
     ) -> Iterator[Callable[[], Awaitable[SynthesisRequest | None]]]:
-        """What gives the next request of an utterance, and None behind the last one."""
+        """The call that gives the next request of an utterance, and None behind the last one."""
         if loaded.workers is None:
             yield partial(loaded.synthesis.next_request, self.requests(utterance))
             return

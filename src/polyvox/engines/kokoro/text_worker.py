@@ -25,7 +25,7 @@ _WORDS: Final = {
     "zh": "今天3点还要去银行。",
     "ja": "今日は3時に銀行へ行った。",
 }
-"""What loads the tables of each language. None is unlisted in English: the network for those has threads."""
+"""Words that load the tables of each language. None is unlisted in English: the network for those has threads."""
 
 
 def main() -> None:

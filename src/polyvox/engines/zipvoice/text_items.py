@@ -1,4 +1,4 @@
-"""What a text says next, read in this process or in one of its own, and prepared for the device."""
+"""The items of a text, read in this process or in one of their own, and prepared for the device."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from polyvox.types import ChunkPolicy, NormalizationOptions
 
 @dataclass(frozen=True, slots=True)
 class ModelTokens:
-    """What a worker has to know of its model."""
+    """The part of a model that its workers have to know."""
 
     vocabulary: TokenVocabulary
     dialogue: bool

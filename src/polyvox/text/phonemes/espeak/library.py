@@ -21,7 +21,7 @@ _NAMES: Final = {"darwin": "libespeak-ng.dylib", "win32": "espeak-ng.dll"}
 _WORKER: Final = Path(__file__).with_name("worker.py")
 _TIMEOUT_SECONDS: Final = 10.0
 _MAX_LINE_BYTES: Final = 1 << 20
-_MAX_IDLE: Final = 4
+_MAX_IDLE: Final = 2
 
 
 def find_library() -> Path | None:
