@@ -836,6 +836,14 @@ def seconds(raw: str) -> float:
     return time.thread_time() - start
 
 
+def seconds_of_a_million_additions() -> float:
+    start, total = time.thread_time(), 0
+    for number in range(1_000_000):
+        total += number
+    assert total
+    return time.thread_time() - start
+
+
 HOSTILE = [
     "1", "1,", "1,111,", "1.", "1-", "1/", "1:", "$1", "+1 ", "v1.", "a.", "A. ", "[", "(", "](", "@", "a@", "#", "'",
     "-", "- ", "...", "…. ", "www.", "http://", "1 1/2", "x^", " ", "\n", "é", "1x", "Mon-", "Jan 1 ", "a-", "_",
@@ -854,7 +862,8 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
 
 
 @pytest.mark.long
-def test_a_long_text_takes_about_a_second_at_most() -> None:
+def test_a_long_text_takes_as_long_as_forty_million_additions_at_most() -> None:
     sentence = "In 1905, Dr. Smith paid $5.25 for 3 3/4 lbs of flour; he lived at 123 Main St. in St. Louis. "
     prose = "It was a bright cold day, and the clocks of the town were striking as the old man came home again. "
-    assert seconds((sentence + prose * 4) * 200) < 2.5
+    taken = seconds((sentence + prose * 4) * 200)
+    assert taken < 40 * seconds_of_a_million_additions()  # a second or less on most machines
