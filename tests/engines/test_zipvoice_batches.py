@@ -77,7 +77,7 @@ async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
     assert "captured" not in engine.warning
     await engine.close()
     assert {shape.part for shape in replay.calls} == {"encode", "step", "vocode"}
-    assert max(report.size for report in batches) == len(TEXTS), "the first chunks share a batch"
+    assert max(report.size for report in batches) >= len(TEXTS), "the first chunks share a batch, and a second may join"
     for ours, theirs in zip(together, expected, strict=True):
         assert ours.shape == theirs.shape
         assert np.abs(ours - theirs).max() <= 1e-4
@@ -180,7 +180,7 @@ async def test_samples_are_the_same_alone_and_in_a_batch_and_finished_once_for_a
     reads.clear()
     together = await asyncio.gather(*(said(engine, TEXTS[1], seed) for seed in (5, 6, 7)))
     await engine.close()
-    assert max(report.size for report in batches) == 3
+    assert max(report.size for report in batches) >= 3
     assert sorted(reads) == sorted(report.size for report in batches), "one call for each batch"
     np.testing.assert_array_equal(alone[0], alone[1])
     for ours, theirs in zip(together, (alone[0], *alone[2:]), strict=True):
