@@ -22,6 +22,7 @@ from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.server.certificate import Certificate
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
+from polyvox.server.heap import return_large_blocks
 from polyvox.server.socket_watch import SocketWatch
 from polyvox.server.welcome import welcome
 from polyvox.service.local_service import build_service
@@ -67,6 +68,7 @@ def run_server(
     check_wyoming_exposure(settings)
     certificate = Certificate.of(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
+    return_large_blocks()
     with (
         listening_socket(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,

@@ -14,6 +14,7 @@ from uvicorn.loops.auto import auto_loop_factory
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
+from polyvox.server.heap import return_large_blocks
 from polyvox.service.telemetry.logs import configure_logging
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -36,6 +37,7 @@ def run_in_child(
     configure_logging(settings)
     bind_contextvars(process=number)
     sys.setswitchinterval(HANDOVER_SECONDS)
+    return_large_blocks()
 
     def ready(said: Mapping[str, str] | None = None) -> None:
         say({"ready": said or {}})
