@@ -18,8 +18,19 @@ def stft(samples: Tensor, size: int, hop: int) -> Tensor:
 
 def istft_frames(magnitude: Tensor, phase: Tensor, size: int) -> Tensor:
     """Inverse transform of spectra [batch, size / 2 + 1, n] to windowed frames [batch, n, size]."""
-    frames: Tensor = torch.fft.irfft(torch.polar(magnitude, phase).transpose(1, 2), n=size)
+    frames = real_frames(torch.polar(magnitude, phase).transpose(1, 2), size)
     return frames * hann_like(frames)
+
+
+def real_frames(spectra: Tensor, size: int) -> Tensor:
+    """Inverse transform of spectra [..., size / 2 + 1] to frames [..., size].
+
+    The first and the last bin of a real signal are real. A network's are not, and cuFFT adds their imaginary parts to
+    the frames or leaves them out, as the number of frames would have it: a stream beside others had a tone of its own.
+    """
+    first, inner, last = spectra.split([1, size // 2 - 1, 1], dim=-1)
+    frames: Tensor = torch.fft.irfft(torch.cat((first.real, inner, last.real), dim=-1), n=size)
+    return frames
 
 
 def squared_window(frames: Tensor) -> Tensor:

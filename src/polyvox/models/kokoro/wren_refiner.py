@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock
 from polyvox.models.kokoro.wren_source import overlap_add
+from polyvox.models.spectrum import real_frames
 
 _OVERLAP = 4
 """Spectra that cover one sample."""
@@ -94,7 +95,7 @@ class Refiner(nn.Module):
 
     def _synthesize(self, spectra: Tensor) -> Tensor:
         edge = (self.fft - self.hop) // 2
-        frames = torch.fft.irfft(spectra, self.fft) * (self.window / _WINDOW_POWER)
+        frames = real_frames(spectra, self.fft) * (self.window / _WINDOW_POWER)
         return overlap_add(frames, self.hop)[:, edge : edge + spectra.shape[1] * self.hop]
 
 
