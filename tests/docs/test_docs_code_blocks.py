@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tomllib
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from helpers.processes import ProgramProcess
 from helpers.tables import each_row
 from polyvox.audio.decode import decode
 from polyvox.bundles.manifest import manifest_named
+from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
 from polyvox.installation import settings_loader
 
@@ -215,8 +216,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def environment(folder: Path, models_dir: Path) -> dict[str, str]:
+def environment(folder: Path, models_dir: Path, installed: Callable[[str], Bundle]) -> dict[str, str]:
     """`python` and `polyvox` are the tested ones, and `curl` fails where the server answers with an error."""
+    installed("campplus")  # a page compares voices
     programs = folder / ".programs"
     programs.mkdir()
     curl = programs / "curl"

@@ -28,7 +28,7 @@ def real_frames(spectra: Tensor, size: int) -> Tensor:
     The first and the last bin of a real signal are real. A network's are not, and cuFFT adds their imaginary parts to
     the frames or leaves them out, as the number of frames would have it: a stream beside others had a tone of its own.
     """
-    first, inner, last = spectra.split([1, size // 2 - 1, 1], dim=-1)
+    first, inner, last = torch.split(spectra, [1, size // 2 - 1, 1], dim=-1)
     frames: Tensor = torch.fft.irfft(torch.cat((first.real, inner, last.real), dim=-1), n=size)
     return frames
 
