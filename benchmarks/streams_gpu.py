@@ -35,6 +35,7 @@ from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.runtime.garbage import keep_loaded
 from polyvox.runtime.placement import PRECISIONS
+from polyvox.server.heap import return_large_blocks
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.types import Utterance
 
@@ -151,7 +152,8 @@ async def engine_target(seeded: Seeded, settings: Settings) -> AsyncIterator[Tar
     """The engine in this process, started."""
     engine, began = seeded_engine(seeded, settings), time.perf_counter()
     await engine.start()
-    keep_loaded()  # as a server does
+    keep_loaded()  # as a server does, and so the next line
+    return_large_blocks()
     try:
         yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning)
     finally:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from helpers.audio_signals import at_rate, pieces, tone, voice
 from helpers.examples import examples
 from helpers.tables import each_row
-from polyvox.audio.limiter import StreamLimiter
+from polyvox.audio.limiter import StreamLimiter, is_within
 from polyvox.types import Pcm
 
 CEILING = 10 ** (-1 / 20)
@@ -116,6 +116,23 @@ def test_runs_of_loud_and_quiet_are_limited_as_the_definition_says(
 def test_speech_whose_true_peaks_cannot_pass_the_ceiling_is_unchanged_bit_for_bit() -> None:
     pcm = 0.5 * voice(0.5, 24_000) / np.abs(voice(0.5, 24_000)).max()
     assert np.array_equal(limited(pcm), pcm)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 900), st.floats(0.3, 1.2))
+@examples(100)
+def test_a_signal_is_within_a_ceiling_where_limiting_would_not_change_it(seed: int, length: int, level: float) -> None:
+    noise = np.random.default_rng(seed).uniform(-1, 1, length).astype(np.float32)
+    noise[length // 2 :] *= 0.1  # loud samples are few, and may stand at either end
+    pcm = np.float32(level) * (noise if seed % 2 else noise[::-1])
+    assert is_within(pcm, -1.0) == np.array_equal(limited(pcm), pcm)
+
+
+def test_a_peak_between_samples_is_not_within_a_ceiling() -> None:
+    pcm = np.zeros(200, np.float32)
+    pcm[100:102] = 0.85
+    assert np.abs(pcm).max() < CEILING
+    assert not is_within(pcm, -1.0)
+    assert is_within(np.zeros(0, np.float32), -1.0)
 
 
 def test_a_sample_that_is_infinite_is_clipped_and_the_rest_stays_finite() -> None:

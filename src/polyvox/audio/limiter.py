@@ -34,7 +34,6 @@ class StreamLimiter:
     def __init__(self, ceiling: float, sample_rate: int, channels: int = 1) -> None:
         self._channels = check_channels(channels)
         self._peak = np.float32(10.0 ** (ceiling / 20))
-        self._harmless = self._peak / _LARGEST_GAIN
         self._slope = _RELEASE_DB_PER_SECOND / check_rate(sample_rate)
         self._ahead = round(_LOOKAHEAD_SECONDS * sample_rate)
         self._recent = np.zeros((2 * _REACH, channels), np.float32)
@@ -71,32 +70,19 @@ class StreamLimiter:
     def _needed(self, samples: Pcm) -> tuple[Places, Floats]:
         """The samples whose gain must be reduced, and the reductions in dB; delayed by the interpolator's reach."""
         blocks = -(-len(samples) // _BLOCK)
-        signal = np.zeros(((blocks + 1) * _BLOCK, self._channels), np.float32)
-        signal[: 2 * _REACH] = self._recent
-        signal[2 * _REACH : 2 * _REACH + len(samples)] = samples
+        rest = np.zeros((blocks * _BLOCK - len(samples), self._channels), np.float32)
+        signal = np.concatenate((self._recent, samples, rest))
         self._recent = signal[len(samples) : len(samples) + 2 * _REACH].copy()
-        chosen = self._doubtful_blocks(np.abs(signal))
+        chosen = _doubtful_blocks(signal, self._peak)
         if not len(chosen):
             return chosen, np.zeros(0)
-        windows = sliding_window_view(signal, 2 * _BLOCK, axis=0)[::_BLOCK]
-        peaks = _true_peaks(windows[chosen]).T
+        peaks = _block_peaks(signal, chosen)
         rows, columns = np.nonzero(peaks > self._peak)
         places = chosen[rows] * _BLOCK + columns
         inside = places < len(samples)
         # Samples that are not finite must not become gains; they are clipped.
         excess = np.minimum(peaks[rows, columns] / self._peak, _LARGEST_EXCESS)
         return places[inside], np.log(excess[inside]) / -_DB
-
-    def _doubtful_blocks(self, magnitudes: Pcm) -> Places:
-        """The blocks in which there can be a true peak above the ceiling."""
-        if magnitudes.max() <= self._harmless:
-            return np.zeros(0, np.int64)
-        loudest = magnitudes if self._channels == 1 else magnitudes.max(axis=1, keepdims=True)
-        # By halves: a maximum along a short axis takes five times as long.
-        while len(loudest) > len(magnitudes) // _BLOCK:
-            loudest = np.maximum(loudest[::2], loudest[1::2])
-        # Every interpolated point of a block lies within that block and the next one.
-        return np.flatnonzero(np.maximum(loudest[:-1], loudest[1:]) > self._harmless)
 
     def _gains(self, count: int, places: Places, needs: Floats) -> Iterator[tuple[slice, Pcm]]:
         """The runs of the next `count` outputs that are turned down, and the factors of each.
@@ -146,6 +132,40 @@ class StreamLimiter:
         sums = np.cumsum(np.concatenate([np.zeros(width), deepest]))
         means: Floats = (sums[width:] - sums[:-width]) / width
         return means
+
+
+def is_within(pcm: Pcm, ceiling: float) -> bool:
+    """True if no true peak of a whole signal, [n], is above so many dBFS: a `StreamLimiter` would not change it."""
+    peak = np.float32(10.0 ** (ceiling / 20))
+    loud = _loud_blocks(pcm, peak)
+    if not len(loud):
+        return True
+    # The windows that end with a loud block, and those that begin with one.
+    places = np.concatenate((loud - 1, loud))[:, None] * _BLOCK + np.arange(2 * _BLOCK)
+    windows = np.where((places >= 0) & (places < len(pcm)), pcm.take(places, mode="clip"), np.float32(0))
+    return bool(_true_peaks(windows[:, None]).max() <= peak)
+
+
+def _loud_blocks(signal: Pcm, peak: np.float32) -> Places:
+    """The blocks of [n, ...] with a sample so loud that a peak beside it can be above this."""
+    loud = np.flatnonzero(np.abs(signal) > peak / _LARGEST_GAIN) // (_BLOCK * max(signal[:1].size, 1))
+    first = np.ones(len(loud), np.bool_)
+    np.not_equal(loud[1:], loud[:-1], out=first[1:])
+    return loud[first]
+
+
+def _doubtful_blocks(signal: Pcm, peak: np.float32) -> Places:
+    """The blocks of [n, channels] in which there can be a true peak above this."""
+    loud = _loud_blocks(signal, peak)
+    # Every interpolated point of a block lies within that block and the next one.
+    both = np.unique(np.concatenate((loud - 1, loud)))
+    return both[(both >= 0) & (both < len(signal) // _BLOCK - 1)]
+
+
+def _block_peaks(signal: Pcm, blocks: Places) -> Pcm:
+    """The largest magnitudes [blocks, 16] at or beside the 16 middle samples of each block and the next."""
+    windows = sliding_window_view(signal, 2 * _BLOCK, axis=0)[::_BLOCK]
+    return _true_peaks(windows[blocks]).T
 
 
 def _released(needs: Floats, ramp: Floats) -> Floats:

@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 _LARGE_BLOCK = 4 * 2**20
-_KEPT_FREE = 4 * 2**20
+_KEPT_FREE = 64 * 2**20
 # Parameters of glibc's mallopt.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 

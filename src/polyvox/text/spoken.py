@@ -20,7 +20,8 @@ class SpokenWord:
 
     @property
     def is_punctuation(self) -> bool:
-        return self.text != "" and not any(char.isalnum() for char in self.text)
+        # Of nearly all words the first character tells.
+        return self.text != "" and not (self.text[0].isalnum() or any(char.isalnum() for char in self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from polyvox.audio.limiter import StreamLimiter
+from polyvox.audio.limiter import StreamLimiter, is_within
 from polyvox.types import Pcm
 from polyvox.voices.mixing import MixTerm
 
 TARGET_LUFS = -21.0
 """About the middle of the built-in voices, so that few of them change much."""
 CEILING_DBFS = -1.0
-# Peaks between samples stay below the ceiling where no sample passes this.
-_SAFE_PEAK = 0.6
 
 
 @cache
@@ -44,7 +42,7 @@ def gain_for(level: float) -> float:
 def with_gain(pcm: Pcm, gain: float, sample_rate: int) -> Pcm:
     """A chunk at its gain, limited to -1 dB true peak; it begins and ends in silence, so each is limited by itself."""
     louder: Pcm = pcm * np.float32(gain)
-    if max(louder.max(initial=0.0), -louder.min(initial=0.0)) <= _SAFE_PEAK:
+    if is_within(louder, CEILING_DBFS):
         return louder
     limiter = StreamLimiter(CEILING_DBFS, sample_rate)
     return np.concatenate((limiter.push(louder), limiter.finish()))

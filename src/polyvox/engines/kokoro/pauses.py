@@ -81,8 +81,10 @@ def pause_places(
 ) -> list[PausePlace]:
     """The sentence and clause ends inside a chunk of so many windows, in order."""
     places: list[PausePlace] = []
+    if not (boundaries := list(_boundaries(chunk))):
+        return places
     edges = np.clip(phoneme_edges(durations) // WINDOW_SAMPLES, 0, windows)
-    for boundary in _boundaries(chunk):
+    for boundary in boundaries:
         least = round(chunk.pauses.within_chunk(boundary.kind) / speed * sample_rate)
         start, onset = int(edges[boundary.last]), int(edges[boundary.first])
         region = Span(start, min(onset + _WINDOWS_PER_FRAME, windows))
@@ -122,13 +124,13 @@ def moved(word: AlignedWord, pauses: Sequence[MissingPause]) -> AlignedWord:
 
 
 def _boundaries(chunk: PhonemeChunk) -> Iterator[_Boundary]:
-    """The breaks between spoken words; the marks between two words make one break, the strongest of theirs."""
+    """The clause and sentence ends between spoken words; the marks between two make one, the strongest of theirs."""
     position = 1
     before: tuple[int, Span, str] | None = None
     kind = Break.WORD
     for word, after in zip(chunk.words, chunk.breaks, strict=False):
         spoken = bool(word.phonemes) and not word.is_punctuation
-        if spoken and before is not None and before[1] != word.span:
+        if spoken and before is not None and kind >= Break.CLAUSE and before[1] != word.span:
             yield _Boundary(kind, before[0], position, before[2].rstrip("ː")[-1:] in _STOPS)
         if spoken:
             before, kind = (position + len(word.phonemes) - 1, word.span, word.phonemes), after
