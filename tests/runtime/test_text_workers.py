@@ -13,8 +13,8 @@ import pytest
 from helpers.tables import each_row
 from polyvox.errors import EngineError, MarkupError, UnavailableError
 from polyvox.forked_child import ForkServer
-from polyvox.runtime.text_worker import SIZE, Forget, Part, Read, answer_all
-from polyvox.runtime.text_workers import TextWorkers, worker_count
+from polyvox.runtime.text_workers.answering import SIZE, Forget, Part, Read, answer_all
+from polyvox.runtime.text_workers.workers import TextWorkers, worker_count
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ from functools import partial
 from polyvox import fork_server
 from polyvox.errors import MarkupError
 from polyvox.forked_child import ForkServer
-from polyvox.runtime.text_worker import answer_parent
+from polyvox.runtime.text_workers.answering import answer_parent
 
 def read(known, text):
     for word in text.split():
@@ -47,7 +47,9 @@ fork_server.serve(partial(answer_parent, lambda known: partial(read, known)))
 
 @asynccontextmanager
 async def started(count: int, warm_up: tuple[str, ...] = ()):
-    with patch("polyvox.runtime.text_workers.ForkServer", lambda *command: ForkServer(*command[:2], "-c", PROGRAM)):
+    with patch(
+        "polyvox.runtime.text_workers.workers.ForkServer", lambda *command: ForkServer(*command[:2], "-c", PROGRAM)
+    ):
         workers = TextWorkers[str, str](count, "a program", given={"best": "BEST"})
     await workers.start(warm_up)
     try:

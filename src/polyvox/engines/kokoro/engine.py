@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kokoro import text_worker
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk
+from polyvox.engines.kokoro.first_words import UNLISTED, WITHOUT_NETWORK
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
@@ -39,7 +39,7 @@ from polyvox.engines.kokoro.voices import (
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
-from polyvox.runtime.text_workers import TextWorkers, started, worker_count
+from polyvox.runtime.text_workers.workers import TextWorkers, started, worker_count
 from polyvox.text.phonemes.availability import unspoken
 from polyvox.text.phonemes.espeak.program import found_program
 from polyvox.text.spoken import SpokenWord
@@ -64,22 +64,6 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
-_UNLISTED_WORD = Utterance("Hello, Wrenlings.", "af_heart")
-_FIRST_WORDS = MappingProxyType(
-    {
-        "en-us": "Hello, Wrenlings.",
-        "en-gb": "Hello, Wrenlings.",
-        "es": "Hola.",
-        "fr": "Bonjour.",
-        "hi": "नमस्ते।",
-        "it": "Ciao.",
-        "pt-br": "Olá.",
-        "zh": "今天3点还要去银行。",
-        "ja": "今日は3時に銀行へ行った。",
-    }
-)
-"""Words of each language: its tables and dictionary, and the network for unlisted ones, take a tenth of a second or
-more to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +135,9 @@ class KokoroEngine:
             self.pace = synthesis.workers * sum(chunk.duration for chunk in chunks) / max(seconds, _SHORTEST_SECONDS)
 
     def warm_up(self) -> None:
-        for language, word in _FIRST_WORDS.items():
+        for language, words in (UNLISTED | WITHOUT_NETWORK).items():
             try:
-                self.phonemize(word, language)
+                self.phonemize(words, language)
             except NotServedError as error:
                 log.debug("language not loaded", language=language, reason=error.message)
 
@@ -224,7 +208,7 @@ class KokoroEngine:
         """The processes that read texts, started; None where there are none."""
         count = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=on_gpu)
         workers = TextWorkers[UnreadText, PhonemeChunk](count, text_worker.__name__, found_program(self._espeak))
-        return await started(workers, [self._unread(_UNLISTED_WORD)])
+        return await started(workers, [self._unread(Utterance(UNLISTED["en-us"], "af_heart"))])
 
     def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk], SynthesisRequest]:
         """Makes the requests for an utterance's chunks."""

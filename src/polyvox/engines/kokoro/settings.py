@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from polyvox.config import CommaList, SettingsSection
+from polyvox.runtime.text_workers.setting import TextWorkerCount
 from polyvox.types import ChunkPolicy
 
 GPU_CHUNK_GROWTH = 2.5
@@ -54,13 +55,7 @@ class KokoroSettings(SettingsSection):
         [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 14.0],
         description="Chunk lengths for which CUDA graphs are captured; empty: none.",
     )
-    text_workers: int | None = Field(
-        None,
-        ge=0,
-        le=64,
-        description="Processes that read texts beside the server's own, on Linux; unless set, one for two cores, at "
-        "most 8, where a GPU speaks and the machine has four cores or more, else none.",
-    )
+    text_workers: TextWorkerCount = None
     weights: Path | None = Field(
         None, description="The released kokoro-v1_0.pth, for PyTorch; the installed model's weights where not set."
     )

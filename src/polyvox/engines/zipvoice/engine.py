@@ -43,7 +43,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
-from polyvox.runtime.text_workers import TextWorkers, started, worker_count
+from polyvox.runtime.text_workers.workers import TextWorkers, started, worker_count
 from polyvox.text.phonemes.espeak.program import found_program
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import chinese_tokens

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from polyvox.config import SettingsSection
+from polyvox.runtime.text_workers.setting import TextWorkerCount
 
 
 class ZipVoiceSettings(SettingsSection):
@@ -29,10 +30,4 @@ class ZipVoiceSettings(SettingsSection):
         le=30,
         description="Longest chunk, prompt included, whose steps are captured as CUDA graphs on a GPU; 0: none.",
     )
-    text_workers: int | None = Field(
-        None,
-        ge=0,
-        le=64,
-        description="Processes that read texts beside the server's own, on Linux; unless set, one for two cores, at "
-        "most 8, where a GPU speaks and the machine has four cores or more, else none.",
-    )
+    text_workers: TextWorkerCount = None

@@ -8,7 +8,7 @@ from typing import Protocol
 from polyvox.engines.zipvoice.frontend import TokenChunk
 from polyvox.engines.zipvoice.synthesizer import PreparedChunk
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.text_workers import WorkerText
+from polyvox.runtime.text_workers.workers import WorkerText
 from polyvox.text.spoken import Pause
 
 Prepare = Callable[[TokenChunk], PreparedChunk]

@@ -6,7 +6,7 @@ from functools import partial
 
 from polyvox import fork_server
 from polyvox.engines.zipvoice.frontend import UnreadText, ZipVoiceFrontend
-from polyvox.runtime.text_worker import Reader, answer_parent
+from polyvox.runtime.text_workers.answering import Reader, answer_parent
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 from polyvox.text.tracked import TrackedText

@@ -12,7 +12,7 @@ import structlog
 
 from polyvox.errors import UnavailableError
 from polyvox.forked_child import ForkedChild, ForkServer
-from polyvox.runtime.text_worker import MOST_BYTES, SIZE, Forget, Part, Read, packed
+from polyvox.runtime.text_workers.answering import MOST_BYTES, SIZE, Forget, Part, Read, packed
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

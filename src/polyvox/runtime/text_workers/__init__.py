@@ -1,0 +1,1 @@
+"""Processes that read texts for an engine beside the server's own."""
