@@ -3,7 +3,7 @@
 Seeded weights of the released sizes, for arithmetic takes the same time whatever it says. All streams start at once on
 an engine that is warm; or, with `--rate`, requests arrive at a fixed rate. A simulated player listens to each stream:
 it starts at the first audio, and whatever comes later than it plays is an under-run. `--http` measures the same through
-a server in a process of its own.
+a server in a process of its own. `--among 64` compares a stream alone with the same among others.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import torch
 from uvicorn.loops.auto import auto_loop_factory
 
 from benchmarks.gpu_watch import GpuLog, watched_gpu
+from benchmarks.likeness import Likeness, likeness
 from benchmarks.published_figures import published_for
 from benchmarks.seeded_engines import ENGINES, VOICE, Seeded, SeededEngine, Sizes, seeded_engine
 from benchmarks.seeded_server import PROGRAM
@@ -53,6 +54,8 @@ class Target:
     seeded: Seeded
     startup_seconds: float
     warning: str = ""
+    engine: SeededEngine | None = None
+    """Where it is in this process."""
 
     def load(self, requests: int, at_once: int, rate: float | None = None, *, poisson: bool = False) -> Load:
         model = MODELS.get(self.seeded.engine, self.seeded.engine)
@@ -155,7 +158,7 @@ async def engine_target(seeded: Seeded, settings: Settings) -> AsyncIterator[Tar
     keep_loaded()  # as a server does, and so the next line
     return_large_blocks()
     try:
-        yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning)
+        yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning, engine)
     finally:
         await engine.close()
 
@@ -171,20 +174,38 @@ def http_target(seeded: Seeded, settings: dict[str, object], *, tiny: bool) -> I
         yield Target(OpenAIDialect(), server.url, seeded, time.perf_counter() - began)
 
 
-async def measure(target: Target, given: argparse.Namespace, say: Callable[[str], None]) -> list[StreamFigures]:
-    """All rows that were asked for, each said as it comes."""
+async def measure(target: Target, given: argparse.Namespace, say: Callable[[str], None]) -> dict[str, object]:
+    """All that was asked for, each row said and written as it comes."""
     say(f"{target.seeded.engine}: ready in {target.startup_seconds:.1f} s. {target.warning}".rstrip())
+    if given.wait:
+        await asyncio.to_thread(sys.stdin.readline)
     say(HEADER)
-    found = []
-    for count in given.at_once:
-        found.append(await streams_at_once(target, count, least=given.least, warm_up=not given.cold))
-        say(str(found[-1]))
-    for rate in given.rate:
-        found.append(await streams_at_rate(target, rate, given.seconds, poisson=given.poisson, warm_up=not given.cold))
-        say(str(found[-1]))
+    found: list[StreamFigures] = []
+    alike: Likeness | None = None
+    async for row in _rows(target, given):
+        found.append(row)
+        say(str(row))
+        _write(as_json(target, found, alike, given), given.out)
+    if given.among and target.engine is not None:
+        alike = await likeness(target.engine, target.seeded.texts, given.among)
+        say(str(alike))
     for reason, times in _errors(found):
         say(f"failed ({times}): {reason}")
-    return found
+    result = as_json(target, found, alike, given)
+    _write(result, given.out)
+    return result
+
+
+async def _rows(target: Target, given: argparse.Namespace) -> AsyncIterator[StreamFigures]:
+    for count in given.at_once:
+        yield await streams_at_once(target, count, least=given.least, warm_up=not given.cold)
+    for rate in given.rate:
+        yield await streams_at_rate(target, rate, given.seconds, poisson=given.poisson, warm_up=not given.cold)
+
+
+def _write(result: dict[str, object], path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps(result, indent=1) + "\n")
 
 
 def _errors(found: Sequence[StreamFigures]) -> Iterator[tuple[str, int]]:
@@ -198,7 +219,9 @@ def report_published(engine: str) -> str:
     return "\n".join(["published elsewhere:", "at once  first audio  audio-s/s  system", *lines])
 
 
-def as_json(target: Target, found: Sequence[StreamFigures], given: argparse.Namespace) -> dict[str, object]:
+def as_json(
+    target: Target, found: Sequence[StreamFigures], alike: Likeness | None, given: argparse.Namespace
+) -> dict[str, object]:
     """Everything measured, and what it is to be compared with."""
     gpu = torch.cuda.is_available()
     return {
@@ -213,6 +236,7 @@ def as_json(target: Target, found: Sequence[StreamFigures], given: argparse.Name
         "warning": target.warning,
         "torch_peak_gib": torch.cuda.max_memory_allocated() / 2**30 if gpu and not given.http else None,
         "rows": [row.as_json() for row in found],
+        "likeness": None if alike is None else asdict(alike),
         "published": [asdict(figure) for figure in published_for(target.seeded.engine)],
     }
 
@@ -235,7 +259,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--http", action="store_true", help="through a server in a process of its own")
     parser.add_argument("--tiny", action="store_true", help="small networks, to try the benchmark out")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="further settings")
-    parser.add_argument("--out", type=Path, help="JSON file to write")
+    parser.add_argument("--among", type=int, help="compare a stream alone with the same among so many")
+    parser.add_argument("--wait", action="store_true", help="measure when a line comes on standard input")
+    parser.add_argument("--out", type=Path, help="JSON file to write, again after each row")
     return parser
 
 
@@ -260,21 +286,19 @@ async def run(given: argparse.Namespace, say: Callable[[str], None]) -> dict[str
     settings = seeded.settings(streams) | dict(each.split("=", 1) for each in given.set)
     if given.http:
         with http_target(seeded, settings, tiny=given.tiny) as target:
-            return as_json(target, await measure(target, given, say), given)
+            return await measure(target, given, say)
     loaded = load_settings(**settings)
     configure_logging(loaded)
     async with engine_target(seeded, loaded) as target:
-        return as_json(target, await measure(target, given, say), given)
+        return await measure(target, given, say)
 
 
 def main() -> None:
     given = arguments().parse_args()
     sys.setswitchinterval(HANDOVER_SECONDS)
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # a server's own
-        result = runner.run(run(given, lambda line: print(line, flush=True)))
+        runner.run(run(given, lambda line: print(line, flush=True)))
     print(report_published(given.engine), flush=True)
-    if given.out is not None:
-        given.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

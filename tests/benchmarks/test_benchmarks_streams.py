@@ -1,13 +1,17 @@
 """The benchmark of many streams, tried out with tiny networks on a CPU."""
 
+import argparse
 import json
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from benchmarks import gpu_watch  # noqa: E402
+from benchmarks import gpu_watch, one_gpu  # noqa: E402
 from benchmarks.gpu_watch import GpuLog, watched_gpu  # noqa: E402
+from benchmarks.likeness import signal_to_noise  # noqa: E402
+from benchmarks.one_gpu import Wanted  # noqa: E402
 from benchmarks.published_figures import PUBLISHED, published_for  # noqa: E402
 from benchmarks.seeded_engines import ENGINES  # noqa: E402
 from benchmarks.streams_gpu import StreamFigures, arguments, joined, report_published, run  # noqa: E402
@@ -71,6 +75,47 @@ def test_a_failed_stream_and_an_under_run_are_gaps():
     assert figures.gapless == 0.5
     assert figures.as_json()["audio_per_second"] == 4.0
     assert str(figures).split() == ["2", "100", "100", "4.0", "2", "50.0%", "3/4", "5.0", "75%"]
+
+
+@pytest.mark.long
+async def test_a_stream_is_compared_with_itself_among_others():
+    result, said = await measured("--engine", "zipvoice", "--at-once", "--among", "3")
+    assert result["likeness"]["among"] == 3
+    assert result["likeness"]["again_db"] is None
+    assert result["likeness"]["among_db"] is None or result["likeness"]["among_db"] > 60
+    assert said[-1].startswith("alone and again: equal; alone and among 3: ")
+
+
+def test_the_ratio_of_signal_to_noise_is_that_of_their_powers():
+    signal = np.full(100, 0.5, np.float32)
+    assert signal_to_noise(signal, signal) is None
+    assert signal_to_noise(signal, signal + np.float32(0.05)) == pytest.approx(20.0, abs=1e-3)
+    with pytest.raises(ValueError, match="99 samples are not like 100"):
+        signal_to_noise(signal, signal[1:])
+
+
+@pytest.mark.long
+def test_engines_are_measured_one_after_another_in_one_run(tmp_path, capfd):
+    wanted = [Wanted.parse("zipvoice=1,2"), Wanted.parse("speechlm=2")]
+    assert one_gpu.measure(wanted, tmp_path, SMALL, limit=120.0) == 0
+    runs = {each.engine: json.loads((tmp_path / f"{each.engine}.json").read_text()) for each in wanted}
+    assert {name: [row["at_once"] for row in run["rows"]] for name, run in runs.items()} == {
+        "zipvoice": [1, 2],
+        "speechlm": [2],
+    }
+    ends = [line for line in capfd.readouterr().out.splitlines() if line.startswith("published elsewhere")]
+    assert len(ends) == 2
+
+
+@pytest.mark.long
+def test_an_engine_that_is_not_done_in_time_is_ended_and_counted(tmp_path, capfd):
+    assert one_gpu.measure([Wanted.parse("zipvoice=1")], tmp_path, SMALL, limit=0.0) == 1
+    assert "not ended in time" in capfd.readouterr().out
+
+
+def test_an_engine_that_does_not_exist_is_named():
+    with pytest.raises(argparse.ArgumentTypeError, match="there is no 'wren2'; engines are cosyvoice3"):
+        Wanted.parse("wren2=1")
 
 
 def test_published_figures_name_their_source():

@@ -109,19 +109,20 @@ def heard_ends(words: Sequence[Span], pcm: Pcm, sample_rate: int) -> list[int]:
     ends = [word.end for word in words]
     if not words or not len(pcm):
         return ends
-    first = min(word.start for word in words)
+    bounds = np.array([(word.start, word.end, word.end) for word in words])
+    first = int(bounds[:, 0].min())
     # Behind the last sample stands a zero, for ranges that begin there.
     magnitudes = np.zeros(max(0, min(max(ends), len(pcm)) - first) + 1, np.float32)
     np.abs(pcm[first : first + len(magnitudes) - 1], out=magnitudes[:-1])
-    bounds = np.array([(word.start, max(word.start, word.end - QUIET_END_SAMPLES), word.end) for word in words]) - first
-    bounds = bounds.clip(max=len(magnitudes) - 1)
-    peaks = np.maximum.reduceat(magnitudes, bounds[:, (0, 2)].ravel())[::2].tolist()
-    last_peaks = np.maximum.reduceat(magnitudes, bounds[:, (1, 2)].ravel())[::2].tolist()
-    for index, (start, _, end) in enumerate(bounds.tolist()):
-        floor = audible_above(peaks[index])
-        if last_peaks[index] <= floor < peaks[index]:  # few words have a long quiet end
-            heard = first + start + _heard_samples(magnitudes[start:end], floor, sample_rate)
-            ends[index] = heard if ends[index] - heard > QUIET_END_SAMPLES else ends[index]
+    bounds[:, 1] = np.maximum(bounds[:, 0], bounds[:, 1] - QUIET_END_SAMPLES)
+    bounds = (bounds - first).clip(max=len(magnitudes) - 1)
+    before, last, _ = np.maximum.reduceat(magnitudes, bounds.ravel()).reshape(-1, 3).T.astype(np.float64)
+    peaks = np.maximum(before, last)
+    floors = np.maximum(peaks * audible_above(1.0), audible_above(0.0))
+    for index in np.flatnonzero((last <= floors) & (floors < peaks)):  # few words have a long quiet end
+        start, _, end = bounds[index]
+        heard = first + int(start) + _heard_samples(magnitudes[start:end], float(floors[index]), sample_rate)
+        ends[index] = heard if ends[index] - heard > QUIET_END_SAMPLES else ends[index]
     return ends
 
 
