@@ -50,7 +50,7 @@ def measure(wanted: Sequence[Wanted], folder: Path, options: Sequence[str], limi
             try:
                 process.wait(max(0.0, until - time.monotonic()))
             except subprocess.TimeoutExpired:
-                print(f"not ended in time: {process.args}", flush=True)
+                print("not ended in time:", process.args, flush=True)
         return sum(process.poll() != 0 for process in processes)
 
 

@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 import signal
+import weakref
 from contextlib import asynccontextmanager
 from unittest.mock import patch
 
@@ -13,7 +14,7 @@ import pytest
 from helpers.tables import each_row
 from polyvox.errors import EngineError, MarkupError, UnavailableError
 from polyvox.forked_child import ForkServer
-from polyvox.runtime.text_workers.answering import SIZE, Forget, Part, Read, answer_all
+from polyvox.runtime.text_workers.answering import SIZE, Finish, Forget, Part, Read, answer_all
 from polyvox.runtime.text_workers.workers import TextWorkers, worker_count
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +42,10 @@ def read(known, text):
             time.sleep(0.3)
         yield f"{word}@{os.getpid()}" if word == "who" else known.get(word, word)
 
-fork_server.serve(partial(answer_parent, lambda known: partial(read, known)))
+def finish(word, more):
+    return f"{word}{len(word) / more:g}"
+
+fork_server.serve(partial(answer_parent, lambda known: partial(read, known), finisher=lambda known: finish))
 """
 
 
@@ -108,6 +112,30 @@ async def test_a_fault_in_one_text_is_an_error_of_that_text_alone() -> None:
         with pytest.raises(EngineError, match="KeyError"):
             await read_whole(workers, "bug")
         assert await read_whole(workers, "good") == ["good"]
+
+
+async def test_parts_are_finished_by_the_process_that_read_them_in_any_order() -> None:
+    async with started(2) as workers:
+        texts = [workers.begin("a few words") for _ in range(4)]
+        for text in texts:
+            while await text.next() is not None:
+                pass
+        found = [await text.finish(number, 2) for text in texts for number in (2, 0)]
+        assert found == ["words2.5", "a0.5"] * 4
+        for text in texts:
+            text.close()
+        with pytest.raises(UnavailableError, match="forgotten"):
+            await texts[0].finish(1, 2)
+
+
+async def test_a_part_that_cannot_be_finished_leaves_the_text_its_others() -> None:
+    async with started(1) as workers:
+        text = workers.begin("a few words")
+        assert [await text.next() for _ in range(2)] == ["a", "few"]
+        with pytest.raises(EngineError, match=r"could not be finished \(ZeroDivisionError\)"):
+            await text.finish(0, 0)
+        assert await text.finish(1, 3) == "few1"
+        assert await text.next() == "words"
 
 
 async def test_what_a_worker_prints_is_no_answer() -> None:
@@ -199,6 +227,29 @@ async def test_a_text_that_is_forgotten_takes_no_memory() -> None:
     while head := sink.read(SIZE.size):
         parts.append(pickle.loads(sink.read(*SIZE.unpack(head))))
     assert parts == [Part("a"), Part("c"), Part(None), Part("d")]
+
+
+def test_parts_that_may_be_finished_are_kept_until_their_text_is_forgotten() -> None:
+    kept = []
+
+    class Word:
+        def __init__(self, text: str) -> None:
+            self.text = text
+            kept.append(weakref.ref(self))
+
+        def __reduce__(self) -> tuple[type, tuple[str]]:
+            return str, (self.text,)
+
+    told = [Read(0, "ab"), Read(0), Read(0), Finish(0, 1, "!"), Forget(0)]
+    alive = []
+
+    def messages():
+        for message in told:
+            yield message
+            alive.append([each() is not None for each in kept])
+
+    answer_all(lambda job: map(Word, job), messages(), io.BytesIO(), lambda word, more: word.text + more)
+    assert alive == [[True], [True, True], [True, True], [True, False], [False, False]]
 
 
 @each_row(

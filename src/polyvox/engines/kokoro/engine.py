@@ -4,8 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from polyvox.engines.kokoro.first_words import UNLISTED, WITHOUT_NETWORK
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
+from polyvox.engines.kokoro.remote_chunk import RemoteChunk
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -38,6 +40,7 @@ from polyvox.engines.kokoro.voices import (
 )
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
+from polyvox.runtime.shared_samples import SharedSamples
 from polyvox.runtime.stage import Observer
 from polyvox.runtime.text_workers.workers import TextWorkers, started, worker_count
 from polyvox.text.phonemes.availability import unspoken
@@ -64,6 +67,8 @@ _MODEL = "kokoro"
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
+_SHARED_SAMPLES = 1 << 25
+"""Of chunks that text workers render at one time: 23 minutes of speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class _Loaded:
     synthesis: KokoroSynthesis
     workers: TextWorkers[UnreadText, PhonemeChunk] | None = None
     """Without them, the synthesis has a thread for texts."""
+    shared: SharedSamples | None = None
+    """In which they render."""
 
 
 class KokoroEngine:
@@ -127,7 +134,7 @@ class KokoroEngine:
 
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
-        self._loaded = _Loaded(voices, synthesis, await self._text_workers(on_gpu=synthesis.on_gpu))
+        self._loaded = _Loaded(voices, synthesis, *await self._text_workers(synthesis))
         self._policy = self._settings.chunk_policy(on_gpu=synthesis.on_gpu, in_pieces=synthesis.in_pieces)
         chunks = [chunk async for chunk in self.speak(_WARM_UP)]
         if synthesis.workers is not None:
@@ -147,6 +154,8 @@ class KokoroEngine:
             await loaded.synthesis.close()
             if loaded.workers is not None:
                 await loaded.workers.close()
+            if loaded.shared is not None:
+                loaded.shared.close()
 
     def check(self, utterance: Utterance) -> None:
         self._language(utterance)
@@ -195,20 +204,32 @@ class KokoroEngine:
         if loaded.workers is None:
             yield partial(loaded.synthesis.next_request, self.requests(utterance))
             return
-        requested = self._requested(utterance)
+        requested, numbers = self._requested(utterance), count()
         with closing(loaded.workers.begin(self._unread(utterance))) as text:
 
             async def next_request() -> SynthesisRequest | None:
                 chunk = await text.next()
-                return None if chunk is None else requested(chunk)
+                if chunk is None or loaded.shared is None:
+                    return None if chunk is None else requested(chunk)
+                return replace(requested(chunk), remote=RemoteChunk(text, next(numbers), loaded.shared))
 
             yield next_request
 
-    async def _text_workers(self, *, on_gpu: bool) -> TextWorkers[UnreadText, PhonemeChunk] | None:
-        """The processes that read texts, started; None where there are none."""
-        count = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=on_gpu)
-        workers = TextWorkers[UnreadText, PhonemeChunk](count, text_worker.__name__, found_program(self._espeak))
-        return await started(workers, [self._unread(Utterance(UNLISTED["en-us"], "af_heart"))])
+    async def _text_workers(
+        self, synthesis: KokoroSynthesis
+    ) -> tuple[TextWorkers[UnreadText, PhonemeChunk] | None, SharedSamples | None]:
+        """The processes that read texts, started, and the memory in which they render; None where there are none."""
+        number = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=synthesis.on_gpu)
+        shared = SharedSamples(_SHARED_SAMPLES) if number and synthesis.renders_whole_chunks else None
+        path = None if shared is None else shared.path
+        workers = TextWorkers[UnreadText, PhonemeChunk](
+            number, text_worker.__name__, found_program(self._espeak), given=path
+        )
+        running = await started(workers, [self._unread(Utterance(UNLISTED["en-us"], "af_heart"))])
+        if running is None and shared is not None:
+            shared.close()
+            shared = None
+        return running, shared
 
     def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk], SynthesisRequest]:
         """Makes the requests for an utterance's chunks."""

@@ -1,12 +1,16 @@
 """One chunk's request to Kokoro's network, and the network's input and output."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.types import Pcm
+
+if TYPE_CHECKING:
+    from polyvox.engines.kokoro.remote_chunk import RemoteChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +41,5 @@ class SynthesisRequest:
     chunk: PhonemeChunk
     input: ModelInput
     gain: float | None = None
+    remote: "RemoteChunk | None" = None
+    """The same chunk where another process can render it."""

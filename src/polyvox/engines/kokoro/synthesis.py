@@ -46,6 +46,10 @@ class KokoroSynthesis(Protocol):
     def in_pieces(self) -> bool:
         """True if a chunk is heard in pieces, the first one long before the chunk is done."""
 
+    @property
+    def renders_whole_chunks(self) -> bool:
+        """True if it renders chunks whole, and has a `RemoteChunk` render where a request has one."""
+
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""
 
@@ -77,7 +81,7 @@ class SerialSynthesis:
     background streams run while no other is at work, and are stopped for it.
     """
 
-    on_gpu = in_pieces = False
+    on_gpu = in_pieces = renders_whole_chunks = False
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.

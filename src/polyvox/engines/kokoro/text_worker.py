@@ -1,4 +1,7 @@
-"""The program of processes that read Kokoro's texts: `python -m polyvox.engines.kokoro.text_worker ESPEAK`."""
+"""The program of processes that read Kokoro's texts and render their chunks.
+
+`python -m polyvox.engines.kokoro.text_worker ESPEAK`
+"""
 
 import sys
 from contextlib import suppress
@@ -6,6 +9,7 @@ from functools import partial
 
 from polyvox import fork_server
 from polyvox.engines.kokoro.first_words import LISTED, WITHOUT_NETWORK
+from polyvox.engines.kokoro.remote_chunk import renderer
 from polyvox.engines.kokoro.text_reader import TextReader
 from polyvox.errors import NotServedError
 from polyvox.runtime.text_workers.answering import answer_parent
@@ -18,7 +22,7 @@ from polyvox.types import NormalizationOptions
 def main() -> None:
     reader = TextReader(sys.argv[1])
     load_tables(reader)
-    fork_server.serve(partial(answer_parent, lambda _: reader.chunks))
+    fork_server.serve(partial(answer_parent, lambda _: reader.chunks, finisher=renderer))
 
 
 def load_tables(reader: TextReader) -> None:

@@ -9,6 +9,7 @@ import struct
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 from polyvox.errors import EngineError, PolyvoxError
@@ -28,15 +29,24 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Finish:
+    """Answer with what the reader's other half makes of a part of a text, by its number, and of what is given."""
+
+    text: int
+    part: int
+    given: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
-    """Nobody asks for the rest of a text any more; this has no answer."""
+    """Nobody asks for more of a text; this has no answer."""
 
     text: int
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: None at its end, or the reason why it cannot be read."""
+    """A part of a text, or what it was finished to: None at the text's end, or the reason why it cannot be had."""
 
     value: Any
     error: PolyvoxError | None = None
@@ -50,34 +60,62 @@ def packed(message: object) -> bytes:
 
 Reader = Callable[[Any], Iterator[object]]
 """Gives the parts of a job's text, each made when it is asked for."""
+Finisher = Callable[[Any, Any], object]
+"""Makes a part of a text, and what is given with it, into something else."""
 
 
-def answer_parent(reader: Callable[[Any], Reader], _: int) -> None:
+def _no_finisher(_: object) -> Finisher | None:
+    return None
+
+
+def answer_parent(
+    reader: Callable[[Any], Reader], _: int, finisher: Callable[[Any], Finisher | None] = _no_finisher
+) -> None:
     """All that a forked worker does; its standard input and output are its parent's.
 
-    The first message is what `reader` makes the reader of all texts with.
+    The first message is what `reader` makes the reader of all texts with, and `finisher` its other half.
     """
     with os.fdopen(os.dup(0), "rb") as source, os.fdopen(os.dup(1), "wb") as sink:
         os.dup2(2, 1)  # what anything prints is not an answer
         messages = _messages(source)
         for given in messages:
-            answer_all(reader(given), messages, sink)
+            answer_all(reader(given), messages, sink, finisher(given))
 
 
-def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO) -> None:
+def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO, finish: Finisher | None = None) -> None:
     """Answer messages in their order until there are no more."""
-    texts: dict[int, Iterator[object]] = {}
+    texts: dict[int, _Text] = {}
     for message in messages:
         if isinstance(message, Forget):
             texts.pop(message.text, None)
             continue
-        if message.job is not None:
-            texts[message.text] = read(message.job)
-        part = _next_part(texts[message.text])
-        if part.value is None:
-            del texts[message.text]
+        if isinstance(message, Finish):
+            assert finish is not None
+            part = _tried(partial(finish, texts[message.text].parts.pop(message.part), message.given), "finished")
+        else:
+            if message.job is not None:
+                texts[message.text] = _Text(read(message.job))
+            part = texts[message.text].next_part(keep=finish is not None)
+            if part.value is None and finish is None:
+                del texts[message.text]
         sink.write(packed(part))
         sink.flush()
+
+
+class _Text:
+    """A text, and those of its parts that may have to be finished."""
+
+    def __init__(self, unread: Iterator[object]) -> None:
+        self._unread = unread
+        self._count = 0
+        self.parts: dict[int, object] = {}
+
+    def next_part(self, *, keep: bool) -> Part:
+        part = _tried(partial(next, self._unread, None), "read")
+        if keep and part.value is not None:
+            self.parts[self._count] = part.value
+            self._count += 1
+        return part
 
 
 def _messages(source: BinaryIO) -> Iterator[Any]:
@@ -85,11 +123,11 @@ def _messages(source: BinaryIO) -> Iterator[Any]:
         yield pickle.loads(source.read(*SIZE.unpack(head)))  # noqa: S301 - from the process that started this one
 
 
-def _next_part(parts: Iterator[object]) -> Part:
+def _tried(work: Callable[[], object], done: str) -> Part:
     try:
-        return Part(next(parts, None))
+        return Part(work())
     except PolyvoxError as error:
         return Part(None, error)
-    except Exception as error:  # noqa: BLE001 - a text that cannot be read fails alone
+    except Exception as error:  # noqa: BLE001 - a text with a fault fails alone
         traceback.print_exc()
-        return Part(None, EngineError(f"The text could not be read ({type(error).__name__})."))
+        return Part(None, EngineError(f"The text could not be {done} ({type(error).__name__})."))

@@ -12,7 +12,7 @@ import structlog
 
 from polyvox.errors import UnavailableError
 from polyvox.forked_child import ForkedChild, ForkServer
-from polyvox.runtime.text_workers.answering import MOST_BYTES, SIZE, Forget, Part, Read, packed
+from polyvox.runtime.text_workers.answering import MOST_BYTES, SIZE, Finish, Forget, Part, Read, packed
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -29,7 +29,7 @@ class WorkerText(Generic[PartT]):
 
     def __init__(self, worker: "_Worker", number: int, job: object) -> None:
         self._worker, self._number, self._job = worker, number, job
-        self._ended = False
+        self._ended = self._closed = False
 
     async def next(self) -> PartT | None:
         """The next part; None at the end."""
@@ -44,10 +44,16 @@ class WorkerText(Generic[PartT]):
         self._ended = part is None
         return part
 
+    async def finish(self, part: int, given: object) -> object:
+        """What the worker makes of a part that it gave, by its number, and of what is given. Once for each."""
+        if self._closed:
+            raise UnavailableError("The text has been forgotten; send the request again.")
+        return await self._worker.ask(Finish(self._number, part, given))
+
     def close(self) -> None:
         """Have the worker forget the text."""
-        if not self._ended:
-            self._ended = True
+        if not self._closed:
+            self._ended = self._closed = True
             self._worker.tell(Forget(self._number))
 
 
@@ -116,6 +122,7 @@ class TextWorkers(Generic[JobT, PartT]):
         text = WorkerText[PartT](worker, next(self._numbers), job)
         while await text.next() is not None:
             pass
+        text.close()
 
     async def _replace(self) -> None:
         for worker in self._workers:
@@ -153,7 +160,7 @@ class _Worker:
         """Number of answers that it owes."""
         return len(self._asked)
 
-    async def ask(self, message: Read) -> object:
+    async def ask(self, message: Read | Finish) -> object:
         """Its answer; UnavailableError where it ends before."""
         if self.ended:
             raise _ended()

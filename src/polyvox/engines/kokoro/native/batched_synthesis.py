@@ -6,12 +6,17 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
+from polyvox.engines.kokoro.remote_chunk import RemoteChunk
 from polyvox.engines.kokoro.render import render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.pinned_output import Event
+from polyvox.runtime.shared_samples import Place
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 
@@ -47,11 +52,28 @@ class _Decoding:
     planned: _Planned
     launched: _Launched
 
-    def rendered(self, pcm: Pcm, seconds: float) -> SynthesisResult:
-        """The chunk, given its samples and its share of the time that its batch took."""
-        output = ModelOutput(pcm, self.planned.timed.durations)
-        chunk = render(self.request.chunk, output, self.request.input.speed, self.request.gain)
-        return SynthesisResult(chunk, self.planned.seconds + seconds)
+    def finished(self, pcm: Pcm, seconds: float) -> "SynthesisResult | _Placed":
+        """The chunk, given its samples and its share of the time that its batch took; or laid where a worker is."""
+        request, durations, seconds = self.request, self.planned.timed.durations, self.planned.seconds + seconds
+        if request.remote is not None and (place := request.remote.place(pcm)) is not None:
+            return _Placed(request.remote, place, len(pcm), durations, seconds)
+        chunk = render(request.chunk, ModelOutput(pcm, durations), request.input.speed, request.gain)
+        return SynthesisResult(chunk, seconds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A chunk's samples where the worker that read it renders them, and the seconds that the device spent on it."""
+
+    chunk: RemoteChunk
+    place: Place
+    samples: int
+    durations: npt.NDArray[np.int64]
+    seconds: float
+
+    async def rendered(self, request: SynthesisRequest) -> SynthesisResult:
+        chunk = await self.chunk.rendered(self.place, self.samples, self.durations, request.input.speed, request.gain)
+        return SynthesisResult(chunk, self.seconds)
 
 
 class BatchedSynthesis:
@@ -65,6 +87,7 @@ class BatchedSynthesis:
     lookahead = _LOOKAHEAD
     workers = None
     in_pieces = False
+    renders_whole_chunks = True
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._network = network
@@ -88,9 +111,9 @@ class BatchedSynthesis:
             room=network.room,
             observer=observer,
         )
-        self._finish = Stage[_Decoding, SynthesisResult](
+        self._finish = Stage[_Decoding, SynthesisResult | _Placed](
             "kokoro-finish",
-            _rendered_all,
+            _finished_all,
             executor=finisher,
             key=lambda decoding: id(decoding.launched.batch),
             max_batch=_ANY,
@@ -108,7 +131,8 @@ class BatchedSynthesis:
             return SynthesisResult(render_pause(request), 0.0)
         planned = await self._plan(request.input, due)
         launched = await self._launch(planned.timed, due)
-        return await self._finish(_Decoding(request, planned, launched), due)
+        finished = await self._finish(_Decoding(request, planned, launched), due)
+        return await finished.rendered(request) if isinstance(finished, _Placed) else finished
 
     async def close(self) -> None:
         for stage in (self._read, self._plan, self._launch, self._finish):
@@ -145,9 +169,9 @@ def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | Ex
         return error
 
 
-def _rendered_all(decoding: Sequence[_Decoding]) -> list[SynthesisResult]:
+def _finished_all(decoding: Sequence[_Decoding]) -> list[SynthesisResult | _Placed]:
     """The chunks of rows of one batch, once its samples are there."""
     launched = decoding[0].launched
     rows = launched.batch.rows()
     share = (time.perf_counter() - launched.began) / len(rows)
-    return [each.rendered(rows[each.launched.row], share) for each in decoding]
+    return [each.finished(rows[each.launched.row], share) for each in decoding]

@@ -35,7 +35,7 @@ class WrenSynthesis:
     no other is at work.
     """
 
-    on_gpu = False
+    on_gpu = renders_whole_chunks = False
     in_pieces = True
 
     def __init__(self, render: Render, workers: int, observer: Observer | None) -> None:
