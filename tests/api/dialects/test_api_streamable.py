@@ -380,9 +380,12 @@ async def test_a_recording_is_encoded_once_and_its_voice_speaks_alone_and_among_
         together = await asyncio.gather(*(client.post(CLONE, data=form, files=recording(n)) for n in (2, 1, 3, 1)))
         metrics = (await client.get("/metrics")).text
     assert [answer.status_code for answer in (alone, *together)] == [200] * 5, alone.text
-    assert len(alone.content) == 2 * 480 * 20
-    assert together[1].content == together[3].content == alone.content
-    assert alone.content not in (together[0].content, together[2].content)
+    alone, *together = (np.frombuffer(answer.content, "<i2").astype(int) for answer in (alone, *together))
+    assert len(alone) == 480 * 20
+    # Batches of other sizes round otherwise: a sample may fall to the step beside its own.
+    differences = [int(np.abs(each - alone).max()) for each in together]
+    assert max(differences[1], differences[3]) <= 1
+    assert min(differences[0], differences[2]) > 100
     assert re.search(r'polyvox_stage_batch_size_count\{stage="speechlm encoder"\} 3\.0', metrics)
 
 
