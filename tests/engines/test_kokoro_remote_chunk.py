@@ -116,8 +116,11 @@ async def test_nothing_is_held_after_listeners_have_left(alone: KokoroEngine, be
             task.cancel()
         await asyncio.gather(*leaving, return_exceptions=True)
     assert_equal(await spoken(beside), await spoken(alone))
-    # What was asked before has been answered: the answers come in order.
-    assert shared.reserve(len(shared.samples)) is not None
+    for _ in range(500):  # workers may still render for those who left
+        if shared.reserve(len(shared.samples)) is not None:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("places are held for nobody")
 
 
 async def test_a_worker_that_is_killed_fails_its_listeners_and_is_replaced(

@@ -37,6 +37,16 @@ def test_what_nobody_holds_is_given_again_as_one_piece(memory):
     assert (middle.span.start, middle.span.end) == (250, 750)
 
 
+def test_a_place_is_released_once(memory):
+    place = memory.reserve(1_000)
+    place.release()
+    other = memory.reserve(1_000)
+    place.release()
+    del place
+    assert memory.reserve(1) is None
+    assert len(other.samples) == 1_000
+
+
 def test_any_order_of_taking_and_dropping_leaves_all_of_it_free(memory):
     draws = np.random.default_rng(1)
     held = []

@@ -7,15 +7,19 @@ import pickle
 import signal
 import weakref
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from helpers.tables import each_row
 from polyvox.errors import EngineError, MarkupError, UnavailableError
 from polyvox.forked_child import ForkServer
-from polyvox.runtime.text_workers.answering import SIZE, Finish, Forget, Part, Read, answer_all
+from polyvox.runtime.text_workers.answering import SIZE, Finish, Forget, Part, Read, answer_all, packed
 from polyvox.runtime.text_workers.workers import TextWorkers, worker_count
+from polyvox.text.spoken import SpokenWord
+from polyvox.types import Span
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +51,12 @@ def finish(word, more):
 
 fork_server.serve(partial(answer_parent, lambda known: partial(read, known), finisher=lambda known: finish))
 """
+
+
+@dataclass
+class Timing:
+    seconds: float
+    ends: float | None = field(init=False, default=None)
 
 
 @asynccontextmanager
@@ -227,6 +237,18 @@ async def test_a_text_that_is_forgotten_takes_no_memory() -> None:
     while head := sink.read(SIZE.size):
         parts.append(pickle.loads(sink.read(*SIZE.unpack(head))))
     assert parts == [Part("a"), Part("c"), Part(None), Part("d")]
+
+
+def test_a_message_is_read_as_what_was_sent_and_dataclasses_are_called() -> None:
+    word = SpokenWord("five", "fIv", Span(3, 5), space=True)
+    sent = Part((word, Timing(1.5), np.arange(3)), MarkupError("No.", field="input", at=3, mark="[x]"))
+    message = packed(sent)
+    assert SIZE.unpack(message[: SIZE.size]) == (len(message) - SIZE.size,)
+    found = pickle.loads(message[SIZE.size :])
+    assert (found.value[0], found.value[1].seconds) == (word, 1.5)
+    assert found.value[1].ends is None, "what is no argument is kept as it is"
+    assert found.value[2].tolist() == [0, 1, 2]
+    assert (found.error.message, found.error.at) == ("No.", 3)
 
 
 def test_parts_that_may_be_finished_are_kept_until_their_text_is_forgotten() -> None:

@@ -11,19 +11,26 @@ from polyvox.types import Pcm, Span
 
 
 class Place:
-    """A part of shared memory that is its holder's own until nobody holds it any more."""
+    """A part of shared memory that is its holder's own until it is released, or nobody holds it any more."""
 
     def __init__(self, memory: "SharedSamples", span: Span) -> None:
         self._memory = memory
+        self._released = False
         self.span = span
 
     @property
     def samples(self) -> Pcm:
-        """What stands there."""
+        """The samples in this place."""
         return self._memory.samples[self.span.start : self.span.end]
 
+    def release(self) -> None:
+        """Let others have it; idempotent."""
+        if not self._released:
+            self._released = True
+            self._memory.give_back(self.span)
+
     def __del__(self) -> None:
-        self._memory.give_back(self.span)
+        self.release()
 
 
 class SharedSamples:

@@ -22,7 +22,7 @@ _MORE_SAMPLES = SAMPLE_RATE
 
 @dataclass(frozen=True, slots=True)
 class _Unrendered:
-    """What the network made of a chunk: so many samples at the start of a place in shared memory, and durations."""
+    """The network's output for a chunk: so many samples at the start of a place in shared memory, and durations."""
 
     place: Span
     count: int
@@ -65,8 +65,11 @@ class RemoteChunk:
         return await asyncio.shield(asyncio.create_task(self._finished(place, job)))
 
     async def _finished(self, place: Place, job: _Unrendered) -> RenderedChunk:
-        done = cast(_Rendered, await self.text.finish(self.number, job))
-        pcm = place.samples[: done.count].copy() if done.pcm is None else done.pcm
+        try:
+            done = cast(_Rendered, await self.text.finish(self.number, job))
+            pcm = place.samples[: done.count].copy() if done.pcm is None else done.pcm
+        finally:
+            place.release()
         return RenderedChunk(pcm, done.trimmed, done.words)
 
 

@@ -3,13 +3,14 @@
 Messages are pickles: both ends are ours, and what comes out of a worker is what the server would have computed itself.
 """
 
+import io
 import os
 import pickle
 import struct
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, partial
 from typing import Any, BinaryIO, Final
 
 from polyvox.errors import EngineError, PolyvoxError
@@ -54,8 +55,28 @@ class Part:
 
 def packed(message: object) -> bytes:
     """A message as it is sent."""
-    content = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    return SIZE.pack(len(content)) + content
+    content = io.BytesIO()
+    content.write(bytes(SIZE.size))
+    _Pickler(content, pickle.HIGHEST_PROTOCOL).dump(message)
+    sent = content.getbuffer()
+    SIZE.pack_into(sent, 0, len(sent) - SIZE.size)
+    return bytes(sent)
+
+
+class _Pickler(pickle.Pickler):
+    """Writes dataclasses as calls of their class. Their own way takes four times as long to read, field by field."""
+
+    def reducer_override(self, given: Any) -> Any:  # noqa: ANN401 - as the class has it
+        names = _arguments(type(given))  # type: ignore[arg-type]  # a class is hashable
+        return NotImplemented if names is None else (type(given), tuple(getattr(given, name) for name in names))
+
+
+@cache
+def _arguments(kind: type[object]) -> tuple[str, ...] | None:
+    """The fields that a dataclass is called with; None where that is no dataclass, or not all of it."""
+    if not is_dataclass(kind) or not all(each.init and not each.kw_only for each in fields(kind)):
+        return None
+    return tuple(each.name for each in fields(kind))
 
 
 Reader = Callable[[Any], Iterator[object]]

@@ -45,7 +45,7 @@ class WorkerText(Generic[PartT]):
         return part
 
     async def finish(self, part: int, given: object) -> object:
-        """What the worker makes of a part that it gave, by its number, and of what is given. Once for each."""
+        """A part that the worker gave, by its number, and what is given made into something else; once for each."""
         if self._closed:
             raise UnavailableError("The text has been forgotten; send the request again.")
         return await self._worker.ask(Finish(self._number, part, given))
