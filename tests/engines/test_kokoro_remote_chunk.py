@@ -98,6 +98,21 @@ async def test_samples_with_no_room_in_their_place_come_with_the_answer(
         await expected.close()
 
 
+async def test_without_memory_to_share_the_workers_only_read(
+    alone: KokoroEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(name: str) -> int:
+        raise PermissionError(name)
+
+    monkeypatch.setattr(os, "memfd_create", refused)
+    engine = await started(tmp_path, 1)
+    try:
+        assert (engine._started().workers is None, engine._started().shared) == (False, None)
+        assert_equal(await spoken(engine), await spoken(alone))
+    finally:
+        await engine.close()
+
+
 async def test_where_the_memory_is_full_the_engine_renders_by_itself(alone: KokoroEngine, beside: KokoroEngine) -> None:
     shared = beside._started().shared
     assert shared is not None

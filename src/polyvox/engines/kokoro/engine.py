@@ -220,7 +220,7 @@ class KokoroEngine:
     ) -> tuple[TextWorkers[UnreadText, PhonemeChunk] | None, SharedSamples | None]:
         """The processes that read texts, started, and the memory in which they render; None where there are none."""
         number = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=synthesis.on_gpu)
-        shared = SharedSamples(_SHARED_SAMPLES) if number and synthesis.renders_whole_chunks else None
+        shared = _shared_samples() if number and synthesis.renders_whole_chunks else None
         path = None if shared is None else shared.path
         workers = TextWorkers[UnreadText, PhonemeChunk](
             number, text_worker.__name__, found_program(self._espeak), given=path
@@ -268,6 +268,15 @@ class KokoroEngine:
         if self._loaded is None:
             raise EngineError("The Kokoro engine is not running.")
         return self._loaded
+
+
+def _shared_samples() -> SharedSamples | None:
+    """Memory in which text workers render; None, and a warning, where the system has none to share."""
+    try:
+        return SharedSamples(_SHARED_SAMPLES)
+    except OSError as error:
+        log.warning("chunks are rendered by the server's own process", reason=str(error))
+        return None
 
 
 def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None, utterance: Utterance) -> AudioChunk:
